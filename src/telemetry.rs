@@ -1,6 +1,7 @@
 //! Telemetry: metrics for Prometheus, logging (to a file while the console is open, to stderr when serving), and crash reports.
 
 mod metrics;
+mod recent;
 
 use std::backtrace::Backtrace;
 use std::fs::{DirBuilder, File, OpenOptions};
@@ -14,6 +15,7 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt as _;
 
 pub use self::metrics::{install_metrics, run_metrics_upkeep};
+pub use self::recent::{RecentEvent, RecentEvents};
 
 use crate::domain::sanitize::line;
 
@@ -33,13 +35,13 @@ pub fn to_stderr(level: LevelFilter, color: bool) {
     let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry().with(layer).with(filter(level)));
 }
 
-/// Starts logging to `avert.log` in this directory, which is made: nothing ever gets onto the console's screen.
-pub fn to_file(level: LevelFilter, directory: &Path) -> io::Result<PathBuf> {
+/// Starts logging to `avert.log` in this directory, which is made, and to memory: nothing gets onto the console's screen by itself.
+pub fn to_file(level: LevelFilter, directory: &Path, recent: RecentEvents) -> io::Result<PathBuf> {
     let path = directory.join("avert.log");
     let file = Arc::new(open_log(&path)?);
     let writer = move || Sanitized { to: Arc::clone(&file), styled: false };
     let layer = tracing_subscriber::fmt::layer().with_writer(writer).with_ansi(false).log_internal_errors(false);
-    let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry().with(layer).with(filter(level)));
+    let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry().with(layer).with(recent).with(filter(level)));
     Ok(path)
 }
 

@@ -30,6 +30,8 @@ pub(super) struct Context {
     verbose: u8,
     /// Where the settings file is, or would be.
     pub(super) settings_dir: Option<PathBuf>,
+    /// The settings file, which need not be there; none where there is no place for one.
+    pub(super) settings_file: Option<PathBuf>,
 }
 
 impl Context {
@@ -74,6 +76,8 @@ impl Context {
         };
         let password_file = everywhere.database_password_file.clone().filter(|file| !file.as_os_str().is_empty());
         let home = Home { password_file, ..home };
+        let usual = || directories.as_ref().map(|directories| directories.config_dir().join("config.toml"));
+        let settings_file = everywhere.config.clone().or_else(usual);
         let settings_dir = match (&everywhere.config, &directories) {
             (Some(named), _) => named.parent().map(Path::to_owned),
             (None, directories) => directories.as_ref().map(|directories| directories.config_dir().to_owned()),
@@ -85,7 +89,14 @@ impl Context {
             asks: true,
         });
         let output = Output::new(everywhere.output, everywhere.no_color, everywhere.raw);
-        Ok((Self { settings, home, output, profiles, verbose: everywhere.verbose, settings_dir }, wrong_settings))
+        Ok((Self { settings, home, output, profiles, verbose: everywhere.verbose, settings_dir, settings_file }, wrong_settings))
+    }
+
+    /// The same with the settings as they are now.
+    pub(super) fn with_settings_of_now(&self) -> Result<Self, ConfigError> {
+        let file = self.settings_file.as_deref().filter(|file| file.exists());
+        let settings = Settings::load(file, |name| std::env::var_os(name).map(|text| text.to_string_lossy().into_owned()))?;
+        Ok(Self { settings: Settings { database: self.settings.database.clone(), ..settings }, ..self.clone() })
     }
 
     /// The profiles, for a command about them.

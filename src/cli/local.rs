@@ -115,10 +115,14 @@ impl Local {
 
     /// Starts the background tasks: expiry, reconciliation, webhooks.
     pub(super) fn start(&self, drain: Duration) -> anyhow::Result<Running> {
+        self.start_dispatching(DispatcherSettings { drain, ..DispatcherSettings::default() })
+    }
+
+    /// The same with other settings of webhooks.
+    pub(super) fn start_dispatching(&self, settings: DispatcherSettings) -> anyhow::Result<Running> {
         let sender = self.sender()?;
         self.engine.set_test_sender(sender.clone());
         let cancel = CancellationToken::new();
-        let settings = DispatcherSettings { drain, ..DispatcherSettings::default() };
         let dispatcher = Dispatcher::new(Arc::clone(self.engine.store()), sender, Arc::clone(&self.clock), settings);
         let heartbeat = dispatcher.heartbeat();
         let tasks = self.engine.start(cancel.clone());

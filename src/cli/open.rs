@@ -8,26 +8,32 @@ use std::time::Duration;
 use anyhow::Context as _;
 
 use super::alerts::alert_records;
-use super::args::{ConsoleArgs, OpenArgs};
+use super::args::{ConsoleArgs, OpenArgs, RemoteArgs};
 use super::context::Context;
 use super::database::key_file;
 use super::failure::{Misused, SaidAlready, say};
 use super::listener::ConsoleListener;
 use super::local::Local;
 use super::networks::{self, Known};
+use super::program_log;
 use super::rules::read_rules;
+use super::settings_file::SettingsFile;
 use super::signals::Signals;
-use super::target::{RemoteTarget, variable};
+use super::target::{CREDENTIAL_VARIABLES, RemoteTarget, variable};
 use crate::config;
 use crate::console::keymap::Keymap;
 use crate::console::notices::{DesktopSequence, NoticeSettings};
+use crate::console::program_log::ProgramLog;
+use crate::console::setting::{SettingOverride, SettingsKeeper};
 use crate::console::theme::ThemeName;
+use crate::console::user_settings::{USER_SETTINGS, UserSetting};
 use crate::console::{self, AlertJson, ConsoleError, Preferences, Session, SessionInfo};
+use crate::desk::ProfileName;
+use crate::desk::profiles::LOCAL;
 use crate::domain::sanitize;
 use crate::domain::time::{SharedClock, SystemClock};
 use crate::domain::{Environment, LinkTemplates};
 use crate::service::Deployment;
-use crate::telemetry;
 use crate::wire::{self, Dialect};
 
 /// How long a console may take to give the terminal back once it was asked to end.
@@ -39,17 +45,31 @@ const PATIENCE: Duration = Duration::from_secs(15);
 /// How long deliveries on their way may hold up the end.
 const DRAIN: Duration = Duration::from_secs(1);
 
-pub(super) async fn run(context: Context, args: OpenArgs) -> anyhow::Result<()> {
+pub(super) async fn run(context: Context, mut args: OpenArgs) -> anyhow::Result<()> {
     require_terminal()?;
-    let settings = console_settings(&context, &args.console, context.reports())?;
+    let mut next = open_once(&context, &args).await?;
+    while let Some(name) = next {
+        let remote = RemoteArgs { profile: Some(name.clone()), ..RemoteArgs::default() };
+        args = OpenArgs { console: args.console, remote, ..OpenArgs::default() };
+        // Each one reads the settings as they are by then: another console may have changed them.
+        let context = context.with_settings_of_now()?;
+        next = open_once(&context, &args).await.with_context(|| format!("the console of profile {name}"))?;
+    }
+    Ok(())
+}
+
+/// Opens one console; the profile whose console is wanted next, where one is.
+async fn open_once(context: &Context, args: &OpenArgs) -> anyhow::Result<Option<String>> {
+    let mut settings = console_settings(context, &args.console, context.reports())?;
+    settings.kept_in.clone_from(&context.settings_file);
     if let Some(target) = args.remote.target(context.profiles.as_ref(), variable)? {
-        return elsewhere(&context, &args, target, settings).await;
+        return elsewhere(context, args, target, settings).await;
     }
     if args.remote.dialect.is_some() {
         return Err(Misused("--dialect goes with --url: the console speaks the current dialect on this machine".to_owned()).into());
     }
-    let local = Local::making(&context).await?;
-    log_to_file(&context)?;
+    let local = Local::making(context).await?;
+    let log = program_log::start(context, &context.home.data_dir)?;
     let caller = local.caller(context.organization(&args.organization)).await?;
     let known = local.engine.store().gateways().await?;
     let place = SessionInfo {
@@ -59,19 +79,20 @@ pub(super) async fn run(context: Context, args: OpenArgs) -> anyhow::Result<()> 
             None => caller.organization.organization.name.clone(),
         },
         environment: Some(Environment::from(context.settings.environment)),
-        facts: local_facts(&context, &known),
+        facts: local_facts(context, &known),
         user: context.user(),
+        profiles: other_profiles(context, None),
         ..SessionInfo::default()
     };
     let running = local.start(DRAIN)?;
-    let result = stay(local.engine.deployment(caller), local.clock.clone(), place, settings, context.desk()).await;
+    let result = stay(local.engine.deployment(caller), local.clock.clone(), place, settings, context.desk(), log).await;
     running.stop(local.engine.settings().longest_decision()).await;
     local.close();
     result
 }
 
 /// The console on another deployment: everything that the interface has, and nothing of what only an engine of one's own offers.
-async fn elsewhere(context: &Context, args: &OpenArgs, target: RemoteTarget, settings: Preferences) -> anyhow::Result<()> {
+async fn elsewhere(context: &Context, args: &OpenArgs, target: RemoteTarget, settings: Preferences) -> anyhow::Result<Option<String>> {
     args.organization.refuse_elsewhere()?;
     let clock: SharedClock = Arc::new(SystemClock);
     let (mut target, withheld) = target.with_kept_operator_key(context.profiles.as_ref())?;
@@ -87,7 +108,7 @@ async fn elsewhere(context: &Context, args: &OpenArgs, target: RemoteTarget, set
     let url = target.url.clone();
     let settings = Preferences { refresh: target.refresh, page_size: target.page_size.unwrap_or(settings.page_size), ..settings };
     let (client, deployment) = target.connect(Arc::clone(&clock))?;
-    log_to_file(context)?;
+    let log = program_log::start(context, &context.home.data_dir)?;
     let desk = context.desk_of_deployment(profile.as_ref(), &url);
     let kept = match &profile {
         Some(name) => format!("this console's own are those of profile {name}, from the keyring, secrets.toml, a file or the environment"),
@@ -98,21 +119,43 @@ async fn elsewhere(context: &Context, args: &OpenArgs, target: RemoteTarget, set
         ("credentials", kept),
         ("desk", format!("views, drafts and journal in {}", desk.display())),
     ];
+    let profiles = other_profiles(context, Some(profile.as_ref()));
     let name = profile.map_or_else(|| client.host(), String::from);
     let user = context.user();
-    let place = SessionInfo { name, environment, remote: true, dialect, read_only, facts, user, ..SessionInfo::default() };
-    let result = stay(deployment, clock, place, settings, desk).await;
+    let place = SessionInfo { name, environment, remote: true, dialect, read_only, facts, user, profiles, ..SessionInfo::default() };
+    let result = stay(deployment, clock, place, settings, desk, log).await;
     client.finish(PATIENCE).await;
     result
 }
 
 /// Opens the console on a deployment and stays in it until it ends.
-async fn stay(deployment: Deployment, clock: SharedClock, place: SessionInfo, settings: Preferences, desk: PathBuf) -> anyhow::Result<()> {
+async fn stay(
+    deployment: Deployment,
+    clock: SharedClock,
+    place: SessionInfo,
+    settings: Preferences,
+    desk: PathBuf,
+    log: Arc<dyn ProgramLog>,
+) -> anyhow::Result<Option<String>> {
     let desk_dir = Some(desk);
     let mut signals = Signals::listen().context("signals cannot be listened to")?;
     let alert_json = alert_json(place.dialect);
     let (listener, alert_records) = (Some(ConsoleListener::shared(&clock)), alert_records(&clock));
-    attend(Session { deployment, clock, place, settings, desk_dir, alert_json, alert_records, listener }, &mut signals).await
+    let keeper = settings.kept_in.clone().map(|file| Arc::new(SettingsFile::at(file)) as Arc<dyn SettingsKeeper>);
+    let log = Some(log);
+    let session = Session { deployment, clock, place, settings, desk_dir, alert_json, alert_records, listener, log, keeper };
+    attend(session, &mut signals).await
+}
+
+/// The profiles that a console can be opened on from another one's: of a profile, or of an address (`Some(None)`), or of this machine. None
+/// where the environment names a credential, which would go to every one of them.
+fn other_profiles(context: &Context, elsewhere: Option<Option<&ProfileName>>) -> Vec<String> {
+    let by_variable = CREDENTIAL_VARIABLES.iter().any(|name| variable(name).is_some_and(|text| !text.is_empty()));
+    let Some(access) = context.profiles.as_ref().filter(|_| !by_variable) else { return Vec::new() };
+    let current = elsewhere.flatten();
+    let named = access.profiles.list().unwrap_or_default().all.into_keys().filter(|name| Some(name) != current).map(String::from);
+    let local = (elsewhere.is_some() && context.home.require_data().is_ok()).then(|| LOCAL.to_owned());
+    named.chain(local).collect()
 }
 
 /// What the Settings screen tells of a console on this machine's own alerts.
@@ -129,15 +172,8 @@ fn local_facts(context: &Context, known: &[Known]) -> Vec<(&'static str, String)
     facts
 }
 
-fn log_to_file(context: &Context) -> anyhow::Result<()> {
-    let logs = context.home.data_dir.join("logs");
-    telemetry::to_file(context.raised(context.settings.log.level.filter()), &logs)
-        .with_context(|| format!("the log in {} cannot be written", logs.display()))?;
-    Ok(())
-}
-
 /// Runs the console until it ends by itself or a signal asks the process to.
-pub(super) async fn attend(session: Session, signals: &mut Signals) -> anyhow::Result<()> {
+pub(super) async fn attend(session: Session, signals: &mut Signals) -> anyhow::Result<Option<String>> {
     let console = console::run(session);
     tokio::pin!(console);
     let ended = tokio::select! {
@@ -174,7 +210,8 @@ pub(super) fn console_settings(context: &Context, args: &ConsoleArgs, reports: P
     let browses = can_browse(variable);
     let files = std::env::current_dir().unwrap_or_default();
     let mouse = settings.mouse;
-    Ok(Preferences { theme, grace, mouse, keymap, rules, notices, links, browses, files, reports, ..Preferences::default() })
+    let overrides = overrides(args, variable);
+    Ok(Preferences { theme, grace, mouse, keymap, rules, notices, links, browses, files, reports, overrides, ..Preferences::default() })
 }
 
 /// How the console calls, by the settings.
@@ -203,6 +240,15 @@ fn can_browse(lookup: impl Fn(&str) -> Option<String>) -> bool {
     let is_set = |name: &str| lookup(name).is_some_and(|value| !value.is_empty());
     let far = ["SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY"].into_iter().any(is_set);
     !far && (cfg!(any(target_os = "macos", windows)) || is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"))
+}
+
+/// The settings that a flag or the environment says for this console, whatever the file does.
+fn overrides(args: &ConsoleArgs, lookup: impl Fn(&str) -> Option<String>) -> Vec<SettingOverride> {
+    let by_variable = |setting: &UserSetting| lookup(setting.variable).filter(|text| !text.is_empty()).map(|_| setting.variable.to_owned());
+    let by_flag = |setting: &UserSetting| (setting.key == "theme" && args.theme.is_some()).then(|| "--theme".to_owned());
+    let stronger =
+        |setting: &UserSetting| Some(SettingOverride { key: setting.key, by: by_flag(setting).or_else(|| by_variable(setting))? });
+    USER_SETTINGS.iter().filter_map(stronger).collect()
 }
 
 /// The keys: those built in, changed by the file that the settings name, or else by `keymap.toml` beside them.

@@ -28,6 +28,9 @@ pub(super) const OPERATOR_KEY: &str = "AVERT_OPERATOR_KEY";
 const CLIENT_ID: &str = "AVERT_CLIENT_ID";
 pub(super) const CLIENT_SECRET: &str = "AVERT_CLIENT_SECRET";
 
+/// The variables that name a credential for whatever deployment is meant.
+pub(super) const CREDENTIAL_VARIABLES: [&str; 4] = [API_KEY, OPERATOR_KEY, CLIENT_ID, CLIENT_SECRET];
+
 /// A remote target: a deployment with its credential.
 #[derive(Debug, Clone)]
 pub(super) struct RemoteTarget {

@@ -1,15 +1,15 @@
 //! The application: clock, size, the screens, and the dialogs that lie over them. [`App::update`] routes one message and says what is to be
 //! done; it never waits.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
 use ratatui::layout::Rect;
-use uuid::Uuid;
 
 use super::areas::SMALLEST;
 use super::calls::Calls;
 use super::decisions::Decisions;
+use super::dialog::run;
 use super::dialogs::earlier_session::EarlierSession;
 use super::dialogs::leave::Leave;
 use super::dialogs::reconnected::Reconnected;
@@ -17,6 +17,7 @@ use super::exports::Exports;
 use super::journal_feed::JournalFeed;
 use super::journal_pane::JournalPane;
 use super::network_trouble::NetworkTroubles;
+pub use super::parts::{DeskState, Parts};
 use super::runs::Runs;
 use super::screens::activity::state::ActivityScreen;
 use super::screens::insights::state::InsightsScreen;
@@ -25,59 +26,15 @@ use super::screens::queue::state::Queue;
 use super::screens::settings::state::SettingsScreen;
 use super::screens::webhooks::state::WebhooksScreen;
 use super::screens::{ScreenName, Screens};
-use super::session::{AlertJson, Preferences, SessionInfo};
 use super::times::until_next_minute;
 use super::toasts::{NoteLine, Toasts, warning_lines};
 use super::unfinished::Unfinished;
 use super::views::SavedViews;
 use super::write_check::WriteCheck;
-use super::{
-    Action, AppContext, ClickTargets, Dialog, Effect, Keep, KeyContext, Keys, Message, Order, Orders, Theme, Tone, dialogs, resolving,
-};
-use crate::desk::{Draft, Layout, Leftovers, SavedView};
+use super::{Action, AppContext, ClickTargets, Dialog, Effect, Keep, KeyContext, Keys, Message, Order, Orders, Tone, dialogs, resolving};
+use crate::desk::Layout;
 use crate::domain::time::SharedClock;
 use crate::domain::{AlertFilter, AlertId, Timestamp};
-
-/// The desk's state when the console was opened.
-#[derive(Debug, Clone, Default)]
-pub struct DeskState {
-    pub layout: Layout,
-    pub views: Vec<SavedView>,
-    /// Decisions that were begun.
-    pub drafts: HashMap<AlertId, Draft>,
-    /// What earlier consoles began and did not finish.
-    pub left: Leftovers,
-    /// This console's name in the journal, where there is one.
-    pub session: Option<Uuid>,
-    /// What could not be read, in words.
-    pub troubles: Vec<String>,
-}
-
-/// The parts of an application.
-pub struct Parts {
-    pub place: SessionInfo,
-    pub settings: Preferences,
-    pub theme: Theme,
-    pub clock: SharedClock,
-    pub alert_json: AlertJson,
-    /// Whether the service tells of changes and of more than the interface does.
-    pub operator: bool,
-    /// Whether the service counts what insights tell.
-    pub counts: bool,
-    /// Whether the service looks for doubles by every fact.
-    pub compares_all: bool,
-    /// Whether keys and clients can be managed from here.
-    pub credentials: bool,
-    /// Whether endpoints and deliveries can be seen from here.
-    pub webhooks: bool,
-    /// Whether a local listener can be started.
-    pub listens: bool,
-    /// Whether the service's audit log can be seen from here.
-    pub audits: bool,
-    pub kept: DeskState,
-    /// Columns and rows of the terminal.
-    pub size: (u16, u16),
-}
 
 /// The application.
 pub struct App {
@@ -158,9 +115,12 @@ impl App {
                 drafts: kept.drafts,
                 views,
                 toasts: Toasts::default(),
+                said: false,
                 told: Vec::new(),
                 journal,
                 writes: WriteCheck::from(operator.then_some(now)),
+                recent: kept.layout.recent.clone(),
+                next_profile: None,
             },
             clock,
             area,
@@ -265,6 +225,15 @@ impl App {
             }
             Message::Seek(alert) => self.seek(alert),
             Message::Reopen(said) => self.reopen(&said),
+            Message::ChangeSetting(setting, value) => self.change_setting(setting, value),
+            Message::SettingKept(setting, answer) => {
+                self.kept_setting(setting, answer);
+                Vec::new()
+            }
+            Message::OpenProfile(name) => {
+                self.cx.next_profile = Some(name);
+                run(self.quit())
+            }
             Message::Written(answer) => {
                 if cx.writes.answered(answer, cx.now) {
                     cx.notify(Tone::Good, "Decisions can be recorded again.");
@@ -299,13 +268,14 @@ impl App {
         effects
     }
 
-    fn carry_out(&mut self, outcome: Orders) -> Vec<Effect> {
+    pub(super) fn carry_out(&mut self, outcome: Orders) -> Vec<Effect> {
         let mut effects = Vec::new();
         for order in outcome {
             match order {
                 Order::Run(effect) => effects.push(*effect),
                 Order::Send(message) => effects.extend(self.deliver(*message)),
                 Order::Act(action) => effects.extend(self.act(action)),
+                Order::Choose(action) => effects.extend(self.choose(action)),
                 Order::Open(dialog) => self.dialogs.push(dialog),
                 Order::OpenNext(dialog) => self.waiting.push_back(dialog),
                 Order::Close => drop(self.dialogs.pop()),
@@ -393,7 +363,8 @@ impl App {
     /// What the screens look like, to be kept.
     fn layout(&self) -> Layout {
         let journal = self.pane.is_open();
-        Layout { screen: Some(self.screens.current.name().to_owned()), journal, ..self.screens.queue.kept() }
+        let recent = self.cx.recent.clone();
+        Layout { screen: Some(self.screens.current.name().to_owned()), journal, recent, ..self.screens.queue.kept() }
     }
 
     /// Notes hide no row: where they need more than the line that is kept for them, the screen above gets shorter.
@@ -451,6 +422,11 @@ impl App {
         self.cx.decisions.not_left().count()
     }
 
+    /// The profile whose console is to be opened after this one.
+    pub fn next_profile(&self) -> Option<&str> {
+        self.cx.next_profile.as_deref()
+    }
+
     /// The Queue screen.
     pub fn queue(&self) -> &Queue {
         &self.screens.queue
@@ -489,12 +465,19 @@ impl App {
             }
             Event::FocusLost => Vec::new(),
             Event::Key(key) if key.kind == KeyEventKind::Release => Vec::new(),
-            Event::Key(KeyEvent { code: KeyCode::Char('c'), modifiers: KeyModifiers::CONTROL, .. }) => self.quit(),
+            Event::Key(KeyEvent { code: KeyCode::Char('c'), modifiers: KeyModifiers::CONTROL, .. }) => {
+                self.cx.next_profile = None;
+                self.quit()
+            }
             Event::Key(key) if self.is_too_small() => {
                 let quits = self.cx.settings.keymap.action(&[KeyContext::Always], key.into()) == Some(Action::Quit);
                 if quits { self.quit() } else { Vec::new() }
             }
             _ if self.is_too_small() || self.cx.leaving => Vec::new(),
+            Event::Key(key) if self.opens_palette(key) => {
+                self.dialogs.pop();
+                self.act(Action::Palette)
+            }
             event => {
                 let outcome = match self.dialogs.last_mut() {
                     Some(dialog) => dialog.update(&Message::Input(event), &mut self.cx),
@@ -518,6 +501,9 @@ impl App {
             (Keys::Of(context), Event::Key(key)) => {
                 let action = self.cx.settings.keymap.action(&[context, KeyContext::Always], (*key).into());
                 self.reopening = None;
+                if action.is_none() {
+                    self.say_unknown(*key);
+                }
                 return action.map(Order::Act).into_iter().collect();
             }
             (Keys::Of(_), Event::Paste(_)) => {
@@ -534,10 +520,12 @@ impl App {
     }
 
     /// Does what a key, a click or the help asks for.
-    fn act(&mut self, action: Action) -> Vec<Effect> {
+    pub(super) fn act(&mut self, action: Action) -> Vec<Effect> {
         if let Some(outcome) = self.act_on_journal(action) {
             return self.carry_out(outcome);
         }
+        let (open, means_something) = (self.dialogs.len(), self.means_something(action));
+        self.cx.said = false;
         let outcome = match action {
             Action::Undo => resolving::undo(&mut self.cx),
             Action::Mouse => {
@@ -550,7 +538,12 @@ impl App {
             }
             Action::Redraw => vec![Effect::Redraw.into()],
             Action::Suspend => vec![Effect::Suspend.into()],
-            Action::Quit => return self.quit(),
+            Action::Quit => {
+                self.cx.next_profile = None;
+                return self.quit();
+            }
+            Action::Palette => self.palette(),
+            Action::Help => self.help(),
             action => match ScreenName::of(action) {
                 Some(name) if name == self.screens.current => Vec::new(),
                 Some(name) => {
@@ -564,7 +557,11 @@ impl App {
                 },
             },
         };
-        self.carry_out(outcome)
+        let effects = self.carry_out(outcome);
+        if effects.is_empty() && !self.cx.said && self.dialogs.len() == open && !means_something {
+            self.say_nothing_done(action);
+        }
+        effects
     }
 
     fn quit(&mut self) -> Vec<Effect> {

@@ -20,6 +20,9 @@ use crate::desk::{Draft, JournalStep};
 use crate::domain::card::mask_card_numbers;
 use crate::domain::{Alert, AlertFilter, AlertId, Resolution, Timestamp};
 
+/// So much of what was chosen in the palette is remembered.
+const REMEMBERED: usize = 20;
+
 /// The application context.
 pub struct AppContext {
     pub place: SessionInfo,
@@ -54,11 +57,17 @@ pub struct AppContext {
     pub drafts: HashMap<AlertId, Draft>,
     pub views: SavedViews,
     pub toasts: Toasts,
+    /// Whether something was said since this was last put out.
+    pub said: bool,
     /// What was told and is not in the journal yet.
     pub told: Vec<JournalStep>,
     /// What happened on this desk.
     pub journal: JournalFeed,
     pub writes: WriteCheck,
+    /// What was chosen in the palette, the last first.
+    pub recent: Vec<String>,
+    /// The profile whose console is opened when this one is left.
+    pub next_profile: Option<String>,
 }
 
 impl AppContext {
@@ -72,6 +81,7 @@ impl AppContext {
             decisions: &self.decisions,
             unfinished: &self.unfinished,
             dialect: self.place.dialect,
+            place: &self.place,
             compares_all: self.compares_all,
             rules: &self.settings.rules,
         }
@@ -80,6 +90,13 @@ impl AppContext {
     /// How long a decision waits, and can be taken back, before it leaves.
     pub fn grace(&self) -> Duration {
         Duration::from_std(self.settings.grace).unwrap_or_default()
+    }
+
+    /// Remembers that something was chosen in the palette.
+    pub fn used(&mut self, id: String) {
+        self.recent.retain(|known| *known != id);
+        self.recent.insert(0, id);
+        self.recent.truncate(REMEMBERED);
     }
 
     /// Notifies the user.
@@ -92,7 +109,13 @@ impl AppContext {
         self.tell(tone, text.into(), Some(alert));
     }
 
+    /// Says something about a key that was pressed. It is of the moment: the journal does not keep it.
+    pub fn hint(&mut self, text: String) {
+        self.toasts.notify(Tone::Note, text, None, self.now);
+    }
+
     fn tell(&mut self, tone: Tone, text: String, alert: Option<&Alert>) {
+        self.said = true;
         let words = mask_card_numbers(&text).into_owned();
         // What still stands there is no news.
         if self.toasts.notify(tone, text, alert, self.now) {

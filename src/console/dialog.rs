@@ -4,7 +4,7 @@
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::{Action, AppContext, Effect, Message};
+use super::{Action, AppContext, Effect, KeyContext, Message};
 use crate::domain::Timestamp;
 
 /// A dialog: it owns its state, what changes it, and how it is drawn.
@@ -25,6 +25,26 @@ pub trait Dialog: Send {
         false
     }
 
+    /// The contexts of its keys, where it is a page with actions of the keymap; the innermost first.
+    fn contexts(&self) -> &'static [KeyContext] {
+        &[]
+    }
+
+    /// Whether an action of those contexts means something on it now.
+    fn offers(&self, _: Action, _: &AppContext) -> bool {
+        false
+    }
+
+    /// Does an action that was chosen in a list over it; `None` where that is not its own.
+    fn act(&mut self, _: Action, _: &mut AppContext) -> Option<Orders> {
+        None
+    }
+
+    /// Whether it is a list with nothing to lose, which is closed for the palette.
+    fn gives_way(&self) -> bool {
+        false
+    }
+
     /// What is to be done because it is taken away unanswered.
     fn abandon(&mut self, _: &mut AppContext) -> Vec<Effect> {
         Vec::new()
@@ -42,6 +62,8 @@ pub enum Order {
     Send(Box<Message>),
     /// Do what a key would do.
     Act(Action),
+    /// Do what was chosen in a list: what a key would do where one is, but what would send opens its form.
+    Choose(Action),
     /// Lay a dialog over what is there.
     Open(Box<dyn Dialog>),
     /// Lay a dialog over the screen as soon as no other one is there.

@@ -81,9 +81,11 @@ impl App {
             Keys::Of(context) => context,
             Keys::Typed(keys) => {
                 for (key, words) in keys {
-                    pen.put_whole(key, theme.key);
-                    pen.skip(1);
-                    pen.put_whole(words, theme.quiet);
+                    // A key without what it does would say nothing.
+                    if columns(key) + 1 + columns(words) > pen.room() {
+                        return;
+                    }
+                    pen.put_key(key, words, theme);
                     pen.skip(3);
                 }
                 return;

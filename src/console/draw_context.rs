@@ -7,7 +7,7 @@ use super::decisions::Decisions;
 use super::keymap::Keymap;
 use super::times::{Urgency, Zone};
 use super::unfinished::Unfinished;
-use super::{Action, Pen, Theme};
+use super::{Action, Pen, SessionInfo, Theme};
 use crate::domain::rule::{DecisionRule, suggestion};
 use crate::domain::{Alert, DeliveryState, Dialect, Timestamp};
 
@@ -24,6 +24,8 @@ pub struct DrawContext<'a> {
     pub unfinished: &'a Unfinished,
     /// In whose words decisions are given.
     pub dialect: Dialect,
+    /// Where one is.
+    pub place: &'a SessionInfo,
     /// Whether doubles are looked for by every fact, not only by what the interface can be searched for.
     pub compares_all: bool,
     /// The rules that suggest decisions.

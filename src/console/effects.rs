@@ -12,9 +12,14 @@ use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use super::Message;
+use super::failures::FailureLog;
 use super::listener::{Heard, ListenRequest, ReplayRequest, Replayed, RequestFailure, RequestPart, WebhookListener};
 use super::notices::Notice;
+use super::program_log::ProgramLog;
+use super::reads::{count, count_given_up, deliveries_of, refunds};
 use super::screens::queue::listing::Need;
+use super::setting::{SettingValue, SettingsKeeper};
+use super::user_settings::UserSetting;
 use super::workstation::{browse, export_list};
 use crate::desk::closing::closing;
 use crate::desk::collect::{Stretch, collect};
@@ -26,14 +31,10 @@ use crate::desk::{
     AlertRecords, Desk, DeskError, Draft, ExportRequest, JournalMark, JournalStep, Layout, MatchedOrders, SalesCount, SavedView, write_new,
 };
 use crate::domain::{
-    Alert, AlertFilter, AlertId, AlertQuery, AttemptId, CredentialKind, Delivery, DeliveryFilter, DeliveryId, DeliveryState, EndpointId,
-    FindQuery, PageRequest, Secret, Sort, Timestamp,
+    Alert, AlertFilter, AlertId, AlertQuery, AttemptId, CredentialKind, DeliveryFilter, DeliveryId, EndpointId, FindQuery, Secret,
+    Timestamp,
 };
-use crate::service::{Deployment, ResolveRequest, ServiceError, Webhooks};
-
-/// How many deliveries are counted before it is enough to say "or more", and how many at a time.
-const MOST_COUNTED: u64 = 10_000;
-const COUNTED_AT_A_TIME: u32 = 1_000;
+use crate::service::{Deployment, ResolveRequest, ServiceError};
 
 /// How many alerts a search shows.
 const SHOWN_OF_FOUND: u32 = 50;
@@ -133,6 +134,10 @@ pub enum Effect {
     Settle(AttemptId, AlertId, bool),
     /// Keep something on the desk.
     Keep(Keep),
+    /// Keep a setting in the settings file.
+    KeepSetting(&'static UserSetting, SettingValue),
+    /// Read what the program logged after this event.
+    ReadLog(u64),
     /// Copy a text to the clipboard of whoever sits at the terminal.
     Copy(String),
     /// Copy a secret to the clipboard, and keep it nowhere.
@@ -199,6 +204,9 @@ pub struct Runner {
     desk: Option<Desk>,
     listener: Option<Arc<dyn WebhookListener>>,
     records: AlertRecords,
+    log: Option<Arc<dyn ProgramLog>>,
+    keeper: Option<Arc<dyn SettingsKeeper>>,
+    failures: FailureLog,
     /// Stops the replay that was begun last.
     replay: CancellationToken,
     messages: UnboundedSender<Message>,
@@ -229,7 +237,28 @@ impl Runner {
         messages: UnboundedSender<Message>,
     ) -> Self {
         let (replay, tasks, lists) = (CancellationToken::new(), JoinSet::new(), HashMap::new());
-        Self { deployment, desk, listener, records, replay, messages, tasks, lists, finding: None, exporting: None, keeping: None }
+        let (log, keeper, failures) = (None, None, FailureLog::default());
+        Self {
+            deployment,
+            desk,
+            listener,
+            records,
+            log,
+            keeper,
+            failures,
+            replay,
+            messages,
+            tasks,
+            lists,
+            finding: None,
+            exporting: None,
+            keeping: None,
+        }
+    }
+
+    /// The same with the program's log and whoever keeps settings.
+    pub fn with(self, log: Option<Arc<dyn ProgramLog>>, keeper: Option<Arc<dyn SettingsKeeper>>) -> Self {
+        Self { log, keeper, ..self }
     }
 
     /// Starts an effect. Those on the terminal are given back.
@@ -246,6 +275,11 @@ impl Runner {
             Effect::Replay(request) => self.replay(*request),
             Effect::StopReplay => self.replay.cancel(),
             Effect::ReadFigures => self.read_figures(),
+            Effect::ReadLog(number) => {
+                let lines = self.log.as_ref().map(|log| log.after(number)).unwrap_or_default();
+                let _ = self.messages.send(Message::LogRead(lines));
+            }
+            Effect::KeepSetting(setting, value) => self.keep_setting(setting, value),
             Effect::Export(number, request) => self.export(number, *request),
             Effect::GiveUpExport => self.exporting.take().iter().for_each(AbortHandle::abort),
             Effect::Browse(address) => self.browse(address),
@@ -266,7 +300,7 @@ impl Runner {
         let list = if let Effect::Load(need) = &effect { Some(need.ticket.listing) } else { None };
         let (writes, finds) = (effect.writes(), matches!(effect, Effect::Find(_)));
         let intent = self.record_intent(&effect);
-        let (deployment, messages) = (self.deployment.clone(), self.messages.clone());
+        let (deployment, messages, failures) = (self.deployment.clone(), self.messages.clone(), self.failures.clone());
         let work = async move {
             if let (Some(intent), Effect::Resolve(key, ..)) = (intent, &effect)
                 && let Err(why) = intent.await.unwrap_or_else(|_| Err("it is closed".to_owned()))
@@ -276,6 +310,7 @@ impl Runner {
                 return;
             }
             if let Some(message) = perform(&deployment, effect).await {
+                failures.note(&message);
                 // The loop may have ended meanwhile.
                 let _ = messages.send(message);
             }
@@ -319,6 +354,14 @@ impl Runner {
             if let Some(failed) = browse(address) {
                 drop(messages.send(failed));
             }
+        });
+    }
+
+    /// The file is on the disk, and a change of it is not given up.
+    fn keep_setting(&self, setting: &'static UserSetting, value: SettingValue) {
+        let (Some(keeper), messages) = (self.keeper.clone(), self.messages.clone()) else { return };
+        tokio::task::spawn_blocking(move || {
+            drop(messages.send(Message::SettingKept(setting, keeper.keep(setting.table, setting.key, value))));
         });
     }
 
@@ -542,6 +585,8 @@ pub async fn perform(deployment: &Deployment, effect: Effect) -> Option<Message>
         | Effect::Browse(_)
         | Effect::Notice(_)
         | Effect::Title(_)
+        | Effect::KeepSetting(..)
+        | Effect::ReadLog(_)
         | Effect::Copy(_)
         | Effect::CopySecret(_)
         | Effect::Mouse(_)
@@ -549,45 +594,4 @@ pub async fn perform(deployment: &Deployment, effect: Effect) -> Option<Message>
         | Effect::Suspend
         | Effect::Quit => return None,
     })
-}
-
-/// Every delivery of an alert's events, oldest first.
-async fn deliveries_of(webhooks: &dyn Webhooks, alert: AlertId) -> Result<Vec<Delivery>, ServiceError> {
-    let mut filter = DeliveryFilter { alert: Some(alert), size: 100, ..DeliveryFilter::default() };
-    let mut all = Vec::new();
-    loop {
-        let page = webhooks.deliveries(filter.clone()).await?;
-        all.extend(page.data);
-        filter.after = page.next;
-        if filter.after.is_none() {
-            all.reverse();
-            return Ok(all);
-        }
-    }
-}
-
-/// How many deliveries to an endpoint were given up, as far as they are counted, and whether there are even more.
-async fn count_given_up(webhooks: &dyn Webhooks, endpoint: EndpointId) -> Result<(u64, bool), ServiceError> {
-    let states = vec![DeliveryState::Exhausted, DeliveryState::Cancelled];
-    let mut filter = DeliveryFilter { states, endpoint: Some(endpoint), size: COUNTED_AT_A_TIME, ..DeliveryFilter::default() };
-    let mut count = 0;
-    loop {
-        let page = webhooks.deliveries(filter.clone()).await?;
-        // A test is not sent again.
-        count += page.data.iter().filter(|delivery| !delivery.test).count() as u64;
-        filter.after = page.next;
-        if filter.after.is_none() || count >= MOST_COUNTED {
-            return Ok((count, filter.after.is_some()));
-        }
-    }
-}
-
-/// Whether there are duplicates at all, and whether one of them was refunded.
-fn refunds(others: &[Alert]) -> Option<bool> {
-    (!others.is_empty()).then(|| others.iter().any(Alert::was_refunded))
-}
-
-async fn count(deployment: &Deployment, filter: AlertFilter) -> Result<u64, ServiceError> {
-    let query = AlertQuery { filter, sort: Sort::default(), page: PageRequest { page: 0, size: 1 } };
-    deployment.alerts.list(&query).await.map(|page| page.total)
 }

@@ -198,9 +198,9 @@ impl Surface for Screen {
 }
 
 /// Takes the terminal and goes round.
-pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept: DeskState) -> Result<(), ConsoleError> {
+pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept: DeskState) -> Result<Option<String>, ConsoleError> {
     let gone = |error| ConsoleError::TerminalGone { error, unsent: 0 };
-    let Session { deployment, clock, place, settings, alert_json, alert_records, listener, .. } = session;
+    let Session { deployment, clock, place, settings, alert_json, alert_records, listener, log, keeper, .. } = session;
     let title = settings.notices.title.then(|| format!("avert: {}", super::text::sanitize(&place.name)));
     let mut signals = Signals::listen().map_err(gone)?;
     let guard = TerminalGuard::enter(settings.mouse, title.as_deref(), settings.reports.clone()).map_err(gone)?;
@@ -216,7 +216,7 @@ pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept
     let (webhooks, listens) = (deployment.webhooks.is_some(), listener.is_some());
     let audits = deployment.audit.is_some();
     let place = SessionInfo { read_only: deployment.is_read_only(), ..place };
-    let mut runner = Runner::new(deployment, desk, listener, alert_records, sender.clone());
+    let mut runner = Runner::new(deployment, desk, listener, alert_records, sender.clone()).with(log, keeper);
     let parts = Parts {
         place,
         settings,
@@ -242,7 +242,7 @@ pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept
         () = crashed.notified() => Err(ConsoleError::Crashed),
         name = signals.wait(|| { let _ = sender.send(Message::Suspend); }) => Err(ConsoleError::Terminated { signal: name, unsent: 0 }),
         end = drive(&mut app, &mut screen, &mut keys, &mut messages, &mut runner, first, &clock) => match end {
-            End::Left => Ok(()),
+            End::Left => Ok(app.next_profile().map(str::to_owned)),
             End::Gone(error) => Err(gone(error)),
         },
     };

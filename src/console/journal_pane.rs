@@ -112,6 +112,12 @@ impl JournalPane {
         }
     }
 
+    /// Whether an action is for its rows while it has the keys.
+    pub fn is_own(&self, action: Action) -> bool {
+        use Action::{Back, Bottom, CopyId, CopyJson, Dismiss, Down, GoToAlert, PageDown, PageUp, Reopen, Top, Up};
+        matches!(action, Down | Up | PageDown | PageUp | Top | Bottom | Back | GoToAlert | Reopen | Dismiss | CopyId | CopyJson)
+    }
+
     fn chosen(&self, cx: &AppContext) -> Option<ChosenRow> {
         let rows = rows(cx);
         rows.get(self.cursor.row(&rows)).map(ChosenRow::from)

@@ -48,12 +48,17 @@ impl App {
 
     /// Goes on to the next part of the screen; the pane comes behind the last one.
     fn next_pane(&mut self) -> Option<Orders> {
-        let has_panes = self.screens.current == ScreenName::Webhooks;
+        let current = self.screens.current;
+        let has_panes = current == ScreenName::Webhooks || current == ScreenName::Settings && self.screens.settings.is_offered();
         if self.is_in_pane() {
             self.pane.focus(false);
             return Some(if has_panes { vec![Message::Act(Action::NextPane).into()] } else { Vec::new() });
         }
-        if has_panes && !(self.pane.is_open() && self.screens.webhooks.is_in_last_pane()) {
+        let in_last = match current {
+            ScreenName::Settings => self.screens.settings.is_in_settings(),
+            _ => self.screens.webhooks.is_in_last_pane(),
+        };
+        if has_panes && !(self.pane.is_open() && in_last) {
             return None;
         }
         if self.pane.is_open() {

@@ -94,6 +94,10 @@ pub enum Action {
     GoToTold,
     Reopen,
     Dismiss,
+    Palette,
+    ProgramLog,
+    LogSeverity,
+    SettingChange,
 }
 
 /// The context in which a key works.
@@ -120,6 +124,8 @@ pub enum KeyContext {
     Views,
     /// In the list of columns.
     Columns,
+    /// In the program's log.
+    Log,
 }
 
 impl KeyContext {
@@ -127,7 +133,7 @@ impl KeyContext {
     fn meets(self, other: Self) -> bool {
         let chain = |context: Self| match context {
             Self::Always | Self::Queue | Self::Insights | Self::Webhooks | Self::Activity | Self::Settings => 0,
-            Self::Menu | Self::Views | Self::Columns => 1,
+            Self::Menu | Self::Views | Self::Columns | Self::Log => 1,
             Self::Case => 2,
         };
         // Of screens one is shown, and of lists one is open.
@@ -374,7 +380,7 @@ impl Keymap {
 
 impl Action {
     /// The name in keymap files.
-    fn name(self) -> String {
+    pub fn name(self) -> String {
         let debug = format!("{self:?}");
         let mut name = String::with_capacity(debug.len() + 2);
         for c in debug.chars() {

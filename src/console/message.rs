@@ -7,8 +7,11 @@ use crossterm::event::Event;
 
 use super::Action;
 use super::listener::{ListenRequest, ReplayRequest, RequestFailure};
+use super::program_log::LogLine;
 use super::screens::queue::columns::Column;
 use super::screens::queue::listing::Ticket;
+use super::setting::SettingValue;
+use super::user_settings::UserSetting;
 use super::views::View;
 use crate::desk::find::FoundAlerts;
 use crate::desk::{
@@ -148,6 +151,8 @@ pub enum Message {
     Seek(AlertId),
     /// A decision that failed is to be made again, in its form.
     Reopen(Box<JournalDecision>),
+    /// This console is to be left, and that of a profile opened.
+    OpenProfile(String),
     /// An alert that was found is to be gone to, whatever is listed.
     GoToFound(Box<Alert>),
     /// What a search over all fields found.
@@ -158,6 +163,12 @@ pub enum Message {
     Figures(Box<DeskFigures>),
     /// The sales of a month were entered.
     SalesEntered(SalesCount),
+    /// Events of the program's log that are newer than those known.
+    LogRead(Vec<LogLine>),
+    /// A setting is to be changed.
+    ChangeSetting(&'static UserSetting, SettingValue),
+    /// Whether the change of a setting was kept.
+    SettingKept(&'static UserSetting, Result<(), String>),
     /// A credential is to be created.
     CreateCredential(CredentialKind),
 }

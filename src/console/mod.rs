@@ -9,6 +9,7 @@ pub mod app;
 pub mod areas;
 mod calling;
 pub mod calls;
+mod choosing;
 pub mod compact_backend;
 mod context;
 pub mod decisions;
@@ -19,6 +20,7 @@ pub mod draw_context;
 pub mod effects;
 pub mod event_loop;
 pub mod exports;
+mod failures;
 pub mod header;
 pub mod journal_feed;
 pub mod journal_pane;
@@ -29,18 +31,24 @@ pub mod loadable;
 pub mod message;
 pub mod network_trouble;
 pub mod notices;
+mod parts;
 pub mod pen;
+mod preferring;
+pub mod program_log;
+mod reads;
 pub mod resolving;
 pub mod runs;
 pub mod screen;
 pub mod screens;
 mod session;
+pub mod setting;
 pub mod terminal;
 pub mod text;
 pub mod theme;
 pub mod times;
 pub mod toasts;
 pub mod unfinished;
+pub mod user_settings;
 pub mod views;
 pub mod widgets;
 pub mod workstation;
@@ -73,15 +81,16 @@ pub use widgets::text_input::TextInput;
 
 pub use session::{AlertJson, ConsoleError, Preferences, Session, SessionInfo};
 
-/// Opens the console on a service and returns when its user leaves.
+/// Opens the console on a service and returns when its user leaves: the profile whose console is to be opened next, where one was chosen.
 ///
 /// # Errors
 /// When there is no terminal, or something other than the user ended the console. The terminal is given back in every case.
-pub async fn run(session: Session) -> Result<(), ConsoleError> {
+pub async fn run(mut session: Session) -> Result<Option<String>, ConsoleError> {
     if !terminal::is_there() {
         return Err(ConsoleError::NoTerminal);
     }
     let wanted = session.settings.theme;
+    session.settings.has_all_colors = terminal::has_all_colors();
     // Both ask the outside world and may take a while: the terminal for its colours, the disk for what was kept.
     let theme = tokio::task::spawn_blocking(move || terminal::pick_theme(wanted));
     let (desk_dir, place, clock) = (session.desk_dir.clone(), session.place.clone(), session.clock.clone());

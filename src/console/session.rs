@@ -8,6 +8,8 @@ use std::time::Duration;
 use super::keymap::Keymap;
 use super::listener::WebhookListener;
 use super::notices::NoticeSettings;
+use super::program_log::ProgramLog;
+use super::setting::{SettingOverride, SettingsKeeper};
 use super::theme::ThemeName;
 use super::times::Zone;
 use crate::desk::AlertRecords;
@@ -36,6 +38,10 @@ pub struct Session {
     pub alert_records: AlertRecords,
     /// Who listens for the deployment's webhooks; nothing where nobody can.
     pub listener: Option<Arc<dyn WebhookListener>>,
+    /// What the program logs; nothing where nobody can tell.
+    pub log: Option<Arc<dyn ProgramLog>>,
+    /// Who keeps changes of settings; nothing where they are not kept.
+    pub keeper: Option<Arc<dyn SettingsKeeper>>,
 }
 
 /// What the header says of the session.
@@ -57,6 +63,8 @@ pub struct SessionInfo {
     pub user: Option<String>,
     /// What there is to know of this console and its service, for the Settings screen: label and words.
     pub facts: Vec<(&'static str, String)>,
+    /// The other profiles that a console can be opened on from here.
+    pub profiles: Vec<String>,
 }
 
 impl SessionInfo {
@@ -97,6 +105,12 @@ pub struct Preferences {
     pub files: PathBuf,
     /// Where the report of a crash is written.
     pub reports: PathBuf,
+    /// Whether the terminal has more than 256 colours.
+    pub has_all_colors: bool,
+    /// The file in which changes of settings are kept; none where they are not.
+    pub kept_in: Option<PathBuf>,
+    /// What is stronger than that file here.
+    pub overrides: Vec<SettingOverride>,
 }
 
 impl Default for Preferences {
@@ -115,6 +129,9 @@ impl Default for Preferences {
             browses: false,
             files: PathBuf::new(),
             reports: std::env::temp_dir(),
+            has_all_colors: true,
+            kept_in: None,
+            overrides: Vec::new(),
         }
     }
 }

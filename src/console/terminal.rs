@@ -47,9 +47,14 @@ pub fn pick_theme(wanted: Option<ThemeName>) -> Theme {
         }
     };
     let theme = Theme::named(name);
-    let says_all_colors = environment("COLORTERM").is_some_and(|value| matches!(value.as_str(), "truecolor" | "24bit"));
-    let knows_all_colors = environment("TERM").is_some_and(|term| term.contains("direct") || term.contains("kitty"));
-    if says_all_colors || knows_all_colors { theme } else { theme.in_256_colors() }
+    if has_all_colors() { theme } else { theme.in_256_colors() }
+}
+
+/// Whether the terminal says that it has more than 256 colours.
+pub fn has_all_colors() -> bool {
+    let says = |name: &str, is_so: fn(&str) -> bool| std::env::var(name).is_ok_and(|value| is_so(&value));
+    says("COLORTERM", |value| matches!(value, "truecolor" | "24bit"))
+        || says("TERM", |term| term.contains("direct") || term.contains("kitty"))
 }
 
 type PanicHook = Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync>;

@@ -21,6 +21,9 @@ pub struct Layout {
     /// Whether the journal stood beside the screen.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub journal: bool,
+    /// What was chosen in the palette, by its names, the last first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub recent: Vec<String>,
     /// The columns of the list in their order; empty means the usual ones.
     #[serde(rename = "column", skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<ColumnLayout>,
@@ -50,6 +53,7 @@ mod tests {
             query: Some("expires:6 acme".to_owned()),
             divider: Some(64),
             journal: true,
+            recent: vec!["view:Urgent".to_owned(), "undo".to_owned()],
             columns: vec![
                 ColumnLayout { name: "left".to_owned(), width: None },
                 ColumnLayout { name: "amount".to_owned(), width: Some(14) },

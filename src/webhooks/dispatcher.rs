@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use super::queues::{EndpointQueues, Limits};
 use super::sender::{AttemptReport, Sender};
 use crate::domain::time::{SharedClock, Timestamp};
-use crate::domain::webhook::schedule::next_step;
+use crate::domain::webhook::schedule::{GAPS_SECONDS, next_step};
 use crate::domain::{NextStep, batch};
 use crate::store::{AttemptRecord, DueDelivery, SharedStore, StoreError, StoreResult};
 
@@ -44,6 +44,8 @@ pub struct DispatcherSettings {
     pub poll: Duration,
     /// How long sends in flight may take to end when the dispatcher stops.
     pub drain: Duration,
+    /// Seconds to wait after the first, second, ... failed attempt.
+    pub gaps: &'static [i64],
 }
 
 impl Default for DispatcherSettings {
@@ -55,6 +57,7 @@ impl Default for DispatcherSettings {
             lease: Duration::from_secs(45),
             poll: Duration::from_millis(500),
             drain: Duration::from_secs(5),
+            gaps: &GAPS_SECONDS,
         }
     }
 }
@@ -359,7 +362,7 @@ impl Dispatcher {
     fn sent(&mut self, due: &DueDelivery, report: AttemptReport) {
         let DueDelivery { delivery, attempt, endpoint, .. } = *due;
         let now = self.clock.now();
-        let next = next_step(report.result, attempt, now, &mut rand::rng());
+        let next = next_step(report.result, attempt, self.settings.gaps, now, &mut rand::rng());
         let delivered = next == NextStep::Delivered;
         let result = match &next {
             NextStep::Delivered => "delivered",

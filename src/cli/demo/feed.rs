@@ -25,6 +25,17 @@ const REMEMBERED: usize = 400;
 /// The longest time that any network gives for an answer.
 const LONGEST_WINDOW: Duration = Duration::hours(72);
 
+/// So many payments of a backlog are raised by three networks, where so many alerts wait.
+const CASES_OF_THREE: usize = 3;
+const FEWEST_FOR_CASES: u32 = 24;
+
+/// Whether two alerts are on one payment.
+fn is_one_payment(one: &Alert, other: &Alert) -> bool {
+    one.id != other.id
+        && (&one.card_bin, &one.card_last_four, one.amount, &one.currency)
+            == (&other.card_bin, &other.card_last_four, other.amount, &other.currency)
+}
+
 /// A seeded generator of alerts.
 #[derive(Debug)]
 pub struct DemoFeed {
@@ -54,8 +65,51 @@ impl DemoFeed {
         for index in 0..waiting {
             alerts.push(self.waiting(index, waiting, now));
         }
+        if waiting >= FEWEST_FOR_CASES {
+            self.make_cases_of_three(&mut alerts, now);
+        }
         alerts.sort_by_key(|alert| alert.alert_time);
         alerts.into_iter().map(|alert| self.incoming(alert)).collect()
+    }
+
+    /// Has some payments that two networks raised be raised by the third one too, each in the place of an alert that waits alone. Chance is
+    /// drawn from a copy: what comes later does not depend on it.
+    fn make_cases_of_three(&mut self, alerts: &mut [Alert], now: Timestamp) {
+        let later = self.rng.clone();
+        let waits = |alert: &Alert| {
+            alert.outcome.is_none() && alert.alert_time.is_some_and(|raised| raised + default_window(&alert.provider) > now)
+        };
+        let networks = [Provider::Ethoca, Provider::Verifi, Provider::Cdrn];
+        let mut made = 0;
+        for one in 0..alerts.len() {
+            let original = alerts[one].clone();
+            if made == CASES_OF_THREE || !waits(&original) {
+                continue;
+            }
+            let others: Vec<&Alert> = alerts.iter().filter(|other| is_one_payment(other, &original)).collect();
+            let [twin] = others.as_slice() else { continue };
+            let third = networks.iter().find(|network| ![&original.provider, &twin.provider].contains(network));
+            let (Some(third), true) = (third, waits(twin)) else { continue };
+            // One with hours left that has nothing to do with another one gives way.
+            let left = |alert: &Alert| alert.alert_time.map_or(Duration::zero(), |raised| raised + default_window(&alert.provider) - now);
+            let alone = |alert: &Alert| {
+                waits(alert)
+                    && (Duration::hours(2)..Duration::hours(23)).contains(&left(alert))
+                    && !alert.network_rule_applied()
+                    && alerts.iter().filter(|other| other.alert_type == alert.alert_type).count() > 3
+                    && !alerts.iter().any(|other| is_one_payment(other, alert))
+            };
+            let Some(place) = (0..alerts.len()).find(|place| alone(&alerts[*place])) else { return };
+            let until = now + left(&alerts[place]);
+            let raised = until - default_window(third);
+            let seen = self.seen_by(|provider| provider == third.as_str(), original, raised);
+            if let Some(remembered) = self.recent.iter_mut().find(|known| known.id == alerts[place].id) {
+                remembered.clone_from(&seen);
+            }
+            alerts[place] = seen;
+            made += 1;
+        }
+        self.rng = later;
     }
 
     /// The next alert to arrive. Most have their whole window; some were held up on the way and lapse within minutes; some are duplicates.
@@ -253,7 +307,12 @@ impl DemoFeed {
             .collect();
         let original = self.recent[*candidates.choose(&mut self.rng)?].clone();
         let by_ethoca = original.provider == Provider::Ethoca;
-        let kind = self.kind(|kind| !kind.subscription && !kind.alert_type.ends_with("NOTICE") && (kind.provider == "ETHOCA") != by_ethoca);
+        Some(self.seen_by(|provider| (provider == "ETHOCA") != by_ethoca, original, raised))
+    }
+
+    /// The payment of an alert as such a network raises it.
+    fn seen_by(&mut self, network: impl Fn(&str) -> bool, original: Alert, raised: Timestamp) -> Alert {
+        let kind = self.kind(|kind| !kind.subscription && !kind.alert_type.ends_with("NOTICE") && network(&kind.provider));
         let mut alert = Alert {
             id: AlertId(self.uuid(raised)),
             provider: Provider::parse(&kind.provider),
@@ -280,7 +339,7 @@ impl DemoFeed {
         };
         self.network_fields(&mut alert, &kind);
         self.set_time(&mut alert, raised);
-        Some(alert)
+        alert
     }
 
     /// The fields that only one network knows, and its id.
@@ -496,6 +555,20 @@ mod tests {
 
         assert!(duplicates(|other| other.status == AlertStatus::Resolved) >= 3);
         assert!(duplicates(waits) >= 4);
+    }
+
+    #[test]
+    fn some_payments_wait_at_three_networks() {
+        let cases = |seed| {
+            let alerts: Vec<Alert> = DemoFeed::new(seed).backlog(240, now()).into_iter().map(|row| row.alert).collect();
+            let networks = |alert: &Alert| {
+                let all = alerts.iter().filter(|other| waits(other) && is_one_payment(other, alert)).chain([alert]);
+                all.map(|alert| alert.provider.as_str().to_owned()).collect::<BTreeSet<_>>().len()
+            };
+            alerts.iter().filter(|alert| waits(alert) && networks(alert) == 3).count() / 3
+        };
+
+        assert!((1..=5).all(|seed| cases(seed) >= 2), "{:?}", (1..=5).map(cases).collect::<Vec<_>>());
     }
 
     #[test]

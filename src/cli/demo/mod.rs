@@ -4,9 +4,10 @@ mod catalogue;
 mod feed;
 mod shop;
 mod throwaway;
+mod unreliable;
 
-use std::net::Ipv4Addr;
-use std::path::PathBuf;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,6 +26,7 @@ use super::home::Home;
 use super::listener::ConsoleListener;
 use super::local::{Local, Running};
 use super::open::{alert_json, attend, console_settings, require_terminal};
+use super::program_log;
 use super::signals::Signals;
 use crate::api::{self, ApiOptions};
 use crate::config::{self, AllowedNetworks, Settings, SimulatorSettings};
@@ -34,16 +36,19 @@ use crate::domain::rule::parse_rules;
 use crate::domain::time::{SharedClock, to_iso};
 use crate::domain::webhook::address::AllowedNetwork;
 use crate::domain::{CredentialKind, Dialect, EndpointAuth, IngestOptions, KeyScope, NewEndpoint, Secret};
-use crate::engine::ActingEngine;
+use crate::engine::{ActingEngine, Caller};
 use crate::service::{Credentials, Intake, Webhooks};
-use crate::telemetry;
-use crate::webhooks::{Receiver, ReceiverSettings};
+use crate::webhooks::{DispatcherSettings, Receiver, ReceiverSettings};
 
 /// A demo's work on its way is not worth waiting for.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// How long the address and the key of the HTTP side stay on the screen before the console opens.
 const TIME_TO_READ: Duration = Duration::from_secs(8);
+
+/// What the organization is called that the demo opens on, and the others.
+const DEMO: &str = "demo";
+const OTHER_ORGANIZATIONS: [&str; 2] = ["Harbour Records", "Northwind Outdoor"];
 
 pub(super) async fn run(context: Context, args: DemoArgs) -> anyhow::Result<()> {
     require_terminal()?;
@@ -59,15 +64,26 @@ pub(super) async fn run(context: Context, args: DemoArgs) -> anyhow::Result<()> 
         stage = set_up(&context, &args, &directory) => stage?,
         signal = signals.next() => return Err(Signalled(signal).into()),
     };
-    let result = attend(stage.session, &mut signals).await;
+    let result = attend_all(&stage, &mut signals).await;
     stage.running.stop(PATIENCE).await;
     stage.local.close();
     result
 }
 
+/// The consoles of the organizations, one after the other as they are chosen.
+async fn attend_all(stage: &Stage, signals: &mut Signals) -> anyhow::Result<()> {
+    let mut next = stage.sessions.first();
+    while let Some((_, session)) = next {
+        let chosen = attend(session.clone(), signals).await?;
+        next = chosen.and_then(|name| stage.sessions.iter().find(|(known, _)| *known == name));
+    }
+    Ok(())
+}
+
 /// A demo that is ready to be looked at.
 struct Stage {
-    session: Session,
+    /// One for each organization, by its name in the demo.
+    sessions: Vec<(String, Session)>,
     running: Running,
     local: Local,
     _receivers: Vec<Receiver>,
@@ -82,8 +98,7 @@ async fn set_up(context: &Context, args: &DemoArgs, directory: &Throwaway) -> an
         webhooks: config::Webhooks { allow: AllowedNetworks(AllowedNetwork::loopback().to_vec()), ..config::Webhooks::default() },
         ..Settings::default()
     };
-    telemetry::to_file(context.raised(context.settings.log.level.filter()), &home.data_dir.join("logs"))
-        .context("the log cannot be written")?;
+    let log = program_log::start(context, &home.data_dir)?;
     let local = Local::open(&home, &settings).await?;
     let caller = local.engine.local_caller(None).await?;
     let acting = local.engine.acting_for(caller.clone());
@@ -93,8 +108,15 @@ async fn set_up(context: &Context, args: &DemoArgs, directory: &Throwaway) -> an
     let backlog = feed.backlog(args.alerts, local.now());
     let desk = home.data_dir.join("desk");
     Desk::open(&desk)?.make_orders()?.import(backlog.iter().filter_map(|row| shop::order_of(&row.alert)).collect())?;
+    let others = other_organizations(&local, args, &home.data_dir).await?;
+    let running = local.start_dispatching(DispatcherSettings {
+        drain: PATIENCE,
+        gaps: &unreliable::GAPS_SECONDS,
+        ..DispatcherSettings::default()
+    })?;
+    let unreliable = unreliable::start(running.cancel.clone()).await.context("the demo's receivers cannot be started")?;
+    add_unreliable(&acting, unreliable).await?;
     acting.ingest(backlog, IngestOptions { events: true }).await?;
-    let running = local.start(PATIENCE)?;
     if args.rate.per_minute > 0.0 {
         tokio::spawn(arrivals(feed, args.rate.per_minute, acting.clone(), local.clock.clone(), desk.clone(), running.cancel.clone()));
     }
@@ -114,26 +136,54 @@ async fn set_up(context: &Context, args: &DemoArgs, directory: &Throwaway) -> an
     if preferences.rules.is_empty() {
         preferences.rules = parse_rules(include_str!("../../../assets/demo/rules.txt")).unwrap_or_default().into();
     }
-    let session = Session {
-        deployment: local.engine.deployment(caller),
+    let named: Vec<(String, Caller, PathBuf)> = [(DEMO.to_owned(), caller, desk)].into_iter().chain(others).collect();
+    let session = |(name, caller, desk): &(String, Caller, PathBuf)| Session {
+        deployment: local.engine.deployment(caller.clone()),
         clock: local.clock.clone(),
         place: SessionInfo {
-            name: "demo".to_owned(),
+            name: if name == DEMO { name.clone() } else { format!("{DEMO}, {name}") },
             demo: true,
             facts: vec![
                 ("service", "a throwaway engine in this process; simulated networks".to_owned()),
                 ("data", format!("{}, gone when the demo ends", home.database)),
+                ("webhooks", "a delivery is given up after four tries within half a minute; the third receiver fails some".to_owned()),
             ],
             user: context.user(),
+            profiles: named.iter().map(|(other, ..)| other.clone()).filter(|other| other != name).collect(),
             ..SessionInfo::default()
         },
-        settings: preferences,
-        desk_dir: Some(desk),
+        settings: preferences.clone(),
+        desk_dir: Some(desk.clone()),
         alert_json: alert_json(Dialect::Current),
         alert_records: alert_records(&local.clock),
         listener: Some(ConsoleListener::shared(&local.clock)),
+        log: Some(Arc::clone(&log)),
+        keeper: None,
     };
-    Ok(Stage { session, running, local, _receivers: receivers })
+    let sessions = named.iter().map(|organization| (organization.0.clone(), session(organization))).collect();
+    Ok(Stage { sessions, running, local, _receivers: receivers })
+}
+
+/// The other organizations of the demo, each with alerts and a desk of its own.
+async fn other_organizations(local: &Local, args: &DemoArgs, data_dir: &Path) -> anyhow::Result<Vec<(String, Caller, PathBuf)>> {
+    let mut others = Vec::new();
+    for (name, number) in OTHER_ORGANIZATIONS.into_iter().zip(1_u64..) {
+        local.engine.create_organization(name).await?;
+        let caller = local.engine.local_caller(Some(name)).await?;
+        let backlog = DemoFeed::new(args.seed.wrapping_add(number)).backlog(args.alerts.div_ceil(4), local.now());
+        let desk = data_dir.join(format!("desk-{number}"));
+        Desk::open(&desk)?.make_orders()?.import(backlog.iter().filter_map(|row| shop::order_of(&row.alert)).collect())?;
+        local.engine.acting_for(caller.clone()).ingest(backlog, IngestOptions { events: false }).await?;
+        others.push((name.to_owned(), caller, desk));
+    }
+    Ok(others)
+}
+
+/// Adds the endpoint whose receiver fails some of what comes.
+async fn add_unreliable(acting: &ActingEngine, address: SocketAddr) -> anyhow::Result<()> {
+    let auth = EndpointAuth::Header { name: "X-API-Key".to_owned(), value: Secret::new(format!("{:032x}", rand::random::<u128>())) };
+    acting.add_endpoint(NewEndpoint { url: format!("http://{address}/").parse()?, auth, signing: None }).await?;
+    Ok(())
 }
 
 /// Two receivers on this machine, one for each way of knowing a sender, and the endpoints that point to them.

@@ -89,6 +89,20 @@ impl Dialog for ColumnsMenu {
         }
     }
 
+    fn gives_way(&self) -> bool {
+        true
+    }
+
+    fn act(&mut self, action: Action, cx: &mut AppContext) -> Option<Orders> {
+        use Action::{ColumnLeft, ColumnReset, ColumnRight, ColumnSort, ColumnToggle};
+        match action {
+            ColumnReset => Some(self.change(action, 0, cx)),
+            // What is about one of the columns needs one to be chosen, here.
+            ColumnLeft | ColumnRight | ColumnSort | ColumnToggle => Some(Vec::new()),
+            _ => None,
+        }
+    }
+
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         let theme = &cx.theme;
         let line = |column: &Column| {

@@ -1,4 +1,5 @@
-//! The help: every key of the screen, written from the keymap; what is typed narrows it, and the chosen entry is run.
+//! The help: every key of the screen, written from the keymap, and what the signs of the list mean; what is typed narrows it, and the chosen
+//! key is run.
 
 use crossterm::event::{Event, KeyCode, KeyModifiers};
 use ratatui::Frame;
@@ -7,6 +8,8 @@ use ratatui::text::{Line, Span};
 
 use super::menu::{List, OpenMenu};
 use crate::console::keymap::{Binding, Chord, Keymap};
+use crate::console::screens::queue::signs::ListSign;
+use crate::console::text::columns;
 use crate::console::widgets::menu::Selection;
 use crate::console::{Action, AppContext, Dialog, KeyContext, Message, Order, Orders, Pen, TextInput, Tone};
 
@@ -20,42 +23,66 @@ pub struct Help {
     search: TextInput,
     menu: OpenMenu,
     /// Whose keys it tells of.
-    contexts: [KeyContext; 2],
+    contexts: Vec<KeyContext>,
+    /// Of these those that mean something there.
+    actions: Vec<Action>,
+}
+
+/// An entry: a key, or a sign of the list.
+#[derive(Clone, Copy)]
+enum HelpEntry<'k> {
+    Key(&'k Binding),
+    Sign(ListSign),
+}
+
+impl HelpEntry<'_> {
+    /// The heading it stands under.
+    fn group(&self) -> &str {
+        match self {
+            Self::Key(binding) => &binding.group,
+            Self::Sign(_) => "Signs in the list",
+        }
+    }
 }
 
 impl Help {
-    /// The help of a screen, which has the keys of these contexts.
-    pub fn of(contexts: [KeyContext; 2]) -> Self {
+    /// The help of a place, which has the keys of these contexts as far as they mean something there.
+    pub fn of(contexts: Vec<KeyContext>, means_something: impl Fn(Action) -> bool, cx: &AppContext) -> Self {
         let menu = OpenMenu::new(Selection::default(), &[KeyContext::Menu], Action::MenuPick);
-        Self { search: TextInput::one_line(""), menu, contexts }
+        let bindings = cx.settings.keymap.all().filter(|binding| contexts.contains(&binding.context));
+        let actions = bindings.map(|binding| binding.action).filter(|action| *action != Action::Help && means_something(*action)).collect();
+        Self { search: TextInput::one_line(""), menu, contexts, actions }
     }
 
     /// The entries that hold every word that is typed, those of one heading together.
-    fn entries<'k>(&self, keymap: &'k Keymap) -> Vec<&'k Binding> {
+    fn entries<'k>(&self, keymap: &'k Keymap) -> Vec<HelpEntry<'k>> {
         let typed = self.search.text().to_lowercase();
-        let found = |binding: &&'k Binding| {
-            let text = format!("{} {} {} {}", keys(binding), binding.words, binding.about, binding.group).to_lowercase();
+        let found = |text: String| {
+            let text = text.to_lowercase();
             typed.split_whitespace().all(|word| text.contains(word))
         };
         let all: Vec<&'k Binding> = {
-            let here = |binding: &&'k Binding| self.contexts.contains(&binding.context) && binding.action != Action::Help;
+            let here = |binding: &&'k Binding| self.contexts.contains(&binding.context) && self.actions.contains(&binding.action);
             keymap.all().filter(here).collect()
         };
         let rank = |binding: &Binding| all.iter().position(|other| other.group == binding.group).unwrap_or(all.len());
-        let mut entries: Vec<&'k Binding> = all.iter().copied().filter(found).collect();
-        entries.sort_by_key(|binding| rank(binding));
-        entries
+        let text = |binding: &Binding| format!("{} {} {} {}", keys(binding), binding.words, binding.about, binding.group);
+        let mut bindings: Vec<&'k Binding> = all.iter().copied().filter(|binding| found(text(binding))).collect();
+        bindings.sort_by_key(|binding| rank(binding));
+        let lists_alerts = self.contexts.contains(&KeyContext::Queue);
+        let signs = ListSign::ALL.into_iter().filter(|sign| lists_alerts && found(format!("{} sign mark legend", sign.about())));
+        bindings.into_iter().map(HelpEntry::Key).chain(signs.map(HelpEntry::Sign)).collect()
     }
 
     /// The headings over the entries. What was searched for stands without them.
-    fn groups<'e>(&self, entries: &[&'e Binding]) -> Vec<(usize, &'e str)> {
+    fn groups<'e>(&self, entries: &'e [HelpEntry<'_>]) -> Vec<(usize, &'e str)> {
         if !self.search.is_empty() {
             return Vec::new();
         }
         let mut groups: Vec<(usize, &str)> = Vec::new();
-        for (index, binding) in entries.iter().enumerate() {
-            if groups.last().is_none_or(|(_, heading)| *heading != binding.group) {
-                groups.push((index, &binding.group));
+        for (index, entry) in entries.iter().enumerate() {
+            if groups.last().is_none_or(|(_, heading)| *heading != entry.group()) {
+                groups.push((index, entry.group()));
             }
         }
         groups
@@ -83,8 +110,13 @@ impl Dialog for Help {
         let length = self.entries(&cx.settings.keymap).len();
         match self.menu.update(event, length, cx) {
             Some(Action::MenuPick) => {
-                let chosen = self.menu.chosen.index(length).map(|index| self.entries(&cx.settings.keymap)[index].action);
-                [Order::Close].into_iter().chain(chosen.map(Order::Act)).collect()
+                let entries = self.entries(&cx.settings.keymap);
+                match self.menu.chosen.index(length).map(|index| entries[index]) {
+                    Some(HelpEntry::Key(binding)) => vec![Order::Close, Order::Choose(binding.action)],
+                    // A sign says what it means and does nothing.
+                    Some(HelpEntry::Sign(_)) => Vec::new(),
+                    None => vec![Order::Close],
+                }
             }
             Some(Action::MenuClose) => vec![Order::Close],
             _ => Vec::new(),
@@ -94,8 +126,16 @@ impl Dialog for Help {
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         let theme = &cx.theme;
         let entries = self.entries(&cx.settings.keymap);
-        let line = |binding: &&Binding| {
-            Line::from(vec![Span::styled(format!("{:<KEYS$}", keys(binding)), theme.key), Span::styled(binding.about.clone(), theme.plain)])
+        let line = |entry: &HelpEntry<'_>| match entry {
+            HelpEntry::Key(binding) => {
+                let keys = Span::styled(format!("{:<KEYS$}", keys(binding)), theme.key);
+                Line::from(vec![keys, Span::styled(binding.about.clone(), theme.plain)])
+            }
+            HelpEntry::Sign(sign) => {
+                let (drawn, style) = sign.drawn(theme);
+                let blanks = KEYS.saturating_sub(usize::from(columns(drawn)));
+                Line::from(vec![Span::styled(drawn, style), Span::raw(" ".repeat(blanks)), Span::styled(sign.about(), theme.plain)])
+            }
         };
         let list = List {
             title: "Keys",

@@ -1,6 +1,7 @@
 //! Dialogs: each in a file of its own, with its state, what changes it, and how it is drawn. [`open`] says which action opens which.
 
 pub mod alert_rows;
+pub mod alert_search;
 pub mod case;
 pub mod columns;
 pub mod confirmation;
@@ -17,9 +18,11 @@ pub mod help;
 pub mod leave;
 pub mod links_menu;
 pub mod listen_form;
+pub mod log;
 pub mod many_form;
 pub mod menu;
 pub mod new_credential;
+pub mod palette;
 pub mod prompt;
 pub mod question;
 pub mod reconnected;
@@ -30,10 +33,12 @@ pub mod run_progress;
 pub mod sales_form;
 pub mod secret;
 pub mod send_all_again;
+pub mod setting_choice;
 pub mod settle;
 mod typed_auth;
 pub mod views;
 
+use super::screens::queue::state::Queue;
 use super::screens::{ScreenName, Screens};
 use super::{Action, AppContext, KeyContext, Keys, Orders, dialog};
 
@@ -49,10 +54,6 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
     };
     let Screens { queue, webhooks, settings, .. } = screens;
     Some(match action {
-        Action::Help => match keys {
-            Keys::Of(context) => dialog::open(help::Help::of([context, KeyContext::Always])),
-            Keys::Typed(_) => return None,
-        },
         Action::Find => find::open(queue, cx),
         Action::Open if keys == Keys::Of(KeyContext::Queue) && queue.current().is_some() => case::open(queue, cx),
         Action::CopyId if keys == Keys::Of(KeyContext::Queue) => queue.current().map(copy_menu::open)?,
@@ -62,6 +63,10 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         Action::DeliveryFilter if webhooks.is_offered() => dialog::open(delivery_filter::DeliveryFilterForm::of(webhooks)),
         Action::Listen if webhooks.receiver.can_start() => dialog::open(listen_form::ListenForm::of(webhooks.receiver.last_request())),
         Action::Replay if webhooks.receiver.can_replay() => dialog::open(replay_form::ReplayForm::of(webhooks)),
+        Action::ProgramLog => log::open_log(cx),
+        Action::SettingChange => {
+            settings.setting().map_or_else(Vec::new, |setting| dialog::open(setting_choice::SettingChoice::of(setting, cx)))
+        }
         Action::Views => dialog::open(views::ViewsMenu::of(queue, cx)),
         Action::Columns => dialog::open(columns::ColumnsMenu::of(queue)),
         Action::Jump => dialog::open(prompt::Prompt::for_row()),
@@ -70,11 +75,7 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         Action::Invalid => resolve::open(Choice::Invalid, queue, cx),
         Action::Bulk if queue.marked.is_empty() => run_progress::open(cx),
         Action::Bulk => many_form::marked(queue, cx),
-        Action::Repeat => match cx.last_made.clone() {
-            Some(last) if queue.marked.is_empty() => resolve::repeat(&last, queue, cx),
-            Some(last) => many_form::repeat(&last, queue, cx),
-            None => resolve::nothing_to_repeat(cx),
-        },
+        Action::Repeat => repeat(cx.place.may_be_production(), queue, cx),
         Action::Settle => settle::open(chosen, queue, cx),
         Action::SalesEnter => dialog::open(sales_form::SalesForm::at(cx.now)),
         Action::Suggested => resolve_form::suggested::open(queue, cx),
@@ -82,4 +83,18 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         Action::CredentialRevoke => revoke::open(settings, cx),
         _ => return None,
     })
+}
+
+/// Makes the last decision again, in a form where that is wanted or something has to be confirmed.
+fn repeat(in_form: bool, queue: &mut Queue, cx: &mut AppContext) -> Orders {
+    match cx.last_made.clone() {
+        Some(last) if queue.marked.is_empty() => resolve::repeat(&last, in_form, queue, cx),
+        Some(last) => many_form::repeat(&last, in_form, queue, cx),
+        None => resolve::nothing_to_repeat(cx),
+    }
+}
+
+/// Opens the form of the last decision, for one that was chosen in a list: nothing is sent by a choice.
+pub fn repeat_in_form(screens: &mut Screens, cx: &mut AppContext) -> Orders {
+    repeat(true, &mut screens.queue, cx)
 }

@@ -45,6 +45,29 @@ impl ViewsMenu {
         }
     }
 
+    /// Does what is wanted of the list.
+    fn perform(&mut self, wanted: Option<Action>, cx: &mut AppContext) -> Orders {
+        let length = cx.views.names().len();
+        match (wanted, self.menu.chosen.index(length)) {
+            (Some(Action::MenuClose), _) => vec![Order::Close],
+            (Some(Action::MenuPick), Some(at)) => self.show(at, cx),
+            (Some(Action::ViewSave), _) => self.save(),
+            (Some(Action::ViewDelete), Some(at)) => delete(at, cx),
+            (Some(Action::ViewRestore), _) => match cx.views.restore().map(|(at, view)| (at, view.clone())) {
+                Ok((at, view)) => {
+                    self.menu.chosen = Selection::at(at);
+                    cx.notify(Tone::Good, format!("{} is back.", view.name));
+                    vec![Effect::Keep(Keep::View(view)).into()]
+                }
+                Err(why) => {
+                    cx.notify(Tone::Note, why);
+                    Vec::new()
+                }
+            },
+            _ => Vec::new(),
+        }
+    }
+
     /// Asks for the name to save what is listed under.
     fn save(&self) -> Orders {
         let listed = self.listed.clone();
@@ -82,24 +105,18 @@ impl Dialog for ViewsMenu {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         let Message::Input(event) = message else { return Vec::new() };
         let length = cx.views.names().len();
-        match (self.menu.update(event, length, cx), self.menu.chosen.index(length)) {
-            (Some(Action::MenuClose), _) => vec![Order::Close],
-            (Some(Action::MenuPick), Some(at)) => self.show(at, cx),
-            (Some(Action::ViewSave), _) => self.save(),
-            (Some(Action::ViewDelete), Some(at)) => delete(at, cx),
-            (Some(Action::ViewRestore), _) => match cx.views.restore().map(|(at, view)| (at, view.clone())) {
-                Ok((at, view)) => {
-                    self.menu.chosen = Selection::at(at);
-                    cx.notify(Tone::Good, format!("{} is back.", view.name));
-                    vec![Effect::Keep(Keep::View(view)).into()]
-                }
-                Err(why) => {
-                    cx.notify(Tone::Note, why);
-                    Vec::new()
-                }
-            },
-            _ => Vec::new(),
-        }
+        let wanted = self.menu.update(event, length, cx);
+        self.perform(wanted, cx)
+    }
+
+    fn gives_way(&self) -> bool {
+        true
+    }
+
+    fn act(&mut self, action: Action, cx: &mut AppContext) -> Option<Orders> {
+        // What is about one of the views needs one to be chosen, here.
+        let is_own = matches!(action, Action::ViewSave | Action::ViewRestore | Action::ViewDelete);
+        is_own.then(|| if action == Action::ViewDelete { Vec::new() } else { self.perform(Some(action), cx) })
     }
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {

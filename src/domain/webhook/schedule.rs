@@ -64,8 +64,8 @@ pub enum NextStep {
 }
 
 /// What follows attempt number `attempt` (1-based): 2xx is delivered, 410 disables the endpoint, everything else (redirects too) is tried
-/// again after the next gap, or later where the receiver asked for it, until the schedule is through.
-pub fn next_step(result: AttemptResult, attempt: u32, now: Timestamp, rng: &mut (impl Rng + ?Sized)) -> NextStep {
+/// again after the next of these gaps, in seconds, or later where the receiver asked for it, until the schedule is through.
+pub fn next_step(result: AttemptResult, attempt: u32, gaps: &[i64], now: Timestamp, rng: &mut (impl Rng + ?Sized)) -> NextStep {
     let asked = match result {
         AttemptResult::Answered { status: 200..=299, .. } => return NextStep::Delivered,
         AttemptResult::Answered { status: 410, .. } => {
@@ -75,7 +75,7 @@ pub fn next_step(result: AttemptResult, attempt: u32, now: Timestamp, rng: &mut 
         AttemptResult::Failed | AttemptResult::Refused => None,
     };
     let index = usize::try_from(attempt.max(1) - 1).unwrap_or(usize::MAX);
-    let Some(seconds) = GAPS_SECONDS.get(index) else {
+    let Some(seconds) = gaps.get(index) else {
         return NextStep::Exhausted;
     };
     let gap = TimeDelta::milliseconds(seconds * rng.random_range(1_000 - JITTER_MILLE..=1_000 + JITTER_MILLE));
@@ -185,7 +185,7 @@ mod tests {
     }
 
     fn step(result: AttemptResult, attempt: u32) -> NextStep {
-        next_step(result, attempt, noon(), &mut StdRng::seed_from_u64(1))
+        next_step(result, attempt, &GAPS_SECONDS, noon(), &mut StdRng::seed_from_u64(1))
     }
 
     fn answered(status: u16) -> AttemptResult {
@@ -291,7 +291,7 @@ mod tests {
         #[test]
         fn each_gap_is_within_a_fifth_of_its_length(seed in any::<u64>(), attempt in 1u32..=12) {
             let seconds = GAPS_SECONDS[attempt as usize - 1];
-            let NextStep::RetryAt(at) = next_step(AttemptResult::Failed, attempt, noon(), &mut StdRng::seed_from_u64(seed)) else {
+            let NextStep::RetryAt(at) = next_step(AttemptResult::Failed, attempt, &GAPS_SECONDS, noon(), &mut StdRng::seed_from_u64(seed)) else {
                 return Err(TestCaseError::fail("not a retry"));
             };
             let wait = (at - noon()).num_milliseconds();
@@ -302,7 +302,7 @@ mod tests {
     #[test]
     fn gaps_are_a_fifth_shorter_or_longer_by_chance() {
         let mut random = StdRng::seed_from_u64(7);
-        let gap = |_| match next_step(AttemptResult::Failed, 3, noon(), &mut random) {
+        let gap = |_| match next_step(AttemptResult::Failed, 3, &GAPS_SECONDS, noon(), &mut random) {
             NextStep::RetryAt(at) => (at - noon()).num_seconds(),
             other => panic!("{other:?}"),
         };

@@ -1,6 +1,7 @@
 //! The application on a fake service without a loop: effects are done at once, or held back and let go one by one.
 
 use std::collections::{HashMap, VecDeque};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration as Wait;
 
@@ -8,6 +9,8 @@ use avert::console::app::{App, DeskState, Parts};
 use avert::console::effects::{Effect, match_orders, perform};
 use avert::console::message::Message;
 use avert::console::notices::NoticeSettings;
+use avert::console::program_log::LogLine;
+use avert::console::setting::SettingOverride;
 use avert::console::theme::{Theme, ThemeName};
 use avert::console::times::Zone;
 use avert::console::workstation::export_list;
@@ -45,6 +48,10 @@ pub struct Rig {
     held: VecDeque<Effect>,
     watching: bool,
     desk: Option<Desk>,
+    /// What the program logged.
+    pub log: Vec<LogLine>,
+    /// What comes of keeping a setting.
+    pub keeping: Result<(), String>,
 }
 
 /// How a rig is made.
@@ -72,6 +79,10 @@ pub struct Made {
     pub browses: bool,
     /// Where files are written.
     pub files: std::path::PathBuf,
+    /// The settings file, where changes are kept.
+    pub kept_in: Option<PathBuf>,
+    /// What is stronger than it.
+    pub overrides: Vec<SettingOverride>,
 }
 
 impl Default for Made {
@@ -94,6 +105,8 @@ impl Default for Made {
             links: LinkTemplates::default(),
             browses: false,
             files: std::path::PathBuf::from("/nowhere"),
+            kept_in: Some(PathBuf::from("/home/omar/.config/avert/config.toml")),
+            overrides: Vec::new(),
         }
     }
 }
@@ -124,6 +137,8 @@ impl Made {
                 grace: self.grace,
                 refresh: self.refresh,
                 rules: parse_rules(self.rules).unwrap().into(),
+                kept_in: self.kept_in,
+                overrides: self.overrides,
                 zone,
                 notices: self.notices,
                 links: self.links,
@@ -158,6 +173,8 @@ impl Made {
             held: VecDeque::new(),
             watching: false,
             desk: self.desk,
+            log: Vec::new(),
+            keeping: Ok(()),
         };
         rig.perform(first);
         // The cursor rests, and what is asked around its alert comes.
@@ -223,6 +240,11 @@ impl Rig {
             | Effect::Quit => {
                 self.done.push(effect);
                 None
+            }
+            Effect::ReadLog(after) => Some(Message::LogRead(self.log.iter().filter(|line| line.number > after).cloned().collect())),
+            Effect::KeepSetting(setting, _) => {
+                self.done.push(effect);
+                Some(Message::SettingKept(setting, self.keeping.clone()))
             }
             Effect::MatchOrders(alert, change) => self.desk.as_ref().and_then(|desk| match_orders(desk, &alert, change)),
             Effect::Export(number, request) => {
@@ -375,17 +397,18 @@ pub fn records() -> AlertRecords {
 
 /// A key by its name.
 pub fn key(name: &str) -> KeyEvent {
-    let (modifiers, rest) = match (name.strip_prefix("ctrl-"), name.strip_prefix("alt-")) {
-        (Some(rest), _) => (KeyModifiers::CONTROL, rest),
-        (_, Some(rest)) => (KeyModifiers::ALT, rest),
-        _ => (KeyModifiers::NONE, name),
-    };
+    let prefixes = [("ctrl-", KeyModifiers::CONTROL), ("alt-", KeyModifiers::ALT), ("shift-", KeyModifiers::SHIFT)];
+    let prefixed = prefixes.into_iter().find_map(|(prefix, modifier)| Some((modifier, name.strip_prefix(prefix)?)));
+    let (modifiers, rest) = prefixed.unwrap_or((KeyModifiers::NONE, name));
     let code = match rest {
         "enter" => KeyCode::Enter,
         "esc" => KeyCode::Esc,
         "tab" => KeyCode::Tab,
         "space" => KeyCode::Char(' '),
         "backspace" => KeyCode::Backspace,
+        "delete" => KeyCode::Delete,
+        "f1" => KeyCode::F(1),
+        "f5" => KeyCode::F(5),
         "up" => KeyCode::Up,
         "down" => KeyCode::Down,
         "left" => KeyCode::Left,

@@ -14,6 +14,7 @@ use super::many_form::{self, AnswerScope};
 use super::resolve_form::Choice;
 use super::{copy_menu, links_menu};
 use crate::console::dialog::run;
+use crate::console::screens::ScreenName;
 use crate::console::screens::queue::facts::Facts;
 use crate::console::screens::queue::state::Queue;
 use crate::console::{Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Message, Order, Orders, Reply, Tone, dialog};
@@ -22,6 +23,9 @@ use crate::domain::{Alert, AlertId};
 
 /// Most alerts that a case shows: more on one payment is nothing that one decision could be right for.
 const MOST: usize = 20;
+
+/// Whose keys it takes.
+const CONTEXTS: [KeyContext; 3] = [KeyContext::Case, KeyContext::Queue, KeyContext::Always];
 
 /// What a click can meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -181,7 +185,10 @@ impl CaseDialog {
                 let alert = Box::new(self.current().clone());
                 return vec![Order::Close, Order::Act(Action::ShowQueue), Message::GoToFound(alert).into()];
             }
-            Action::Undo | Action::Redraw | Action::Suspend | Action::Mouse | Action::Quit => return vec![Order::Act(action)],
+            // What leads elsewhere leaves the case.
+            Action::Find | Action::GoToTold => return vec![Order::Close, Order::Act(action)],
+            action if ScreenName::of(action).is_some() => return vec![Order::Close, Order::Act(action)],
+            action if is_everywhere(action) => return vec![Order::Act(action)],
             _ => {}
         }
         Vec::new()
@@ -208,8 +215,7 @@ impl CaseDialog {
         if key.code == KeyCode::Tab {
             return self.act(Action::NextPane, cx);
         }
-        let contexts = [KeyContext::Case, KeyContext::Queue, KeyContext::Always];
-        match cx.settings.keymap.action(&contexts, key.into()) {
+        match cx.settings.keymap.action(&CONTEXTS, key.into()) {
             Some(action) => self.act(action, cx),
             None => Vec::new(),
         }
@@ -232,6 +238,12 @@ impl CaseDialog {
         }
         self.ask(cx)
     }
+}
+
+/// Whether an action means the same on the case as on every screen.
+fn is_everywhere(action: Action) -> bool {
+    use Action::{Help, Mouse, Palette, ProgramLog, Quit, Redraw, Suspend, Undo};
+    matches!(action, Help | Mouse | Palette | ProgramLog | Quit | Redraw | Suspend | Undo)
 }
 
 impl Dialog for CaseDialog {
@@ -269,6 +281,29 @@ impl Dialog for CaseDialog {
             _ => {}
         }
         Vec::new()
+    }
+
+    fn contexts(&self) -> &'static [KeyContext] {
+        &CONTEXTS
+    }
+
+    fn offers(&self, action: Action, cx: &AppContext) -> bool {
+        use Action::{Back, CopyId, CopyJson, DetailDown, DetailUp, Find, GoToAlert, OpenLink, PageDown, PageUp, Raw};
+        match action {
+            Action::Refund | Action::NotRefunded | Action::Invalid => {
+                !cx.place.read_only && self.alerts.iter().any(|alert| alert.outcome.is_none())
+            }
+            Action::Down | Action::Up | Action::Top | Action::Bottom | Action::NextPane => self.alerts.len() > 1,
+            Action::Undo => !cx.decisions.staged().is_empty(),
+            Action::GoToTold => cx.toasts.about().is_some(),
+            Back | CopyId | CopyJson | DetailDown | DetailUp | Find | GoToAlert | OpenLink | PageDown | PageUp | Raw => true,
+            action => ScreenName::of(action).is_some() || is_everywhere(action),
+        }
+    }
+
+    fn act(&mut self, action: Action, cx: &mut AppContext) -> Option<Orders> {
+        // What is the same everywhere the application does.
+        (self.offers(action, cx) && !is_everywhere(action)).then(|| self.act(action, cx))
     }
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {

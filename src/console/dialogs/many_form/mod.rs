@@ -501,12 +501,12 @@ pub fn marked(queue: &Queue, cx: &mut AppContext) -> Orders {
     begin(queue, Choice::Invalid, None, cx).map_or_else(Vec::new, ManyForm::open)
 }
 
-/// Makes a decision again, with its comment, on what is marked. Where something has to be looked at or typed, and where it reaches the real
-/// world, the form opens with it.
-pub fn repeat(last: &Resolution, queue: &Queue, cx: &mut AppContext) -> Orders {
+/// Makes a decision again, with its comment, on what is marked. Where something has to be looked at or typed, and where a form is wanted,
+/// that opens with it.
+pub fn repeat(last: &Resolution, in_form: bool, queue: &Queue, cx: &mut AppContext) -> Orders {
     let Some(mut form) = begin(queue, Choice::of(last), Some(last.to_parts()), cx) else { return Vec::new() };
     let is_clear = form.asked_number().is_none() && form.counts().care == 0;
-    if cx.place.may_be_production() || !is_clear {
+    if in_form || !is_clear {
         return form.open();
     }
     let outcome = form.send(cx);

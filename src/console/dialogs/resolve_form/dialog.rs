@@ -59,14 +59,14 @@ pub(super) fn open_preset(choice: Choice, preset: Option<Draft>, queue: &mut Que
     outcome
 }
 
-/// Makes a decision again, with its comment, on the alert under the cursor. Where something has to be confirmed, and where it reaches the
-/// real world, the form opens with it.
-pub fn repeat(last: &Resolution, queue: &mut Queue, cx: &mut AppContext) -> Orders {
+/// Makes a decision again, with its comment, on the alert under the cursor. Where something has to be confirmed, and where a form is wanted,
+/// that opens with it.
+pub fn repeat(last: &Resolution, in_form: bool, queue: &mut Queue, cx: &mut AppContext) -> Orders {
     let Some(alert) = answerable(queue, cx) else { return Vec::new() };
     let effects = queue.ask_facts_now(cx.now);
     let duplicates = queue.facts.duplicates.clone();
     let mut form = begin(&alert, Choice::of(last), Some(last.to_parts()), &duplicates, cx);
-    let step = if cx.place.may_be_production() { FormStep::Stay } else { form.submit() };
+    let step = if in_form { FormStep::Stay } else { form.submit() };
     let mut outcome = match step {
         FormStep::Submit(submission) => {
             let FormSubmission { alert_id, resolution, draft } = *submission;

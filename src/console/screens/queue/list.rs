@@ -8,6 +8,7 @@ use ratatui::style::{Color, Modifier, Style};
 use super::columns::{self, Column, Placed};
 use super::layout::{GUTTER, Regions};
 use super::listing::ListRow;
+use super::signs::ListSign;
 use super::state::{AT_RISK_HOURS, Queue, QueueTarget};
 use crate::console::decisions::State;
 use crate::console::pen::{put_middle, put_right};
@@ -234,7 +235,8 @@ fn draw_rows(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions
         let text = Rect { x: row.x + GUTTER, width: row.width.saturating_sub(GUTTER), ..row };
         let in_range = range.is_some_and(|(first, rows)| (first..first + rows).contains(&index));
         if in_range || listing.row(index).alert().is_some_and(|alert| queue.marked.contains(alert.id)) {
-            buffer.set_stringn(text.x.saturating_sub(1), text.y, "●", 1, draw.theme.accent);
+            let (sign, style) = ListSign::Marked.drawn(draw.theme);
+            buffer.set_stringn(text.x.saturating_sub(1), text.y, sign, 1, style);
         }
         match listing.row(index) {
             ListRow::Alert(alert) => {
@@ -298,7 +300,7 @@ fn draw_alert(
         (Stand::Row, Urgency::Now | Urgency::Soon | Urgency::Today) => (theme.plain, draw.digits(), theme.plain, theme.quiet),
     };
     let gone = stand == Stand::Gone;
-    if let Some((sign, style)) = decision_sign(alert, draw) {
+    if let Some((sign, style)) = decision_sign(alert, draw).map(|sign| sign.drawn(theme)) {
         buffer.set_stringn(area.x.saturating_sub(1), area.y, sign, 1, style);
     }
     for Placed { column, x, width } in placed.iter().copied() {
@@ -308,7 +310,7 @@ fn draw_alert(
                 let style = if gone { theme.quiet } else { draw.urgency(left.urgency) };
                 put_right(buffer, cell, &left.text, style);
                 for (x, mark) in (cell.right() + 1..).zip(marks(alert, duplicate, draw)) {
-                    if let Some((sign, style)) = mark {
+                    if let Some((sign, style)) = mark.map(|mark| mark.drawn(theme)) {
                         buffer.set_stringn(x, cell.y, sign, 1, if gone { theme.quiet } else { style });
                     }
                 }
@@ -343,33 +345,32 @@ fn draw_amount(alert: &Alert, buffer: &mut Buffer, cell: Rect, digits: Style, qu
 
 /// The signs right of the time left, each in a cell of its own: a duplicate, a rule of the network, a notice or else
 /// a rule of one's own. An answered alert has none.
-fn marks(alert: &Alert, duplicate: Option<bool>, draw: &DrawContext<'_>) -> [Option<(&'static str, Style)>; 3] {
+fn marks(alert: &Alert, duplicate: Option<bool>, draw: &DrawContext<'_>) -> [Option<ListSign>; 3] {
     if alert.outcome.is_some() {
         return [None; 3];
     }
-    let theme = draw.theme;
     // Where one was refunded, a refund may be the second one.
-    let duplicate = duplicate.map(|refunded| ("⚠", if refunded { theme.warning } else { theme.quiet }));
-    let rule = alert.network_rule_applied().then_some(("R", theme.rule));
-    let notice = alert.alert_type.is_notice().then_some(("i", theme.quiet));
+    let duplicate = duplicate.map(|refunded| if refunded { ListSign::DuplicateRefunded } else { ListSign::Duplicate });
+    let rule = alert.network_rule_applied().then_some(ListSign::NetworkRule);
+    let notice = alert.alert_type.is_notice().then_some(ListSign::Notice);
     // A notice asks for no answer: what a rule of one's own suggests for one stands in the detail.
-    let suggested = || draw.suggestion(alert).map(|_| ("•", theme.accent));
+    let suggested = || draw.suggestion(alert).map(|_| ListSign::Suggested);
     [duplicate, rule, notice.or_else(suggested)]
 }
 
 /// The sign at the left edge: where a decision on the alert is, this console's own or what the engine has not finished.
-fn decision_sign(alert: &Alert, draw: &DrawContext<'_>) -> Option<(&'static str, Style)> {
+fn decision_sign(alert: &Alert, draw: &DrawContext<'_>) -> Option<ListSign> {
     let own = draw.decisions.of(alert.id).map(|decision| match decision.state {
-        State::Staged(_) => ("»", draw.theme.accent),
-        State::Waiting => ("…", draw.theme.warning),
-        State::Sending => ("→", draw.theme.accent),
-        State::Checking(_) => ("?", draw.theme.warning),
-        State::Refused(_) => ("!", draw.theme.danger),
+        State::Staged(_) => ListSign::Staged,
+        State::Waiting => ListSign::Waiting,
+        State::Sending => ListSign::Sending,
+        State::Checking(_) => ListSign::Unknown,
+        State::Refused(_) => ListSign::Refused,
     });
     let engines = draw.unfinished.of(alert.id).map(|unfinished| match Stage::of(unfinished) {
-        Stage::Sending => ("→", draw.theme.accent),
-        Stage::Unknown => ("?", draw.theme.warning),
-        Stage::Parked => ("P", draw.theme.danger),
+        Stage::Sending => ListSign::Sending,
+        Stage::Unknown => ListSign::Unknown,
+        Stage::Parked => ListSign::Parked,
     });
     match draw.decisions.is_checking(alert.id) {
         true => engines.or(own),
@@ -385,9 +386,53 @@ fn draw_scrollbar(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, ar
     }
 }
 
+/// A command, and what it is for.
+type FirstCommand = (&'static str, &'static str);
+
+/// What there is to do at a desk that has no alert at all: the words, then the commands with what each is for.
+fn first_page(draw: &DrawContext<'_>) -> (Vec<(String, Style)>, &'static [FirstCommand]) {
+    const HERE: [FirstCommand; 4] = [
+        ("avert import FILE", "brings alerts in"),
+        ("avert serve", "takes them over HTTP"),
+        ("avert profiles add NAME --url URL", "connects a deployment"),
+        ("avert demo", "made-up ones, to try it"),
+    ];
+    const ELSEWHERE: [FirstCommand; 2] = [("avert profiles test", "checks address and key"), ("avert doctor", "says what is wrong here")];
+    let (theme, place) = (draw.theme, draw.place);
+    let mut lines = vec![("There are no alerts yet.".to_owned(), theme.strong)];
+    let commands: &'static [FirstCommand] = match (place.demo, place.remote) {
+        (true, _) => &[],
+        (_, true) => &ELSEWHERE,
+        (_, false) => &HERE,
+    };
+    if place.remote {
+        lines.push(("The deployment has none for this key.".to_owned(), theme.plain));
+    }
+    lines.push(("New ones appear here as they arrive.".to_owned(), theme.plain));
+    (lines, commands)
+}
+
+/// Draws commands under each other, with what each is for where there is room for all of that.
+fn draw_commands(commands: &[FirstCommand], draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
+    let widest = |pick: fn(&FirstCommand) -> u16| commands.iter().map(pick).max().unwrap_or(0);
+    let (command, about) = (widest(|(command, _)| text::columns(command)), widest(|(_, about)| text::columns(about)));
+    let both = command + 2 + about;
+    let (width, has_room) = if both <= area.width { (both, true) } else { (command, false) };
+    let x = area.x + area.width.saturating_sub(width) / 2;
+    for ((name, words), y) in commands.iter().zip(area.y..area.bottom()) {
+        let mut pen = Pen::new(buffer, Rect { x, y, width: width.min(area.width), height: 1 });
+        pen.put(name, draw.theme.strong);
+        if has_room {
+            pen.skip(command - text::columns(name) + 2);
+            pen.put(words, draw.theme.quiet);
+        }
+    }
+}
+
 fn draw_empty(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
     let key = |action: Action| draw.key(action);
     let mut lines: Vec<(String, Style)> = Vec::new();
+    let mut commands: &[FirstCommand] = &[];
     match (&queue.link.trouble, queue.listing.total()) {
         (Some((_, error)), _) => {
             lines.push(("The alerts cannot be shown right now.".to_owned(), draw.theme.strong));
@@ -395,14 +440,12 @@ fn draw_empty(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: 
             lines.push((format!("It is tried again by itself; {} tries at once.", key(Action::Refresh)), draw.theme.quiet));
         }
         (None, None) => lines.push(("Loading…".to_owned(), draw.theme.quiet)),
-        (None, Some(_)) if queue.all == Loadable::Loaded(0) => {
-            lines.push(("There are no alerts yet.".to_owned(), draw.theme.strong));
-            lines.push(("New ones appear here as they arrive.".to_owned(), draw.theme.plain));
-            lines.push(("avert import FILE brings some in.".to_owned(), draw.theme.quiet));
-        }
+        (None, Some(_)) if queue.all == Loadable::Loaded(0) => (lines, commands) = first_page(draw),
         (None, Some(_)) if *queue.filter() == queue.view.filter => {
             let name = sanitize(&queue.view.name).into_owned();
             let said = match name.as_str() {
+                // Whether there are others was asked, and is not known yet.
+                _ if queue.all.loaded().is_none() => "Nothing in this view.",
                 "Open" | "Urgent" | "Awaiting answer" => "Nothing waits for an answer here. Well done.",
                 "Missed" => "Nothing was missed.",
                 _ => "Nothing in this view.",
@@ -425,9 +468,12 @@ fn draw_empty(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: 
         .into_iter()
         .flat_map(|(line, style)| text::wrap(&line, area.width.saturating_sub(8).min(72)).into_iter().map(move |line| (line, style)))
         .collect();
-    let height = u16::try_from(shown.len()).unwrap_or(u16::MAX);
+    // A blank line stands before the commands.
+    let height = u16::try_from(shown.len() + commands.len() + usize::from(!commands.is_empty())).unwrap_or(u16::MAX);
     let top = area.y + area.height.saturating_sub(height) / 3;
     for ((line, style), y) in shown.iter().zip(top..area.bottom()) {
         put_middle(buffer, Rect { y, height: 1, ..area }, line, *style);
     }
+    let below = top + u16::try_from(shown.len()).unwrap_or(0) + 1;
+    draw_commands(commands, draw, buffer, Rect { y: below.min(area.bottom()), height: area.bottom().saturating_sub(below), ..area });
 }

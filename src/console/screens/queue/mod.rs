@@ -12,6 +12,7 @@ pub mod orders;
 pub mod pace;
 pub mod pages;
 pub mod searched;
+pub mod signs;
 pub mod state;
 
 use chrono::Duration;
@@ -121,10 +122,17 @@ impl Screen for Queue {
             Action::Bulk => !self.marked.is_empty() || cx.runs.newest().is_some(),
             Action::Repeat => cx.last_made.is_some(),
             Action::Refund | Action::NotRefunded | Action::Invalid => {
-                !cx.place.read_only && self.current().is_none_or(|alert| alert.outcome.is_none())
+                !cx.place.read_only && self.current().is_some_and(|alert| alert.outcome.is_none())
             }
-            // They stand above the list.
-            Action::Search | Action::Filter | Action::Views => false,
+            Action::Open | Action::OpenLink | Action::CopyId | Action::CopyJson | Action::Mark | Action::MarkRange => {
+                self.current().is_some()
+            }
+            Action::Down | Action::Up | Action::PageDown | Action::PageUp | Action::Top | Action::Bottom => self.listing.rows() > 0,
+            Action::Jump | Action::MarkAll => self.listing.rows() > 0,
+            Action::Arrived => self.listing.arrived_above() > 0,
+            Action::Suggested | Action::Unmatch | Action::GoToWarned => self.current().is_some(),
+            Action::DetailDown | Action::DetailUp => self.current().is_some() && self.detail_most.get() > 0,
+            Action::DetailWider | Action::DetailNarrower => self.regions().divider.is_some(),
             // Only where there is something to settle.
             Action::Settle => cx.unfinished.parked().next().is_some(),
             _ => true,

@@ -234,16 +234,15 @@ impl Queue {
         let filter = AlertFilter { q: self.view.filter.q.clone(), ..listed.clone() };
         let changed = (&filter, sort) != (&self.view.filter, self.view.sort);
         Layout {
-            screen: Some("queue".to_owned()),
             view: Some(self.view.name.clone()),
             query: changed.then(|| query::render(&filter, sort)),
             divider: (self.divider != USUAL_DIVIDER).then_some(self.divider),
-            journal: false,
             columns: if self.columns == Column::USUAL {
                 Vec::new()
             } else {
                 self.columns.iter().map(|column| desk::ColumnLayout { name: column.name().to_owned(), width: None }).collect()
             },
+            ..Layout::default()
         }
     }
 

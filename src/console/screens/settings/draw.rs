@@ -7,8 +7,9 @@ use ratatui::style::Style;
 use super::state::{SettingsScreen, SettingsTarget};
 use crate::console::screens::loading::{ListWords, has_rows};
 use crate::console::text::{columns, cut, sanitize, wrap};
+use crate::console::user_settings::USER_SETTINGS;
 use crate::console::widgets::scrollbar;
-use crate::console::{Action, DrawContext, Pen, times};
+use crate::console::{Action, AppContext, DrawContext, Pen, times};
 use crate::domain::{Credential, CredentialKind, CredentialList, Environment, Timestamp};
 
 /// Columns left of a row's text: the cursor's bar and a blank.
@@ -20,21 +21,27 @@ const ROOMY: u16 = 112;
 /// Columns of the labels below.
 const LABEL: u16 = 14;
 
+/// Columns of the values of settings.
+const VALUE: u16 = 15;
+
 /// Fewest rows that a table of keys is given before what stands below it gives way.
 const FEWEST: u16 = 4;
 
 /// Draws everything below the header and above the notes.
-pub fn draw(settings: &SettingsScreen, facts: &[(&'static str, String)], draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
+pub fn draw(settings: &SettingsScreen, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
+    let draw = &cx.draw_context();
     settings.targets.clear();
     let inside = Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER + 1), ..area };
-    let facts = fact_lines(facts, inside.width.min(110));
+    let facts = fact_lines(&cx.place.facts, inside.width.min(110));
     let rows = u16::try_from(settings.rows().len()).unwrap_or(u16::MAX);
-    let below = u16::try_from(facts.len()).unwrap_or(0) + 2;
+    // A title and a blank line before it; the facts behind it give way first.
+    let own = u16::try_from(USER_SETTINGS.len()).unwrap_or(0);
+    let below = u16::try_from(facts.len()).unwrap_or(0) + own + 2;
     // Title, what may be done, a blank line, the heads.
     let above = 4;
     let wanted = rows.max(FEWEST);
     let table_height = area.height.saturating_sub(above + below).max(FEWEST).min(wanted).min(area.height.saturating_sub(above));
-    let mut y = if settings.is_offered() {
+    let y = if settings.is_offered() {
         draw_title(settings, draw, buffer, inside);
         let table = Rect { y: area.y + above - 1, height: table_height + 1, ..area };
         let empty = format!("There are none yet. {} creates an API key or client credentials.", draw.key(Action::CredentialCreate));
@@ -55,16 +62,64 @@ pub fn draw(settings: &SettingsScreen, facts: &[(&'static str, String)], draw: &
         ];
         say(&said, buffer, inside) + 1
     };
-    if y + 1 < area.bottom() && !facts.is_empty() {
-        Pen::new(buffer, Rect { y, height: 1, ..inside }).put("THIS CONSOLE", draw.theme.quiet);
-        y += 1;
-        for ((label, text), y) in facts.iter().zip(y..area.bottom()) {
-            let mut pen = Pen::new(buffer, Rect { y, height: 1, ..inside });
-            pen.put(label, draw.theme.quiet);
-            pen.skip(LABEL.saturating_sub(columns(label)));
-            pen.put(text, draw.theme.plain);
-        }
+    let y = draw_settings(settings, cx, buffer, Rect { y, height: area.bottom().saturating_sub(y), ..area });
+    // A blank line before the facts, where there is room for it.
+    let y = if usize::from(area.bottom().saturating_sub(y)) > facts.len() { y + 1 } else { y };
+    for ((label, text), y) in facts.iter().zip(y..area.bottom()) {
+        let mut pen = Pen::new(buffer, Rect { y, height: 1, ..inside });
+        pen.put(label, draw.theme.quiet);
+        pen.skip(LABEL.saturating_sub(columns(label)));
+        pen.put(text, draw.theme.plain);
     }
+}
+
+/// Draws what this console is set to; the line after it.
+fn draw_settings(settings: &SettingsScreen, cx: &AppContext, buffer: &mut Buffer, area: Rect) -> u16 {
+    let theme = &cx.theme;
+    if area.height < 2 {
+        return area.y;
+    }
+    let inside = |y: u16| Rect { x: area.x + GUTTER, y, width: area.width.saturating_sub(GUTTER + 1), height: 1 };
+    let mut pen = Pen::new(buffer, inside(area.y));
+    pen.put("This console", theme.strong);
+    pen.skip(3);
+    let kept = cx.settings.kept_in.as_ref().map_or_else(
+        || "changes hold until it is left".to_owned(),
+        |file| format!("changes are kept in {}", sanitize(&file.display().to_string())),
+    );
+    pen.put(&kept, theme.quiet);
+    let body = Rect { y: area.y + 1, height: area.height - 1, ..area };
+    let (height, cursor) = (usize::from(body.height), settings.setting_row());
+    // Where there is not room for all, the one under the cursor is among those that are shown.
+    let first = (cursor + 1).saturating_sub(height).min(USER_SETTINGS.len().saturating_sub(height));
+    let mut y = body.y;
+    for (row, setting) in USER_SETTINGS.iter().enumerate().skip(first).take(height) {
+        let line = Rect { y, height: 1, width: body.width.saturating_sub(2), ..body };
+        let is_chosen = settings.is_in_settings() && row == cursor;
+        if is_chosen {
+            theme.mark_row(buffer, line);
+        }
+        settings.targets.push(line, SettingsTarget::Setting(row));
+        let value = (setting.current)(&cx.settings);
+        let mut pen = Pen::new(buffer, inside(y));
+        pen.put(setting.label, theme.quiet);
+        pen.skip(LABEL.saturating_sub(columns(setting.label)));
+        let text = value.to_string();
+        pen.put(&text, theme.strong);
+        pen.skip(VALUE.saturating_sub(columns(&text)));
+        if let Some(stronger) = cx.settings.overrides.iter().find(|stronger| stronger.key == setting.key) {
+            pen.put(&format!("▲ {} is stronger than the file", stronger.by), theme.warning);
+            pen.skip(3);
+        }
+        if is_chosen {
+            let area = pen.put_key(&cx.key(Action::SettingChange), "changes it", theme);
+            settings.targets.push(area, SettingsTarget::Do(Action::SettingChange));
+            pen.skip(3);
+        }
+        pen.put_whole(setting.words(value), theme.quiet);
+        y += 1;
+    }
+    y
 }
 
 /// Writes paragraphs, one below the other; the line after them.
@@ -158,7 +213,7 @@ fn draw_table(settings: &SettingsScreen, draw: &DrawContext<'_>, buffer: &mut Bu
     settings.window.set((top, height));
     for ((index, credential), y) in rows.iter().enumerate().skip(top).zip(body.y..body.bottom()) {
         let row = Rect { y, height: 1, width: body.width.saturating_sub(2), ..body };
-        if index == cursor {
+        if index == cursor && !settings.is_in_settings() {
             theme.mark_row(buffer, row);
         }
         settings.targets.push(row, SettingsTarget::Row(index));

@@ -10,7 +10,6 @@ use ratatui::layout::Rect;
 use crate::console::dialog::run;
 use crate::console::dialogs::secret::ShownSecret;
 use crate::console::text::sanitize;
-use crate::console::theme::ThemeName;
 use crate::console::{Action, AppContext, Effect, KeyContext, Keys, Message, Order, Orders, Reply, Screen, Tone};
 use crate::domain::{CreatedCredential, CredentialKind, Revoked, Timestamp};
 
@@ -36,7 +35,7 @@ impl Screen for SettingsScreen {
     }
 
     fn draw(&self, frame: &mut Frame<'_>, body: Rect, cx: &AppContext) {
-        draw::draw(self, &facts(cx), &cx.draw_context(), frame.buffer_mut(), body);
+        draw::draw(self, cx, frame.buffer_mut(), body);
     }
 
     fn keys(&self) -> Keys {
@@ -48,7 +47,14 @@ impl Screen for SettingsScreen {
     }
 
     fn offers(&self, action: Action, cx: &AppContext) -> bool {
-        !matches!(action, Action::CredentialCreate | Action::CredentialRevoke) || self.refusal(cx.place.read_only).is_none()
+        match action {
+            Action::CredentialCreate => self.refusal(cx.place.read_only).is_none(),
+            Action::CredentialRevoke => self.chosen().is_some() && self.refusal(cx.place.read_only).is_none(),
+            Action::CopyId => self.chosen().is_some(),
+            Action::SettingChange => self.is_in_settings(),
+            Action::NextPane => self.is_offered(),
+            _ => true,
+        }
     }
 }
 
@@ -57,7 +63,19 @@ fn input(screen: &mut SettingsScreen, event: &Event) -> Orders {
         Event::Mouse(mouse) if mouse.kind == MouseEventKind::ScrollDown => screen.move_by(1),
         Event::Mouse(mouse) if mouse.kind == MouseEventKind::ScrollUp => screen.move_by(-1),
         event => match screen.targets.clicked(event) {
-            Some(SettingsTarget::Row(row)) => screen.move_to(row),
+            Some(SettingsTarget::Row(row)) => {
+                screen.go_to_list(false);
+                screen.move_to(row);
+            }
+            Some(SettingsTarget::Setting(row)) => {
+                // A second click on it changes it.
+                let is_there = screen.is_in_settings() && screen.setting_row() == row;
+                screen.go_to_list(true);
+                screen.move_to(row);
+                if is_there {
+                    return vec![Order::Act(Action::SettingChange)];
+                }
+            }
             Some(SettingsTarget::Do(action)) => return vec![Order::Act(action)],
             None => {}
         },
@@ -75,9 +93,10 @@ fn act(screen: &mut SettingsScreen, action: Action, cx: &mut AppContext) -> Orde
         Action::Top => screen.move_to(0),
         Action::Bottom => screen.move_to(usize::MAX),
         Action::Refresh => screen.refresh(cx.now),
+        Action::NextPane => screen.next_list(),
         Action::Back if !cx.toasts.clear() => return vec![Order::Act(Action::ShowQueue)],
         Action::CopyId => {
-            if let Some(id) = screen.current().map(|credential| credential.id.clone()) {
+            if let Some(id) = screen.chosen().map(|credential| credential.id.clone()) {
                 cx.notify(Tone::Note, format!("Copied {}", sanitize(&id)));
                 return vec![Effect::Copy(id).into()];
             }
@@ -122,17 +141,4 @@ fn revoked(screen: &mut SettingsScreen, kind: CredentialKind, id: &str, answer: 
         }
     }
     screen.refresh(cx.now);
-}
-
-/// What this console is set to: label and words.
-fn facts(cx: &AppContext) -> Vec<(&'static str, String)> {
-    let theme = cx.settings.theme.map_or("as the terminal's background calls for", ThemeName::as_str);
-    let grace = match cx.settings.grace.as_secs() {
-        0 => "none: a decision is sent at once".to_owned(),
-        seconds => format!("{seconds} s in which a decision can be taken back"),
-    };
-    let mut facts = cx.place.facts.clone();
-    facts.push(("theme", theme.to_owned()));
-    facts.push(("grace", grace));
-    facts
 }

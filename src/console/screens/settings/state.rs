@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 
 use chrono::Duration;
 
+use crate::console::user_settings::{USER_SETTINGS, UserSetting};
 use crate::console::{Action, ClickTargets, Effect, Loadable, Reply};
 use crate::domain::{Credential, CredentialKind, CredentialList, Timestamp};
 use crate::service::ServiceError;
@@ -16,6 +17,7 @@ const POLL: Duration = Duration::seconds(15);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SettingsTarget {
     Row(usize),
+    Setting(usize),
     Do(Action),
 }
 
@@ -33,6 +35,10 @@ pub struct SettingsScreen {
     pub(super) targets: ClickTargets<SettingsTarget>,
     /// Whether keys and clients can be managed from here.
     offered: bool,
+    /// Whether the cursor is in what this console is set to.
+    in_settings: bool,
+    /// Which of the settings the cursor is on there.
+    setting: usize,
     cursor: Option<String>,
     refresh_due: Option<Timestamp>,
 }
@@ -40,12 +46,37 @@ pub struct SettingsScreen {
 impl SettingsScreen {
     /// The screen, nothing asked for yet.
     pub fn new(offered: bool) -> Self {
-        Self { offered, ..Self::default() }
+        Self { offered, in_settings: !offered, ..Self::default() }
     }
 
     /// Whether keys and clients can be managed from here.
     pub fn is_offered(&self) -> bool {
         self.offered
+    }
+
+    /// Whether the cursor is in what this console is set to.
+    pub fn is_in_settings(&self) -> bool {
+        self.in_settings
+    }
+
+    /// Goes to the other list, where there are two.
+    pub fn next_list(&mut self) {
+        self.in_settings = !(self.offered && self.in_settings);
+    }
+
+    /// Goes to one of the lists, where it is there.
+    pub fn go_to_list(&mut self, settings: bool) {
+        self.in_settings = settings || !self.offered;
+    }
+
+    /// The place of the setting under the cursor.
+    pub fn setting_row(&self) -> usize {
+        self.setting.min(USER_SETTINGS.len() - 1)
+    }
+
+    /// The setting under the cursor, where that is in what this console is set to.
+    pub fn setting(&self) -> Option<&'static UserSetting> {
+        USER_SETTINGS.get(self.setting_row()).filter(|_| self.in_settings)
     }
 
     /// Why no key or client can be created or revoked, where that is so.
@@ -87,15 +118,25 @@ impl SettingsScreen {
         self.rows().get(self.cursor()).copied()
     }
 
+    /// The credential that is meant: the one under the cursor, where that is among them.
+    pub fn chosen(&self) -> Option<&Credential> {
+        self.current().filter(|_| !self.in_settings)
+    }
+
     /// Puts the cursor on a row, or on the last one.
     pub fn move_to(&mut self, row: usize) {
+        if self.in_settings {
+            self.setting = row.min(USER_SETTINGS.len() - 1);
+            return;
+        }
         let rows = self.rows();
         self.cursor = rows.get(row).or(rows.last()).map(|credential| credential.id.clone());
     }
 
     /// Moves the cursor by so many rows.
     pub fn move_by(&mut self, rows: i64) {
-        let at = i64::try_from(self.cursor()).unwrap_or(i64::MAX);
+        let at = if self.in_settings { self.setting_row() } else { self.cursor() };
+        let at = i64::try_from(at).unwrap_or(i64::MAX);
         self.move_to(usize::try_from(at.saturating_add(rows).max(0)).unwrap_or(usize::MAX));
     }
 

@@ -80,7 +80,13 @@ impl Screen for WebhooksScreen {
         let writes = self.refusal(cx.place.read_only).is_none();
         match action {
             Action::Back => self.page || self.is_filtered(),
-            Action::Open => self.is_offered() && !self.page,
+            Action::Open if self.page => false,
+            Action::Open => match self.pane {
+                WebhooksPane::Endpoints => self.endpoint().is_some(),
+                WebhooksPane::Deliveries => self.delivery().is_some(),
+                WebhooksPane::Receiver => false,
+            },
+            Action::CopyId => copied_id(self).is_some(),
             Action::NextPane => self.next_pane() != self.pane && !self.page,
             Action::DeliveryFilter => self.is_offered() && !self.page,
             Action::Listen | Action::Replay => self.receiver.is_offered() && !self.page,
@@ -195,13 +201,17 @@ fn back(screen: &mut WebhooksScreen, cx: &mut AppContext) -> Orders {
     Vec::new()
 }
 
-fn copy(screen: &WebhooksScreen, cx: &mut AppContext) -> Orders {
-    let id = match screen.pane {
+/// The id of what is under the cursor.
+fn copied_id(screen: &WebhooksScreen) -> Option<String> {
+    match screen.pane {
         WebhooksPane::Endpoints => screen.endpoint().map(|endpoint| endpoint.id.to_string()),
         WebhooksPane::Deliveries => screen.delivery().map(|delivery| delivery.id.to_string()),
         WebhooksPane::Receiver => screen.receiver.current().and_then(|row| row.webhook_id().map(str::to_owned)),
-    };
-    let Some(id) = id else { return Vec::new() };
+    }
+}
+
+fn copy(screen: &WebhooksScreen, cx: &mut AppContext) -> Orders {
+    let Some(id) = copied_id(screen) else { return Vec::new() };
     cx.notify(Tone::Note, format!("Copied {}", sanitize(&id)));
     vec![Effect::Copy(id).into()]
 }

@@ -1,0 +1,189 @@
+//! Keeps settings that a console changes in the settings file: the file is read anew, one value of it changes, and comments stay.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use toml_edit::{DocumentMut, Item, Value, table, value};
+
+use crate::config::Settings;
+use crate::console::setting::{SettingValue, SettingsKeeper};
+
+/// The settings file of this user.
+pub(super) struct SettingsFile {
+    path: PathBuf,
+}
+
+impl SettingsFile {
+    /// The file of this name, which need not be there yet.
+    pub(super) fn at(path: PathBuf) -> Self {
+        Self { path }
+    }
+}
+
+impl SettingsKeeper for SettingsFile {
+    fn keep(&self, table: &str, key: &str, value: SettingValue) -> Result<(), String> {
+        let value = match value {
+            SettingValue::Word(word) => word.into(),
+            SettingValue::Number(number) => i64::from(number).into(),
+            SettingValue::Flag(flag) => flag.into(),
+        };
+        change(&self.path, table, key, value)
+    }
+}
+
+/// Changes one value of a settings file. Whoever changed it meanwhile finds that as it was.
+fn change(path: &Path, table: &str, key: &str, value: Value) -> Result<(), String> {
+    let unwritable = |error: io::Error| format!("{}: {error}", path.display());
+    // Where the name is a link, what it leads to is the file.
+    let file = match fs::canonicalize(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_owned(),
+        Err(error) => return Err(unwritable(error)),
+    };
+    let directory = file.parent().unwrap_or_else(|| Path::new("."));
+    make_private(directory).map_err(unwritable)?;
+    let _turn = turn(&file).map_err(unwritable)?;
+    let text = match fs::metadata(&file) {
+        Ok(metadata) if !metadata.is_file() => return Err(format!("{} is no file that could be written", path.display())),
+        Ok(_) => fs::read_to_string(&file).map_err(unwritable)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(unwritable(error)),
+    };
+    // A file with a mistake is its user's to mend; nothing is written over it.
+    Settings::parse(&text, path).map_err(|error| error.to_string())?;
+    let changed = with_value(&text, table, key, value).map_err(|why| format!("{}: {why}", path.display()))?;
+    Settings::parse(&changed, path).map_err(|error| error.to_string())?;
+    if changed == text {
+        return Ok(());
+    }
+    replace(directory, &file, &changed).map_err(unwritable)
+}
+
+/// The text with one value changed; everything else of it stays as it is written.
+fn with_value(text: &str, name: &str, key: &str, new: Value) -> Result<String, String> {
+    let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| error.message().to_owned())?;
+    let entry = document.entry(name).or_insert_with(table);
+    let entry = entry.as_table_like_mut().ok_or_else(|| format!("{name} is no table"))?;
+    match entry.get_mut(key).and_then(Item::as_value_mut) {
+        Some(known) => {
+            // What stands behind the value, a comment, stays there.
+            let decor = known.decor().clone();
+            *known = new;
+            *known.decor_mut() = decor;
+        }
+        None => {
+            entry.insert(key, value(new));
+        }
+    }
+    Ok(document.to_string())
+}
+
+fn make_private(directory: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(directory)
+}
+
+/// Takes the turn to change the file; it is given back when the lock is dropped.
+fn turn(file: &Path) -> io::Result<fs::File> {
+    let mut options = fs::OpenOptions::new();
+    options.create(true).truncate(false).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let lock = options.open(file.with_extension("lock"))?;
+    lock.lock()?;
+    Ok(lock)
+}
+
+/// Writes beside the file, private from the first byte, to the disk, then takes its name.
+fn replace(directory: &Path, file: &Path, text: &str) -> io::Result<()> {
+    let mut new = tempfile::NamedTempFile::new_in(directory)?;
+    new.write_all(text.as_bytes())?;
+    new.as_file().sync_all()?;
+    new.persist(file)?;
+    #[cfg(unix)]
+    fs::File::open(directory)?.sync_all()?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::console::user_settings::USER_SETTINGS;
+
+    #[rstest]
+    #[case("", "[console]\ntheme = \"light\"\n")]
+    #[case(
+        "# mine\n[console]\ntheme = \"dark\" # at night\nmouse = false\n",
+        "# mine\n[console]\ntheme = \"light\" # at night\nmouse = false\n"
+    )]
+    #[case("organization = \"acme\" # the one\n", "organization = \"acme\" # the one\n\n[console]\ntheme = \"light\"\n")]
+    #[case("console.mouse = true\n", "console.mouse = true\nconsole.theme = \"light\"\n")]
+    #[case("console = { mouse = true }\n", "console = { mouse = true , theme = \"light\" }\n")]
+    #[case("[log]\nlevel = \"warn\"\n\n[console] # here\n", "[log]\nlevel = \"warn\"\n\n[console] # here\ntheme = \"light\"\n")]
+    fn one_value_changes_and_everything_else_stays_as_it_is_written(#[case] before: &str, #[case] after: &str) {
+        assert_eq!(with_value(before, "console", "theme", "light".into()), Ok(after.to_owned()));
+    }
+
+    #[test]
+    fn every_setting_and_each_of_its_values_is_one_that_the_file_may_hold() {
+        for setting in USER_SETTINGS {
+            for (value, _) in setting.options {
+                let directory = tempfile::tempdir().unwrap();
+                let path = directory.path().join("config.toml");
+
+                SettingsFile::at(path.clone()).keep(setting.table, setting.key, *value).unwrap();
+
+                let text = fs::read_to_string(&path).unwrap();
+                assert!(Settings::parse(&text, &path).is_ok() && text.contains(&value.to_string()), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_others_changed_meanwhile_stays() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("config.toml");
+        let file = SettingsFile::at(path.clone());
+        file.keep("console", "theme", SettingValue::Word("light")).unwrap();
+
+        fs::write(&path, "# by hand\nenvironment = \"production\"\n").unwrap();
+        file.keep("console", "theme", SettingValue::Word("dark")).unwrap();
+
+        let text = fs::read_to_string(&path).unwrap();
+        assert_eq!(text, "# by hand\nenvironment = \"production\"\n\n[console]\ntheme = \"dark\"\n");
+    }
+
+    #[test]
+    fn a_file_with_a_mistake_is_not_written_over() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("config.toml");
+        fs::write(&path, "[console]\nthem = 1\n").unwrap();
+
+        let refused = SettingsFile::at(path.clone()).keep("console", "theme", SettingValue::Word("dark")).unwrap_err();
+
+        assert!(refused.contains("config.toml:2: unknown field `them`"), "{refused}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "[console]\nthem = 1\n");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_file_is_its_owners_alone_and_a_link_to_it_stays_one() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let directory = tempfile::tempdir().unwrap();
+        let (real, link) = (directory.path().join("dotfiles.toml"), directory.path().join("config.toml"));
+        fs::write(&real, "").unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+
+        SettingsFile::at(link.clone()).keep("console", "theme", SettingValue::Word("ansi")).unwrap();
+
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o600);
+        assert!(fs::read_to_string(&real).unwrap().contains("ansi"));
+    }
+}

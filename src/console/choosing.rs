@@ -1,0 +1,108 @@
+//! What the application does with lists of actions: the palette and the help open over whatever is there, and do what is chosen in them.
+
+use crossterm::event::{KeyCode, KeyEvent};
+
+use super::app::App;
+use super::dialogs::help::Help;
+use super::dialogs::palette::{Palette, offers};
+use super::dialogs::repeat_in_form;
+use super::keymap::Chord;
+use super::screens::ScreenName;
+use super::{Action, Effect, KeyContext, Keys, Orders, dialog};
+
+impl App {
+    /// The contexts of the keys that are taken now, the innermost first; none where text is typed.
+    fn contexts(&self) -> Vec<KeyContext> {
+        match (self.dialogs.last(), self.keys()) {
+            (Some(dialog), _) => dialog.contexts().to_vec(),
+            (None, Keys::Of(context)) => vec![context, KeyContext::Always],
+            (None, Keys::Typed(_)) => Vec::new(),
+        }
+    }
+
+    /// Whether an action means something where one is.
+    pub(super) fn means_something(&self, action: Action) -> bool {
+        let cx = &self.cx;
+        match self.dialogs.last() {
+            Some(dialog) => dialog.offers(action, cx),
+            None if self.is_in_pane() && self.pane.is_own(action) => self.pane.offers(action, cx),
+            None => self.means_something_anywhere(action).unwrap_or_else(|| self.screens.shown().offers(action, cx)),
+        }
+    }
+
+    /// The same of what is the same on every screen.
+    fn means_something_anywhere(&self, action: Action) -> Option<bool> {
+        Some(match action {
+            Action::Undo => !self.cx.decisions.staged().is_empty(),
+            Action::GoToTold => self.cx.toasts.about().is_some(),
+            Action::NextPane if self.shows_pane() => true,
+            Action::NextPane if matches!(self.screens.current, ScreenName::Queue | ScreenName::Insights) => false,
+            _ => return None,
+        })
+    }
+
+    /// Whether a key opens the palette in place of a list that is open.
+    pub(super) fn opens_palette(&self, key: KeyEvent) -> bool {
+        let all = [KeyContext::Views, KeyContext::Columns, KeyContext::Menu, KeyContext::Always];
+        let gives_way = self.dialogs.last().is_some_and(|dialog| dialog.gives_way());
+        gives_way && self.cx.settings.keymap.action(&all, key.into()) == Some(Action::Palette)
+    }
+
+    /// Says that an action does nothing where one is. Who goes as far as it goes sees that.
+    pub(super) fn say_nothing_done(&mut self, action: Action) {
+        use Action::{Back, Bottom, DetailDown, DetailUp, Down, PageDown, PageUp, Top, Up};
+        if !matches!(action, Back | Bottom | DetailDown | DetailUp | Down | PageDown | PageUp | Top | Up) {
+            let words = self.cx.settings.keymap.binding(action).map_or("", |binding| &binding.words).to_owned();
+            let key = self.cx.key(action);
+            self.cx.hint(format!("{key} ({words}) has nothing to do here now."));
+        }
+    }
+
+    /// Says that a key means nothing where one is, as far as somebody may have meant something by it.
+    pub(super) fn say_unknown(&mut self, key: KeyEvent) {
+        if let KeyCode::Char(_) | KeyCode::F(_) = key.code {
+            let help = self.cx.key(Action::Help);
+            self.cx.hint(format!("{} means nothing here: {help} shows the keys.", Chord::from(key)));
+        }
+    }
+
+    /// Opens the palette over the screen, or over a page that lies over it.
+    pub(super) fn palette(&self) -> Orders {
+        let contexts = self.contexts();
+        if contexts.is_empty() {
+            return Vec::new();
+        }
+        let keymap = &self.cx.settings.keymap;
+        let mut all = offers::actions(keymap, &contexts, |action| self.means_something(action));
+        if contexts.contains(&KeyContext::Queue) && self.dialogs.is_empty() {
+            all.extend(offers::in_lists(keymap));
+        }
+        all.extend(offers::views(&self.cx.views));
+        all.extend(offers::profiles(&self.cx.place));
+        dialog::open(Palette::of(all, !self.dialogs.is_empty()))
+    }
+
+    /// Opens the help of the screen, or of a page that lies over it.
+    pub(super) fn help(&self) -> Orders {
+        let contexts = self.contexts();
+        match self.dialogs.last() {
+            _ if contexts.is_empty() => Vec::new(),
+            None => dialog::open(Help::of(contexts, |_| true, &self.cx)),
+            Some(page) => dialog::open(Help::of(contexts, |action| page.offers(action, &self.cx), &self.cx)),
+        }
+    }
+
+    /// Does what was chosen in a list: on the page that lies over the screen where that is its own, else on the screen. What a key would send
+    /// opens its form.
+    pub(super) fn choose(&mut self, action: Action) -> Vec<Effect> {
+        let own = self.dialogs.last_mut().and_then(|page| page.act(action, &mut self.cx));
+        match (own, action) {
+            (Some(outcome), _) => self.carry_out(outcome),
+            (None, Action::Repeat) => {
+                let outcome = repeat_in_form(&mut self.screens, &mut self.cx);
+                self.carry_out(outcome)
+            }
+            (None, action) => self.act(action),
+        }
+    }
+}

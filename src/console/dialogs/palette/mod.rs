@@ -1,0 +1,242 @@
+//! The palette: what can be done and gone to, by a few letters of it; what it runs is what the keys run.
+
+pub mod offers;
+
+use crossterm::event::Event;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::alert_search::{AlertSearch, is_typed, line};
+use super::menu::{List, OpenMenu};
+use crate::console::text::{columns, cut, sanitize};
+use crate::console::widgets::menu::Selection;
+use crate::console::widgets::text_input::Typed;
+use crate::console::{Action, AppContext, Dialog, Effect, KeyContext, Message, Order, Orders, Pen, TextInput, Theme, Tone};
+use crate::domain::{Alert, Timestamp};
+
+use offers::{PaletteGoal, PaletteOffer};
+
+/// How wide it would like to be, and what is around its lines.
+const WIDTH: u16 = 96;
+const AROUND: u16 = 8;
+
+/// Columns for the names, and the most for the keys.
+const NAMES: u16 = 24;
+const KEYS: u16 = 16;
+
+/// So many of what was used last stand on top while nothing is typed.
+const RECENT: usize = 5;
+
+/// From so many letters on alerts are looked for too, and so many are shown.
+const LOOKED_FOR: usize = 2;
+const ALERTS: usize = 6;
+
+/// The palette while it is open.
+#[derive(Debug)]
+pub struct Palette {
+    input: TextInput,
+    menu: OpenMenu,
+    offers: Vec<PaletteOffer>,
+    search: AlertSearch,
+    /// Whether the best alert is gone to as soon as it is known.
+    goes: bool,
+    /// Whether a page lies between it and the screen, which is left with it.
+    over_page: bool,
+}
+
+/// A line of it.
+enum PaletteRow<'p> {
+    Offer(&'p PaletteOffer),
+    Alert(&'p Alert),
+}
+
+impl Palette {
+    /// The palette with these offers.
+    pub fn of(offers: Vec<PaletteOffer>, over_page: bool) -> Self {
+        let menu = OpenMenu::new(Selection::default(), &[KeyContext::Menu], Action::MenuPick);
+        Self { input: TextInput::one_line(""), menu, offers, search: AlertSearch::default(), goes: false, over_page }
+    }
+
+    /// The offers that fit, then the alerts.
+    fn rows(&self, cx: &AppContext) -> Vec<PaletteRow<'_>> {
+        let typed = self.input.text();
+        let recent = if typed.trim().is_empty() { &cx.recent[..cx.recent.len().min(RECENT)] } else { &cx.recent };
+        let offers = offers::ranked(&self.offers, &typed, recent).into_iter().map(|at| PaletteRow::Offer(&self.offers[at]));
+        let looked_for = is_looked_for(&typed);
+        let alerts = self.search.alerts().iter().filter(|_| looked_for).take(ALERTS).map(PaletteRow::Alert);
+        offers.chain(alerts).collect()
+    }
+
+    /// The headings over the rows. What fits best stands without them, but alerts do not.
+    fn headings<'r>(&self, rows: &[PaletteRow<'r>], cx: &AppContext) -> Vec<(usize, &'r str)> {
+        let first_alert = rows.iter().position(|row| matches!(row, PaletteRow::Alert(_))).map(|at| (at, "Alerts"));
+        if !self.input.is_empty() {
+            return first_alert.into_iter().collect();
+        }
+        let used = rows
+            .iter()
+            .take_while(|row| matches!(row, PaletteRow::Offer(offer) if cx.recent.iter().take(RECENT).any(|id| *id == offer.goal.id())))
+            .count();
+        let mut headings: Vec<(usize, &str)> = if used > 0 { vec![(0, "Used last")] } else { Vec::new() };
+        for (at, row) in rows.iter().enumerate().skip(used) {
+            let PaletteRow::Offer(offer) = row else { continue };
+            if headings.last().is_none_or(|(first, heading)| *heading != offer.group || *first < used) {
+                headings.push((at, &offer.group));
+            }
+        }
+        headings
+    }
+
+    fn search(&mut self) -> Orders {
+        let typed = self.input.text();
+        self.search.search(if is_looked_for(&typed) { &typed } else { "" })
+    }
+
+    fn typed(&mut self, cx: &AppContext) {
+        self.menu.chosen = Selection::default();
+        self.goes = false;
+        self.search.typed(cx);
+    }
+
+    /// Does what is chosen.
+    fn pick(&self, cx: &mut AppContext) -> Orders {
+        let rows = self.rows(cx);
+        let Some(at) = self.menu.chosen.index(rows.len()) else { return Vec::new() };
+        let mut orders = vec![Effect::GiveUpFind.into(), Order::Close];
+        // What leads elsewhere leaves the page that lies between.
+        let leave = self.over_page.then_some(Order::Close);
+        let goal = match rows[at] {
+            PaletteRow::Offer(offer) => offer.goal.clone(),
+            PaletteRow::Alert(alert) => {
+                let found = Message::GoToFound(Box::new(alert.clone()));
+                return orders.into_iter().chain(leave).chain([Order::Act(Action::ShowQueue), found.into()]).collect();
+            }
+        };
+        drop(rows);
+        cx.used(goal.id());
+        match goal {
+            PaletteGoal::Act(action) => orders.push(Order::Choose(action)),
+            PaletteGoal::InList(list, action) => orders.extend([Order::Choose(list), Order::Choose(action)]),
+            PaletteGoal::Profile(name) => orders.extend(leave.into_iter().chain([Message::OpenProfile(name).into()])),
+            PaletteGoal::View(name) => match cx.views.named(&name, cx.now) {
+                Some(Ok(view)) => orders.extend(leave.into_iter().chain([Order::Act(Action::ShowQueue), Message::ShowView(view).into()])),
+                Some(Err(error)) => cx.notify(Tone::Bad, format!("The view {name} cannot be read: {error}")),
+                None => {}
+            },
+        }
+        orders
+    }
+
+    fn alert_line(&self, alert: &Alert, room: u16, cx: &AppContext) -> Line<'_> {
+        self.search.shown().map_or_else(Line::default, |(query, _)| line(alert, query, room, cx))
+    }
+
+    /// What is to be known of the search for alerts: that it is on its way, that it failed, what it could not look at.
+    fn note(&self, cx: &AppContext) -> (String, ratatui::style::Style) {
+        let theme = &cx.theme;
+        if !is_looked_for(&self.input.text()) {
+            return (String::new(), theme.quiet);
+        }
+        match self.search.shown() {
+            _ if !self.search.is_current() => ("alerts: looking…".to_owned(), theme.quiet),
+            Some((_, Err(error))) => (format!("alerts: {}", sanitize(&error.to_string())), theme.danger),
+            Some((_, Ok(found))) if found.alerts.len() > ALERTS => {
+                (format!("alerts: the best {ALERTS}; {} shows more", cx.key(Action::Find)), theme.quiet)
+            }
+            Some((_, Ok(found))) if found.alerts.is_empty() => ("alerts: none found".to_owned(), theme.quiet),
+            _ => match self.search.limits().last() {
+                Some(limit) => (sanitize(limit).into_owned(), theme.warning),
+                None => (String::new(), theme.quiet),
+            },
+        }
+    }
+}
+
+/// Whether alerts are looked for by what is typed.
+fn is_looked_for(typed: &str) -> bool {
+    typed.trim().chars().count() >= LOOKED_FOR
+}
+
+/// An offer in so many columns: its name, what it does, and its keys at the end.
+fn offer_line<'l>(offer: &PaletteOffer, room: u16, theme: &Theme) -> Line<'l> {
+    let keys = cut(&offer.keys, KEYS).into_owned();
+    let names = NAMES.min(room / 2);
+    let name = cut(&sanitize(&offer.name), names).into_owned();
+    let pad = names.saturating_sub(columns(&name)) + 2;
+    let about_room = room.saturating_sub(names + 2 + columns(&keys) + 2);
+    let about = cut(&sanitize(&offer.about), about_room).into_owned();
+    let gap = (about_room + 2).saturating_sub(columns(&about));
+    let blanks = |count: u16| " ".repeat(usize::from(count));
+    Line::from(vec![
+        Span::styled(name, theme.strong),
+        Span::raw(blanks(pad)),
+        Span::styled(about, theme.quiet),
+        Span::raw(blanks(gap)),
+        Span::styled(keys, theme.key),
+    ])
+}
+
+impl Dialog for Palette {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
+        match message {
+            Message::Tick if self.search.next_due().is_some_and(|due| due <= cx.now) => return self.search(),
+            // What is chosen stays: alerts come below it.
+            Message::Found(query, answer) if self.search.answered(query, answer) && self.goes => return self.pick(cx),
+            // What is typed is searched for, so letters are no commands here.
+            Message::Input(Event::Key(key)) if is_typed(key) => {
+                let typed = self.input.key(*key);
+                if typed == Typed::Changed {
+                    self.typed(cx);
+                }
+            }
+            Message::Input(Event::Paste(text)) => match self.input.paste(text) {
+                Ok(()) => self.typed(cx),
+                Err(why) => cx.notify(Tone::Note, why),
+            },
+            Message::Input(event) => {
+                let length = self.rows(cx).len();
+                match self.menu.update(event, length, cx) {
+                    Some(Action::MenuClose) => return vec![Effect::GiveUpFind.into(), Order::Close],
+                    // There may be an alert that goes by it.
+                    Some(Action::MenuPick) if length == 0 => self.goes = !self.search.is_current(),
+                    Some(Action::MenuPick) => return self.pick(cx),
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
+        let theme = &cx.theme;
+        let room = WIDTH.min(area.width.saturating_sub(4)).saturating_sub(AROUND);
+        let rows = self.rows(cx);
+        let entries = rows.iter().map(|row| match row {
+            PaletteRow::Offer(offer) => offer_line(offer, room, theme),
+            PaletteRow::Alert(alert) => self.alert_line(alert, room, cx),
+        });
+        let empty = match (is_looked_for(&self.input.text()), self.search.shown()) {
+            (false, _) => "Nothing here goes by that.",
+            (true, Some((_, Ok(_)))) if self.search.is_current() => "Nothing here goes by that, and no alert has it.",
+            (true, _) => "",
+        };
+        let list = List { title: "Palette", entries: entries.collect(), groups: self.headings(&rows, cx), empty, width: WIDTH, field: 3 };
+        let fields = self.menu.draw(list, frame, area, cx);
+        let field = Rect { y: fields.y + 1, height: 1, ..fields };
+        let style = theme.page.patch(theme.field);
+        frame.buffer_mut().set_style(field, style);
+        if self.input.is_empty() {
+            let what = " what to do, a screen, a view, a profile, an alert";
+            Pen::new(frame.buffer_mut(), Rect { x: field.x + 1, ..field }).put(what, theme.quiet);
+        }
+        self.input.draw(frame, field, style, true);
+        let (words, style) = self.note(cx);
+        Pen::new(frame.buffer_mut(), Rect { y: fields.y + 2, ..field }).put(&words, style);
+    }
+
+    fn next_due(&self) -> Option<Timestamp> {
+        self.search.next_due()
+    }
+}

@@ -1,0 +1,267 @@
+//! What the palette offers: what can be done in a place, the lists it can be done in, views and profiles; and how what is typed ranks it.
+
+use nucleo_matcher::pattern::{Atom, AtomKind, CaseMatching, Normalization};
+use nucleo_matcher::{Config, Matcher, Utf32Str};
+
+use crate::console::keymap::{Binding, Chord, Keymap};
+use crate::console::screens::ScreenName;
+use crate::console::views::SavedViews;
+use crate::console::{Action, KeyContext, SessionInfo};
+use crate::desk::BuiltIn;
+
+/// What comes of choosing an offer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PaletteGoal {
+    /// An action, as a key would do it; what sends opens its form.
+    Act(Action),
+    /// An action of a list: the list opens, and does it where that needs no entry to be chosen.
+    InList(Action, Action),
+    /// A view.
+    View(String),
+    /// The console of a profile.
+    Profile(String),
+}
+
+impl PaletteGoal {
+    /// The name by which it is remembered that it was used.
+    pub fn id(&self) -> String {
+        match self {
+            Self::Act(action) => action.name(),
+            Self::InList(list, action) => format!("{}/{}", list.name(), action.name()),
+            Self::View(name) => format!("view:{name}"),
+            Self::Profile(name) => format!("profile:{name}"),
+        }
+    }
+}
+
+/// An offer: something that can be done or gone to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PaletteOffer {
+    pub goal: PaletteGoal,
+    /// The heading it stands under.
+    pub group: String,
+    pub name: String,
+    pub about: String,
+    /// The keys that do the same.
+    pub keys: String,
+}
+
+/// What stands over the screens.
+const SCREENS: &str = "Screens";
+
+/// The actions of these contexts that mean something now; those of the innermost context first, each once, as the help groups them.
+pub fn actions(keymap: &Keymap, contexts: &[KeyContext], means_something: impl Fn(Action) -> bool) -> Vec<PaletteOffer> {
+    let mut shown: Vec<&Binding> = Vec::new();
+    for context in contexts {
+        let new = keymap.bindings(*context).filter(|binding| binding.action != Action::Palette && means_something(binding.action));
+        for binding in new {
+            if shown.iter().all(|known| known.action != binding.action) {
+                shown.push(binding);
+            }
+        }
+    }
+    let in_order = |binding: &Binding| keymap.all().position(|other| other.group == binding.group);
+    shown.sort_by_key(|binding| (ScreenName::of(binding.action).is_some(), in_order(binding)));
+    shown.into_iter().map(offer).collect()
+}
+
+fn offer(binding: &Binding) -> PaletteOffer {
+    let group = if ScreenName::of(binding.action).is_some() { SCREENS.to_owned() } else { binding.group.clone() };
+    PaletteOffer {
+        goal: PaletteGoal::Act(binding.action),
+        group,
+        name: binding.words.clone(),
+        about: binding.about.clone(),
+        keys: key_names(&binding.keys),
+    }
+}
+
+fn key_names(keys: &[Chord]) -> String {
+    keys.iter().map(Chord::to_string).collect::<Vec<_>>().join("  ")
+}
+
+/// What the lists of views and columns can do.
+pub fn in_lists(keymap: &Keymap) -> Vec<PaletteOffer> {
+    let lists = [(Action::Views, KeyContext::Views), (Action::Columns, KeyContext::Columns)];
+    let offers = lists.into_iter().flat_map(|(list, context)| {
+        let opener = keymap.binding(list);
+        keymap.bindings(context).filter_map(move |binding| {
+            let opener = opener?;
+            let keys = match (opener.keys.first(), binding.keys.first()) {
+                (Some(first), Some(second)) => format!("{first} {second}"),
+                _ => String::new(),
+            };
+            Some(PaletteOffer {
+                goal: PaletteGoal::InList(list, binding.action),
+                group: opener.group.clone(),
+                name: format!("{}: {}", opener.words, binding.words),
+                about: binding.about.clone(),
+                keys,
+            })
+        })
+    });
+    offers.collect()
+}
+
+/// The views, the built-in ones first.
+pub fn views(views: &SavedViews) -> Vec<PaletteOffer> {
+    let offer = |name: &str, about: &str| PaletteOffer {
+        goal: PaletteGoal::View(name.to_owned()),
+        group: "Views".to_owned(),
+        name: name.to_owned(),
+        about: about.to_owned(),
+        keys: String::new(),
+    };
+    let built_in = BuiltIn::ALL.iter().map(|view| offer(view.name(), view.about()));
+    built_in.chain(views.own().iter().map(|view| offer(&view.name, &view.query))).collect()
+}
+
+/// The other profiles that a console can be opened on.
+pub fn profiles(place: &SessionInfo) -> Vec<PaletteOffer> {
+    let offer = |name: &String| PaletteOffer {
+        goal: PaletteGoal::Profile(name.clone()),
+        group: "Profiles".to_owned(),
+        name: name.clone(),
+        about: "Leave for its console; asks where a decision has not left".to_owned(),
+        keys: String::new(),
+    };
+    place.profiles.iter().map(offer).collect()
+}
+
+/// The offers that fit what is typed, by their places, best first: of equal ones what was used last. Nothing typed: what was used comes
+/// first, then all in their order.
+pub fn ranked(offers: &[PaletteOffer], typed: &str, recent: &[String]) -> Vec<usize> {
+    let age = |offer: &PaletteOffer| recent.iter().position(|id| *id == offer.goal.id()).unwrap_or(usize::MAX);
+    let words: Vec<Word> = typed.split(SEPARATORS).filter(|word| !word.is_empty()).map(Word::of).collect();
+    let mut matcher = Matcher::new(Config::DEFAULT);
+    let mut fitting: Vec<(usize, u32)> = offers
+        .iter()
+        .enumerate()
+        .filter_map(|(at, offer)| {
+            let scores = words.iter().map(|word| word.score(offer, &mut matcher));
+            let detour = if matches!(offer.goal, PaletteGoal::InList(..)) { DETOUR } else { 0 };
+            scores.sum::<Option<u32>>().map(|score| (at, score.saturating_sub(detour)))
+        })
+        .collect();
+    fitting.sort_by_key(|(at, score)| (u32::MAX - score, age(&offers[*at]), *at));
+    fitting.into_iter().map(|(at, _)| at).collect()
+}
+
+/// What is done in a list that opens first comes behind what is done at once.
+const DETOUR: u32 = 200;
+
+/// What stands between words.
+const SEPARATORS: [char; 8] = [' ', '(', ')', ',', ':', ';', '.', '/'];
+
+/// From so many letters on they may stand apart in a name; of fewer nearly every name has them.
+const APART: usize = 3;
+
+/// A word that is typed: it is in a name, or its letters stand apart there; in a sentence a word begins with it.
+struct Word {
+    length: usize,
+    apart: Atom,
+    together: Atom,
+    begins: Atom,
+}
+
+/// A name that has the word counts so much more than a sentence that has it.
+const NAMED: u32 = 10_000;
+
+impl Word {
+    fn of(text: &str) -> Self {
+        let atom = |kind| Atom::new(text, CaseMatching::Ignore, Normalization::Smart, kind, false);
+        let length = text.chars().count();
+        Self { length, apart: atom(AtomKind::Fuzzy), together: atom(AtomKind::Substring), begins: atom(AtomKind::Prefix) }
+    }
+
+    /// How well it fits; `None` where it does not.
+    fn score(&self, offer: &PaletteOffer, matcher: &mut Matcher) -> Option<u32> {
+        let mut buffer = Vec::new();
+        let mut score = |atom: &Atom, text: &str| atom.score(Utf32Str::new(text, &mut buffer), matcher).map(u32::from);
+        if let Some(whole) = score(&self.together, &offer.name) {
+            return Some(2 * NAMED + whole);
+        }
+        if let Some(apart) = score(&self.apart, &offer.name).filter(|_| self.length >= APART) {
+            return Some(NAMED + apart);
+        }
+        // Within a sentence it is how a word begins.
+        let words = [&offer.about, &offer.group, &offer.keys].into_iter().flat_map(|text| text.split(SEPARATORS));
+        words.filter_map(|word| score(&self.begins, word)).max()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn all() -> Vec<PaletteOffer> {
+        actions(&Keymap::default(), &[KeyContext::Queue, KeyContext::Always], |_| true)
+    }
+
+    fn names<'o>(offers: &'o [PaletteOffer], typed: &str, recent: &[String]) -> Vec<&'o str> {
+        ranked(offers, typed, recent).into_iter().map(|at| offers[at].name.as_str()).collect()
+    }
+
+    #[test]
+    fn a_name_comes_before_a_sentence_that_has_the_word() {
+        let offers = all();
+
+        let found = names(&offers, "refund", &[]);
+
+        assert_eq!(found[..2], ["refund", "not refunded"]);
+        assert!(!found.contains(&"mouse"), "{found:?}");
+        assert_eq!(names(&offers, "answer", &[]).first(), Some(&"answer together"));
+    }
+
+    #[test]
+    fn letters_of_a_name_may_stand_apart_and_every_word_has_to_fit() {
+        let offers = all();
+
+        assert_eq!(names(&offers, "ntrfd", &[]).first(), Some(&"not refunded"));
+        assert_eq!(names(&offers, "ctrl-f", &[]).first(), Some(&"find"));
+        assert!(names(&offers, "refund zebra", &[]).is_empty());
+    }
+
+    #[test]
+    fn of_what_fits_alike_the_last_used_comes_first() {
+        let offers = all();
+
+        let found = names(&offers, "", &["undo".to_owned(), "mark".to_owned()]);
+
+        assert_eq!(found[..2], ["undo", "mark"]);
+        assert_eq!(found.len(), offers.len());
+    }
+
+    #[test]
+    fn what_takes_a_list_to_open_comes_behind_what_does_not() {
+        let place = SessionInfo { profiles: vec!["shop-us".to_owned()], ..SessionInfo::default() };
+        let offers: Vec<_> = in_lists(&Keymap::default()).into_iter().chain(profiles(&place)).collect();
+
+        assert_eq!(names(&offers, "us", &[]).first(), Some(&"shop-us"));
+    }
+
+    #[test]
+    fn an_action_is_offered_once_and_never_the_palette_itself() {
+        let keymap = Keymap::default();
+
+        let offers = actions(&keymap, &[KeyContext::Webhooks, KeyContext::Always], |_| true);
+
+        let tabs: Vec<_> = offers.iter().filter(|offer| offer.goal == PaletteGoal::Act(Action::NextPane)).collect();
+        assert_eq!(tabs.iter().map(|tab| tab.group.as_str()).collect::<Vec<_>>(), ["Webhooks"]);
+        assert!(offers.iter().all(|offer| offer.goal != PaletteGoal::Act(Action::Palette)));
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_typed_each_offer_is_there_once_at_most(typed in "\\PC{0,12}") {
+            let offers = all();
+            let mut found = ranked(&offers, &typed, &[]);
+            let before = found.len();
+            found.sort_unstable();
+            found.dedup();
+            prop_assert_eq!(found.len(), before);
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! The list of what a setting may be.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::menu::{List, OpenMenu};
+use crate::console::user_settings::UserSetting;
+use crate::console::widgets::menu::Selection;
+use crate::console::{Action, AppContext, Dialog, KeyContext, Message, Order, Orders};
+
+/// Columns for the values.
+const VALUES: usize = 16;
+
+/// The list while it is open.
+#[derive(Debug)]
+pub struct SettingChoice {
+    menu: OpenMenu,
+    setting: &'static UserSetting,
+}
+
+impl SettingChoice {
+    /// The values of a setting; the one of now is chosen.
+    pub fn of(setting: &'static UserSetting, cx: &AppContext) -> Self {
+        let now = (setting.current)(&cx.settings);
+        let at = setting.options.iter().position(|(value, _)| *value == now).unwrap_or(0);
+        Self { menu: OpenMenu::new(Selection::at(at), &[KeyContext::Menu], Action::MenuPick), setting }
+    }
+}
+
+impl Dialog for SettingChoice {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
+        let Message::Input(event) = message else { return Vec::new() };
+        let length = self.setting.options.len();
+        match (self.menu.update(event, length, cx), self.menu.chosen.index(length)) {
+            (Some(Action::MenuPick), Some(at)) => {
+                vec![Order::Close, Message::ChangeSetting(self.setting, self.setting.options[at].0).into()]
+            }
+            (Some(Action::MenuClose), _) => vec![Order::Close],
+            _ => Vec::new(),
+        }
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
+        let theme = &cx.theme;
+        let now = (self.setting.current)(&cx.settings);
+        let line = |(value, words): &(_, &'static str)| {
+            let (sign, style) = if *value == now { ("• ", theme.accent) } else { ("  ", theme.strong) };
+            Line::from(vec![
+                Span::styled(sign, theme.accent),
+                Span::styled(format!("{:<VALUES$}", format!("{value}")), style),
+                Span::styled(*words, theme.quiet),
+            ])
+        };
+        let entries = self.setting.options.iter().map(line).collect();
+        self.menu.draw(List { title: self.setting.label, entries, width: 90, ..List::default() }, frame, area, cx);
+    }
+}

@@ -1,0 +1,52 @@
+//! What an application is made of: the session, what the service can, and what the desk kept.
+
+use std::collections::HashMap;
+
+use uuid::Uuid;
+
+use super::Theme;
+use super::session::{AlertJson, Preferences, SessionInfo};
+use crate::desk::{Draft, Layout, Leftovers, SavedView};
+use crate::domain::AlertId;
+use crate::domain::time::SharedClock;
+
+/// The desk's state when the console was opened.
+#[derive(Debug, Clone, Default)]
+pub struct DeskState {
+    pub layout: Layout,
+    pub views: Vec<SavedView>,
+    /// Decisions that were begun.
+    pub drafts: HashMap<AlertId, Draft>,
+    /// What earlier consoles began and did not finish.
+    pub left: Leftovers,
+    /// This console's name in the journal, where there is one.
+    pub session: Option<Uuid>,
+    /// What could not be read, in words.
+    pub troubles: Vec<String>,
+}
+
+/// The parts of an application.
+pub struct Parts {
+    pub place: SessionInfo,
+    pub settings: Preferences,
+    pub theme: Theme,
+    pub clock: SharedClock,
+    pub alert_json: AlertJson,
+    /// Whether the service tells of changes and of more than the interface does.
+    pub operator: bool,
+    /// Whether the service counts what insights tell.
+    pub counts: bool,
+    /// Whether the service looks for doubles by every fact.
+    pub compares_all: bool,
+    /// Whether keys and clients can be managed from here.
+    pub credentials: bool,
+    /// Whether endpoints and deliveries can be seen from here.
+    pub webhooks: bool,
+    /// Whether a local listener can be started.
+    pub listens: bool,
+    /// Whether the service's audit log can be seen from here.
+    pub audits: bool,
+    pub kept: DeskState,
+    /// Columns and rows of the terminal.
+    pub size: (u16, u16),
+}

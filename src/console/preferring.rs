@@ -1,0 +1,56 @@
+//! What the application does with a setting that is changed: it holds at once, and is kept in the settings file.
+
+use super::app::App;
+use super::setting::SettingValue;
+use super::user_settings::UserSetting;
+use super::{Effect, Orders, Theme, Tone};
+
+impl App {
+    /// Changes a setting, and has it kept.
+    pub(super) fn change_setting(&mut self, setting: &'static UserSetting, value: SettingValue) -> Orders {
+        let mut outcome = Orders::new();
+        let (theme, mouse) = (self.cx.settings.theme, self.cx.settings.mouse);
+        (setting.apply)(&mut self.cx.settings, value);
+        if self.cx.settings.theme != theme {
+            self.wear_theme();
+        }
+        if self.cx.settings.mouse != mouse {
+            self.has_mouse = self.cx.settings.mouse;
+            outcome.push(Effect::Mouse(self.has_mouse).into());
+        }
+        let (label, file) = (setting.label, &self.cx.settings.kept_in);
+        match file {
+            Some(_) => outcome.push(Effect::KeepSetting(setting, value).into()),
+            None => self.cx.notify(Tone::Note, format!("{label}: {value} until this console is left; nothing of it is kept.")),
+        }
+        outcome
+    }
+
+    /// Has the screen wear the theme of the settings; that of the terminal's background is found when a console opens.
+    fn wear_theme(&mut self) {
+        match self.cx.settings.theme {
+            Some(name) => {
+                let theme = Theme::named(name);
+                self.cx.theme = if self.cx.settings.has_all_colors { theme } else { theme.in_256_colors() };
+            }
+            None => {
+                let words = "The terminal is asked for its background when the next console opens; until then the colours stay.";
+                self.cx.notify(Tone::Note, words);
+            }
+        }
+    }
+
+    /// Says what became of keeping a setting.
+    pub(super) fn kept_setting(&mut self, setting: &'static UserSetting, answer: Result<(), String>) {
+        let (label, value) = (setting.label, (setting.current)(&self.cx.settings));
+        let stronger = self.cx.settings.overrides.iter().find(|stronger| stronger.key == setting.key);
+        let words = match (answer, stronger) {
+            (Err(why), _) => {
+                return self.cx.notify(Tone::Bad, format!("{label} is {value} in this console, and could not be kept: {why}"));
+            }
+            (Ok(()), Some(stronger)) => format!("{label}: {value}, kept; but {} is stronger where the next console opens.", stronger.by),
+            (Ok(()), None) => format!("{label}: {value}, kept."),
+        };
+        self.cx.notify(Tone::Good, words);
+    }
+}

@@ -1,0 +1,106 @@
+//! The signs of the list: what each looks like and what it means. The list draws them and the help explains them from this one table.
+
+use ratatui::style::Style;
+
+use crate::console::Theme;
+
+/// A sign beside an alert in the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ListSign {
+    /// To be answered together with others.
+    Marked,
+    /// Waits for its grace.
+    Staged,
+    /// Waits for a deployment that does not answer.
+    Waiting,
+    /// With the network.
+    Sending,
+    /// Of unknown fate.
+    Unknown,
+    /// Not recorded.
+    Refused,
+    /// Waits for a person's word.
+    Parked,
+    /// A duplicate of one that was refunded.
+    DuplicateRefunded,
+    /// A duplicate.
+    Duplicate,
+    /// A rule of the network applied.
+    NetworkRule,
+    /// A notice.
+    Notice,
+    /// A rule of one's own suggests an answer.
+    Suggested,
+}
+
+impl ListSign {
+    /// All of them: those at the left edge, then those beside the time left.
+    pub const ALL: [Self; 12] = [
+        Self::Marked,
+        Self::Staged,
+        Self::Waiting,
+        Self::Sending,
+        Self::Unknown,
+        Self::Refused,
+        Self::Parked,
+        Self::DuplicateRefunded,
+        Self::Duplicate,
+        Self::NetworkRule,
+        Self::Notice,
+        Self::Suggested,
+    ];
+
+    /// What it looks like.
+    pub fn drawn(self, theme: &Theme) -> (&'static str, Style) {
+        match self {
+            Self::Marked => ("●", theme.accent),
+            Self::Staged => ("»", theme.accent),
+            Self::Waiting => ("…", theme.warning),
+            Self::Sending => ("→", theme.accent),
+            Self::Unknown => ("?", theme.warning),
+            Self::Refused => ("!", theme.danger),
+            Self::Parked => ("P", theme.danger),
+            Self::DuplicateRefunded => ("⚠", theme.warning),
+            Self::Duplicate => ("⚠", theme.quiet),
+            Self::NetworkRule => ("R", theme.rule),
+            Self::Notice => ("i", theme.quiet),
+            Self::Suggested => ("•", theme.accent),
+        }
+    }
+
+    /// What it means.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Marked => "Marked, to be answered together",
+            Self::Staged => "A decision that leaves in a moment, and can be taken back",
+            Self::Waiting => "A decision that waits: the deployment does not answer",
+            Self::Sending => "A decision that is with the network now",
+            Self::Unknown => "A decision whose answer did not come: it is looked up",
+            Self::Refused => "A decision that was not recorded; the detail says why",
+            Self::Parked => "A decision whose fate only a person can say",
+            Self::DuplicateRefunded => "Another alert on the same payment; one was refunded",
+            Self::Duplicate => "Another alert on the same payment; none was refunded",
+            Self::NetworkRule => "The network's own rule applied: probably refunded by it",
+            Self::Notice => "A notice: no answer is asked for",
+            Self::Suggested => "A rule of your own suggests an answer",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::console::theme::ThemeName;
+
+    #[test]
+    fn every_sign_is_in_the_legend_once_and_looks_and_means_like_no_other() {
+        let theme = Theme::named(ThemeName::Dark);
+
+        let drawn: HashSet<String> = ListSign::ALL.map(|sign| format!("{:?}", sign.drawn(&theme))).into();
+        let about: HashSet<&str> = ListSign::ALL.map(ListSign::about).into();
+
+        assert_eq!((drawn.len(), about.len()), (ListSign::ALL.len(), ListSign::ALL.len()));
+    }
+}

@@ -1,0 +1,42 @@
+//! What the session knows of settings that can be changed: their values, what is stronger than the file, and who keeps them.
+
+use std::fmt;
+
+/// The value of a setting, as the settings file has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SettingValue {
+    /// One of some words.
+    Word(&'static str),
+    /// A whole number.
+    Number(u32),
+    /// Yes or no.
+    Flag(bool),
+}
+
+impl fmt::Display for SettingValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Word(word) => f.write_str(word),
+            Self::Number(number) => number.fmt(f),
+            Self::Flag(flag) => flag.fmt(f),
+        }
+    }
+}
+
+/// A setting that is stronger than the file for this console, and what says so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettingOverride {
+    /// The name of the setting in the file.
+    pub key: &'static str,
+    /// The flag or variable.
+    pub by: String,
+}
+
+/// Whoever keeps settings in their file.
+pub trait SettingsKeeper: Send + Sync {
+    /// Keeps the setting of this name in this table.
+    ///
+    /// # Errors
+    /// In words, when it could not be kept; then the file is as it was.
+    fn keep(&self, table: &str, key: &str, value: SettingValue) -> Result<(), String>;
+}

@@ -1,0 +1,299 @@
+//! Every key of the keymap does something somewhere, and what it does can be done from the palette too.
+
+use std::rc::Rc;
+
+use avert::console::Effect;
+use avert::console::SessionInfo;
+use avert::console::app::DeskState;
+use avert::console::keymap::{Action, Binding, KeyContext, Keymap};
+use avert::console::message::Message;
+use avert::console::program_log::{LogLine, LogSeverity};
+use avert::console::screens::queue::signs::ListSign;
+use avert::desk::SavedView;
+use avert::domain::time::Clock;
+use avert::domain::{Alert, AlertId, Environment};
+use avert::service::ServiceError;
+use chrono::Duration;
+use crossterm::event::{Event, KeyEvent};
+
+use super::fake::{Fate, credentials, morning, refunded_sibling};
+use super::rig::{Made, Rig, clock, key};
+use super::settling::unfinished;
+use super::webhooks;
+
+/// A state that the console can be in, and whose keys are taken there.
+struct State {
+    contexts: &'static [KeyContext],
+    make: Rc<dyn Fn() -> Rig>,
+}
+
+fn state(contexts: &'static [KeyContext], make: impl Fn() -> Rig + 'static) -> State {
+    State { contexts, make: Rc::new(make) }
+}
+
+/// A console on a morning's alerts, one of them with a refunded duplicate, after these keys.
+fn queue(size: (u16, u16), keys: &str) -> Rig {
+    let now = clock().now();
+    let mut alerts = morning(now);
+    alerts.push(refunded_sibling(&alerts[1], 1_001, now));
+    let mut made = Made { size, ..Made::of(alerts) };
+    made.place.environment = Some(Environment::Sandbox);
+    made.kept = DeskState { views: vec![SavedView { name: "Mine".to_owned(), query: "provider:cdrn".to_owned() }], ..DeskState::default() };
+    let mut rig = made.start();
+    rig.press(keys);
+    rig.advance(Duration::milliseconds(400));
+    rig.draw();
+    rig
+}
+
+/// The same with the keys and clients that there are.
+fn settings(size: (u16, u16), keys: &str) -> Rig {
+    let mut rig = queue(size, "");
+    let now = rig.clock.now();
+    rig.service.credentials.lock().unwrap().extend(credentials(now));
+    rig.press("5");
+    rig.press(keys);
+    rig.draw();
+    rig
+}
+
+/// After a decision that the network did not take.
+fn refused(size: (u16, u16), keys: &str) -> Rig {
+    let mut rig = queue(size, "");
+    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed("the case was closed".to_owned())));
+    rig.press("n ctrl-s");
+    rig.advance(Duration::seconds(6));
+    rig.press(keys);
+    rig.draw();
+    rig
+}
+
+fn logged(keys: &str) -> Rig {
+    let mut rig = queue((120, 40), "");
+    let line =
+        |number: u64, severity| LogLine { number, at: rig.clock.now(), severity, part: "client".to_owned(), text: "no route".to_owned() };
+    rig.log = vec![line(1, LogSeverity::Note), line(2, LogSeverity::Warning)];
+    rig.press("ctrl-g");
+    rig.press(keys);
+    rig
+}
+
+fn states() -> Vec<State> {
+    use KeyContext::{Activity, Always, Case, Columns, Insights, Log, Menu, Queue, Settings, Views, Webhooks};
+    const WIDE: (u16, u16) = (120, 40);
+    const LOW: (u16, u16) = (120, 16);
+    vec![
+        state(&[Queue, Always], || queue(WIDE, "")),
+        state(&[Queue, Always], || queue(WIDE, "j")),
+        state(&[Queue, Always], || queue(WIDE, "G")),
+        state(&[Queue, Always], || queue(LOW, "")),
+        state(&[Queue, Always], || pressed(queue(LOW, ""), "J J")),
+        state(&[Queue, Always], || queue(WIDE, "n ctrl-s")),
+        state(&[Queue, Always], || queue(WIDE, "space j")),
+        state(&[Queue, Always], || refused(WIDE, "")),
+        state(&[Queue, Always], || queue(WIDE, "L")),
+        state(&[Queue, Always], || {
+            let mut rig = queue(WIDE, "j j");
+            rig.change(|alerts| {
+                let first = Alert { id: AlertId::generate(), provider_id: "NEW1".to_owned(), ..alerts[0].clone() };
+                alerts.push(first);
+            });
+            rig
+        }),
+        state(&[Queue, Always], || {
+            let mut rig = queue(WIDE, "");
+            let alert = rig.current();
+            rig.service.unfinished.lock().unwrap().push(unfinished(alert, "PARKED"));
+            rig.hear();
+            rig
+        }),
+        state(&[Queue, Always], || Made::of(Vec::new()).start()),
+        state(&[Insights, Always], || queue(WIDE, "2")),
+        state(&[Insights, Always], || queue((80, 16), "2")),
+        state(&[Insights, Always], || queue((80, 16), "2 G")),
+        state(&[Webhooks, Always], || webhooks::on(Made::default())),
+        state(&[Webhooks, Always], || pressed(webhooks::on(Made::default()), "j j")),
+        state(&[Webhooks, Always], || pressed(webhooks::on(Made::default()), "tab j")),
+        state(&[Webhooks, Always], || pressed(webhooks::on(Made { size: LOW, ..Made::default() }), "j j j enter")),
+        state(&[Webhooks, Always], || pressed(pressed(webhooks::on(Made { size: LOW, ..Made::default() }), "j j j enter"), "J")),
+        state(&[Activity, Always], || refused(WIDE, "4")),
+        state(&[Activity, Always], || refused((80, 16), "4")),
+        state(&[Activity, Always], || pressed(refused((80, 16), "4"), "J J")),
+        state(&[Activity, Always], || {
+            let mut rig = queue(WIDE, "");
+            let alert = rig.current();
+            rig.service.unfinished.lock().unwrap().push(unfinished(alert, "PARKED"));
+            rig.hear();
+            rig.press("4");
+            rig
+        }),
+        state(&[Settings, Always], || settings(WIDE, "")),
+        state(&[Settings, Always], || settings(WIDE, "tab")),
+        state(&[Case, Queue, Always], || queue(WIDE, "j enter")),
+        state(&[Menu], || queue(WIDE, "v")),
+        state(&[Menu], || queue(WIDE, "v end")),
+        state(&[Menu], || queue(WIDE, "? pagedown pagedown")),
+        state(&[Views], || queue(WIDE, "v end")),
+        state(&[Views], || queue(WIDE, "v end x")),
+        state(&[Columns], || queue(WIDE, "c")),
+        state(&[Columns], || queue(WIDE, "c j")),
+        state(&[Columns], || queue(WIDE, "c j space")),
+        state(&[Log], || logged("")),
+    ]
+}
+
+fn pressed(mut rig: Rig, keys: &str) -> Rig {
+    rig.press(keys);
+    rig.advance(Duration::milliseconds(400));
+    rig.draw();
+    rig
+}
+
+/// Whether a key has anything done or shown. That it has nothing to do is no deed.
+fn does_something(rig: &mut Rig, event: KeyEvent) -> bool {
+    let before = rig.draw();
+    let effects = rig.app.update(Message::Input(Event::Key(event)));
+    if !effects.is_empty() {
+        return true;
+    }
+    rig.draw() != before && !is_refused(rig)
+}
+
+fn is_refused(rig: &mut Rig) -> bool {
+    let screen = rig.screen();
+    screen.contains("has nothing to do here now") || screen.contains("means nothing here")
+}
+
+/// The states in which a key of a binding does something.
+fn alive<'s>(states: &'s [State], binding: &Binding, name: &str) -> Option<&'s State> {
+    states.iter().filter(|state| state.contexts.contains(&binding.context)).find(|state| does_something(&mut (state.make)(), key(name)))
+}
+
+#[test]
+fn no_key_of_the_keymap_is_dead() {
+    let (keymap, states) = (Keymap::default(), states());
+
+    let mut dead = Vec::new();
+    for binding in keymap.all() {
+        for chord in &binding.keys {
+            if alive(&states, binding, &chord.to_string()).is_none() {
+                dead.push(format!("{chord} ({:?}): {}", binding.context, binding.about));
+            }
+        }
+    }
+
+    assert!(dead.is_empty(), "{dead:#?}");
+}
+
+#[test]
+fn whatever_a_key_does_the_palette_does_too() {
+    let (keymap, states) = (Keymap::default(), states());
+    // Keys that move within a list that is open mean nothing where none is; the log's are of that kind too.
+    let of_lists = [KeyContext::Menu, KeyContext::Log];
+    let meant = keymap.all().filter(|binding| !of_lists.contains(&binding.context) && binding.action != Action::Palette);
+
+    let missing: Vec<String> = meant
+        .filter(|binding| {
+            // What a list does is offered where the list can be opened.
+            let in_list = matches!(binding.context, KeyContext::Views | KeyContext::Columns);
+            let places = states.iter().filter(|state| in_list || state.contexts.contains(&binding.context));
+            let does = |state: &State| in_list || does_something(&mut (state.make)(), key(&binding.keys[0].to_string()));
+            !places.into_iter().filter(|state| does(state)).any(|state| does_by_palette(&mut (state.make)(), binding))
+        })
+        .map(|binding| format!("{:?} ({:?})", binding.action, binding.context))
+        .collect();
+
+    assert!(missing.is_empty(), "{missing:#?}");
+}
+
+/// Whether the palette lists what a binding does, and does it.
+fn does_by_palette(rig: &mut Rig, binding: &Binding) -> bool {
+    let before = rig.draw();
+    rig.press(":");
+    rig.type_text(&binding.about);
+    let is_listed = rig.screen().contains(&*binding.words);
+    let effects = rig.app.update(Message::Input(Event::Key(key("enter"))));
+    let acts = effects.iter().any(|effect| !matches!(effect, Effect::GiveUpFind | Effect::Keep(_)));
+    is_listed && (acts || rig.draw() != before) && !is_refused(rig)
+}
+
+/// The hints of the footer, each with its key.
+fn hints(rig: &mut Rig, keymap: &Keymap) -> Vec<String> {
+    let screen = rig.screen();
+    let footer = screen.lines().last().unwrap_or_default().to_owned();
+    let known: Vec<String> = keymap.all().flat_map(|binding| binding.keys.first().map(|key| format!("{key} {}", binding.words))).collect();
+    let mut hints = Vec::new();
+    for chunk in footer.split("   ").map(str::trim).filter(|chunk| !chunk.is_empty()) {
+        match known.iter().find(|hint| *hint == chunk) {
+            Some(_) => hints.push(chunk.split(' ').next().unwrap_or_default().to_owned()),
+            // What is on its way stands behind the hints.
+            None => assert!(!rig.app.decisions().staged().is_empty(), "{chunk:?} is no whole hint: {footer}"),
+        }
+    }
+    hints
+}
+
+#[test]
+fn every_hint_is_whole_and_its_key_does_something() {
+    let (keymap, states) = (Keymap::default(), states());
+
+    for (number, state) in states.iter().enumerate().filter(|(_, state)| state.contexts.contains(&KeyContext::Always)) {
+        for width in [60, 80] {
+            let make = || {
+                let mut rig = (state.make)();
+                rig.resize(width, 24);
+                rig.draw();
+                rig
+            };
+            for hint in hints(&mut make(), &keymap) {
+                assert!(does_something(&mut make(), key(&hint)), "{hint} at {width} columns in state {number}:\n{}", make().screen());
+            }
+        }
+    }
+}
+
+#[test]
+fn the_help_explains_every_sign_of_the_list() {
+    let mut rig = queue((120, 60), "?");
+    rig.type_text("sign");
+
+    let screen = rig.screen();
+
+    for sign in ListSign::ALL {
+        assert!(screen.contains(sign.about()), "{sign:?}\n{screen}");
+    }
+    rig.press("enter");
+    assert!(rig.screen().contains("type") || rig.screen().contains("sign"), "{}", rig.screen());
+}
+
+#[test]
+fn a_key_that_means_nothing_says_so_and_is_kept_nowhere() {
+    let mut rig = queue((120, 40), "2");
+    let before = rig.done.len();
+
+    rig.press("W");
+    assert!(rig.screen().contains("W means nothing here: ? shows the keys."), "{}", rig.screen());
+    rig.press("y");
+
+    assert!(rig.screen().contains("y (copy id) has nothing to do here now."), "{}", rig.screen());
+    assert_eq!(rig.done.len(), before);
+}
+
+#[test]
+fn an_empty_desk_says_what_to_do_and_an_empty_view_does_not() {
+    let words = |made: Made| made.start().screen();
+
+    let here = words(Made::of(Vec::new()));
+    for command in ["avert import FILE", "avert serve", "avert profiles add NAME --url URL", "avert demo"] {
+        assert!(here.contains(command), "{here}");
+    }
+    let remote = words(Made { operator: false, place: SessionInfo { remote: true, ..Made::default().place }, ..Made::of(Vec::new()) });
+    assert!(remote.contains("avert profiles test") && !remote.contains("avert import"), "{remote}");
+    let demo = words(Made { place: SessionInfo { demo: true, ..Made::default().place }, ..Made::of(Vec::new()) });
+    assert!(demo.contains("There are no alerts yet.") && !demo.contains("avert import"), "{demo}");
+    let mut filtered = queue((120, 40), "/");
+    filtered.type_text("nobody here");
+    filtered.advance(Duration::milliseconds(400));
+    let filtered = filtered.screen();
+    assert!(!filtered.contains("avert import") && !filtered.contains("There are no alerts"), "{filtered}");
+}

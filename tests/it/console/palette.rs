@@ -1,0 +1,228 @@
+//! The palette: what it finds, where it leads, and that nothing is sent by a choice.
+
+use avert::console::SessionInfo;
+use avert::console::effects::{Effect, Keep};
+use avert::console::message::Message;
+use avert::domain::Environment;
+use avert::domain::time::Clock;
+use chrono::Duration;
+use crossterm::event::Event;
+use rstest::rstest;
+
+use super::fake::{morning, refunded_sibling};
+use super::rig::{Made, Rig, clock};
+
+fn doubled() -> Made {
+    let now = clock().now();
+    let mut alerts = morning(now);
+    alerts.push(refunded_sibling(&alerts[1], 1_001, now));
+    let mut made = Made::of(alerts);
+    made.place.environment = Some(Environment::Sandbox);
+    made
+}
+
+/// Types into the palette, and waits for what is looked for.
+fn type_in(rig: &mut Rig, text: &str) {
+    rig.press(":");
+    rig.type_text(text);
+    rig.advance(Duration::milliseconds(400));
+}
+
+#[test]
+fn it_has_its_pictures() {
+    for (width, height) in [(60, 16), (80, 24), (120, 40), (200, 60)] {
+        let made = || Made { size: (width, height), ..doubled() };
+        let mut rig = made().start();
+        rig.press(":");
+        insta::assert_snapshot!(format!("open@{width}x{height}"), rig.screen());
+        let mut rig = made().start();
+        type_in(&mut rig, "not");
+        rig.press("enter esc :");
+        insta::assert_snapshot!(format!("used@{width}x{height}"), rig.screen());
+        let mut rig = made().start();
+        type_in(&mut rig, "re");
+        insta::assert_snapshot!(format!("typed@{width}x{height}"), rig.screen());
+    }
+}
+
+#[rstest]
+#[case(":")]
+#[case("ctrl-p")]
+fn either_key_opens_it_on_every_screen_and_in_the_case(#[case] key: &str) {
+    for place in ["1", "2", "3", "4", "5", "enter", "L tab"] {
+        let mut rig = doubled().start();
+        rig.press(place);
+        rig.press(key);
+
+        assert!(rig.screen().contains("Palette"), "{place}: {}", rig.screen());
+        rig.press("esc");
+        assert!(!rig.screen().contains("Palette"), "{place}: {}", rig.screen());
+    }
+}
+
+#[test]
+fn it_takes_the_place_of_a_list_and_is_text_where_one_types() {
+    let mut rig = doubled().start();
+    rig.press("v :");
+    assert!(rig.screen().contains("Palette"), "{}", rig.screen());
+    rig.press("esc /");
+    rig.type_text("a:b");
+    assert!(!rig.screen().contains("Palette") && rig.screen().contains("a:b"), "{}", rig.screen());
+    rig.press("esc n");
+    rig.type_text("ref: 1");
+
+    assert!(!rig.screen().contains("Palette") && rig.screen().contains("ref: 1"), "{}", rig.screen());
+}
+
+#[test]
+fn a_chosen_decision_opens_its_form_and_sends_nothing() {
+    let mut rig = doubled().start();
+
+    type_in(&mut rig, "not refunded");
+    rig.press("enter");
+    assert!(rig.screen().contains("ctrl-s"), "{}", rig.screen());
+    rig.press("enter enter");
+    rig.advance(Duration::seconds(30));
+
+    assert_eq!(rig.sent(), 0);
+}
+
+#[rstest]
+#[case(":")]
+#[case("?")]
+fn the_last_decision_chosen_again_opens_its_form_where_its_key_would_stage_it(#[case] list: &str) {
+    let mut rig = doubled().start();
+    rig.press("n ctrl-s");
+    rig.advance(Duration::seconds(6));
+    assert_eq!(rig.sent(), 1);
+
+    rig.press(list);
+    rig.type_text("last decision again");
+    rig.press("enter");
+
+    assert!(rig.app.decisions().staged().is_empty(), "{}", rig.screen());
+    assert!(rig.screen().contains("ctrl-s"), "{}", rig.screen());
+    rig.advance(Duration::seconds(30));
+    assert_eq!(rig.sent(), 1);
+}
+
+#[test]
+fn it_goes_to_views_screens_and_alerts() {
+    let mut rig = doubled().start();
+
+    type_in(&mut rig, "missed");
+    rig.press("enter");
+    assert!(rig.screen().contains("Missed"), "{}", rig.screen());
+    type_in(&mut rig, "insights");
+    rig.press("enter");
+    assert!(rig.screen().contains("answered today") || rig.screen().contains("2 Insights"), "{}", rig.screen());
+    let wanted = rig.service.alert(morning(clock().now())[4].id).unwrap();
+    type_in(&mut rig, &wanted.provider_id);
+    assert!(rig.screen().contains("Alerts"), "{}", rig.screen());
+    rig.press("enter");
+
+    assert_eq!(rig.current(), wanted.id, "{}", rig.screen());
+}
+
+#[test]
+fn from_the_case_it_acts_on_the_case_and_leaves_it_for_elsewhere() {
+    let mut rig = doubled().start();
+    rig.press("j enter");
+    type_in(&mut rig, "JSON");
+    rig.press("enter");
+    assert!(rig.screen().contains("providerId"), "{}", rig.screen());
+
+    type_in(&mut rig, "settings");
+    rig.press("enter");
+
+    assert!(rig.screen().contains("Keys and clients"), "{}", rig.screen());
+    rig.press("1");
+    assert!(rig.screen().contains("Open, by deadline"), "{}", rig.screen());
+}
+
+#[test]
+fn what_was_used_last_stands_first_and_is_there_at_the_next_start() {
+    let mut rig = doubled().start();
+    type_in(&mut rig, "columns");
+    rig.press("enter esc");
+    rig.press(":");
+
+    let screen = rig.screen();
+    let (used, answer) = (screen.find("Used last").unwrap(), screen.find("Answer").unwrap());
+    assert!(used < answer && screen[used..answer].contains("columns"), "{screen}");
+    let kept = rig.done.iter().rev().find_map(|effect| match effect {
+        Effect::Keep(Keep::Layout(layout)) => Some(layout.clone()),
+        _ => None,
+    });
+    let mut made = doubled();
+    made.kept.layout = kept.unwrap();
+    let mut again = made.start();
+    again.press(":");
+    assert!(again.screen().contains("Used last"), "{}", again.screen());
+}
+
+#[test]
+fn nothing_that_fits_is_said_and_enter_does_nothing() {
+    let mut rig = doubled().start();
+
+    type_in(&mut rig, "qqqqzzzz");
+    assert!(rig.screen().contains("Nothing here goes by that, and no alert has it."), "{}", rig.screen());
+    rig.press("enter");
+
+    assert!(rig.screen().contains("Palette"), "{}", rig.screen());
+}
+
+#[test]
+fn an_alert_is_gone_to_as_soon_as_it_is_found_where_nothing_else_fits() {
+    let mut rig = doubled().start();
+    let wanted = rig.service.alert(morning(clock().now())[4].id).unwrap();
+    rig.holding_searches = true;
+
+    rig.press(":");
+    rig.type_text(&wanted.provider_id);
+    rig.press("enter");
+    assert!(rig.screen().contains("Palette"), "{}", rig.screen());
+    rig.advance(Duration::milliseconds(400));
+    rig.release();
+
+    assert_eq!(rig.current(), wanted.id, "{}", rig.screen());
+}
+
+#[test]
+fn a_profile_is_gone_to_when_this_console_is_left() {
+    let place = SessionInfo { profiles: vec!["shop-eu".to_owned()], ..doubled().place };
+    let mut rig = Made { place, ..doubled() }.start();
+
+    type_in(&mut rig, "shop-eu");
+    rig.press("enter");
+
+    assert!(rig.has_quit());
+    assert_eq!(rig.app.next_profile(), Some("shop-eu"));
+}
+
+#[test]
+fn before_a_profile_is_gone_to_it_is_asked_what_becomes_of_decisions() {
+    let place = SessionInfo { profiles: vec!["shop-eu".to_owned()], ..doubled().place };
+    let mut rig = Made { place, ..doubled() }.start();
+    rig.press("n ctrl-s");
+
+    type_in(&mut rig, "shop-eu");
+    rig.press("enter");
+    assert!(!rig.has_quit() && rig.screen().contains("has not left yet"), "{}", rig.screen());
+    rig.press("enter");
+
+    assert_eq!((rig.has_quit(), rig.app.next_profile()), (false, None));
+    rig.advance(Duration::seconds(6));
+    rig.press("q");
+    assert_eq!((rig.has_quit(), rig.app.next_profile()), (true, None));
+}
+
+#[test]
+fn text_can_be_pasted_into_it() {
+    let mut rig = doubled().start();
+    rig.press(":");
+
+    rig.update(Message::Input(Event::Paste("columns".to_owned())));
+
+    assert!(rig.screen().contains("Choose, order and sort the columns"), "{}", rig.screen());
+}
