@@ -140,7 +140,8 @@ impl Desk {
         let settings = EngineSettings { addresses: AddressPolicy::loopback(), ..EngineSettings::default() };
         let engine = Engine::new(store.clone(), providers, Arc::new(SystemClock), settings);
         let organization = store.organizations().await.expect("organizations").remove(0);
-        let engine = engine.acting_for(Caller { organization, actor: "bench".to_owned(), origin: "this machine".to_owned() });
+        let engine =
+            engine.acting_for(Caller { organization, actor: "bench".to_owned(), origin: "this machine".to_owned(), person: String::new() });
         engine.add_endpoint(NewEndpoint { url: url.parse().expect("an address"), auth: auth(), signing: None }).await.expect("an endpoint");
         let settings = DispatcherSettings { in_flight: IN_FLIGHT, per_endpoint: 32, ..DispatcherSettings::default() };
         let dispatcher = Dispatcher::new(store.clone(), sender(), Arc::new(SystemClock), settings);

@@ -12,6 +12,7 @@ use super::limit::TokenLimit;
 use super::observe::Observed;
 use super::places::Shares;
 use crate::domain::OrganizationId;
+use crate::domain::person::{PERSON_HEADER, person_of_header};
 use crate::engine::{ActingEngine, Caller, Engine};
 use crate::inbound::connections::Line;
 
@@ -33,8 +34,10 @@ pub(super) struct Api {
 }
 
 impl Api {
-    /// The services, bound to the caller of a request.
+    /// The services, bound to the caller of a request, and to who that caller says to be.
     pub(super) fn acting_for(&self, caller: Caller, request: &Parts) -> ActingEngine {
+        let said = request.headers.get(PERSON_HEADER).map(|value| person_of_header(value.as_bytes()));
+        let caller = caller.said_to_be(&said.unwrap_or_default());
         let peer = request.extensions.get::<Peer>();
         self.engine.acting_for(match peer {
             Some(Peer(address)) => caller.from_address(*address),

@@ -47,7 +47,8 @@ impl Local {
     /// Opens what is there, and acts in it for an organization.
     pub(super) async fn existing_for(context: &Context, organization: &OrganizationArgs) -> anyhow::Result<(Self, ActingEngine)> {
         let local = Self::existing(context).await?;
-        let acting = local.acting(context.organization(organization)).await?;
+        let caller = local.caller(context.organization(organization)).await?;
+        let acting = local.engine.acting_for(caller.said_to_be(&context.user().unwrap_or_default()));
         Ok((local, acting))
     }
 

@@ -26,6 +26,7 @@ use crate::console::notices::{DesktopSequence, NoticeSettings};
 use crate::console::program_log::ProgramLog;
 use crate::console::setting::{SettingOverride, SettingsKeeper};
 use crate::console::theme::ThemeName;
+use crate::console::times::ShownClocks;
 use crate::console::user_settings::{USER_SETTINGS, UserSetting};
 use crate::console::{self, AlertJson, ConsoleError, Preferences, Session, SessionInfo};
 use crate::desk::ProfileName;
@@ -70,7 +71,7 @@ async fn open_once(context: &Context, args: &OpenArgs) -> anyhow::Result<Option<
     }
     let local = Local::making(context).await?;
     let log = program_log::start(context, &context.home.data_dir)?;
-    let caller = local.caller(context.organization(&args.organization)).await?;
+    let caller = local.caller(context.organization(&args.organization)).await?.said_to_be(&context.user().unwrap_or_default());
     let known = local.engine.store().gateways().await?;
     let place = SessionInfo {
         // Whoever decides here has to know which networks hear nothing of it.
@@ -107,7 +108,7 @@ async fn elsewhere(context: &Context, args: &OpenArgs, target: RemoteTarget, set
     let (environment, dialect, read_only, profile) = (target.environment, target.dialect, target.read_only, target.profile.clone());
     let url = target.url.clone();
     let settings = Preferences { refresh: target.refresh, page_size: target.page_size.unwrap_or(settings.page_size), ..settings };
-    let (client, deployment) = target.connect(Arc::clone(&clock))?;
+    let (client, deployment) = target.by_person(context.user()).connect(Arc::clone(&clock))?;
     let log = program_log::start(context, &context.home.data_dir)?;
     let desk = context.desk_of_deployment(profile.as_ref(), &url);
     let kept = match &profile {
@@ -202,6 +203,11 @@ pub(super) fn console_settings(context: &Context, args: &ConsoleArgs, reports: P
         config::ThemeSetting::HighContrast => Some(ThemeName::HighContrast),
         config::ThemeSetting::Ansi => Some(ThemeName::Ansi),
     };
+    let clocks = match settings.times {
+        config::TimesSetting::Both => ShownClocks::Both,
+        config::TimesSetting::Utc => ShownClocks::Utc,
+        config::TimesSetting::Local => ShownClocks::Local,
+    };
     let grace = Duration::from_secs(settings.grace_seconds.0.into());
     let keymap = keymap(&settings.keymap, context.settings_dir.as_deref())?;
     let rules = read_rules(context)?.into();
@@ -211,7 +217,21 @@ pub(super) fn console_settings(context: &Context, args: &ConsoleArgs, reports: P
     let files = std::env::current_dir().unwrap_or_default();
     let mouse = settings.mouse;
     let overrides = overrides(args, variable);
-    Ok(Preferences { theme, grace, mouse, keymap, rules, notices, links, browses, files, reports, overrides, ..Preferences::default() })
+    Ok(Preferences {
+        theme,
+        clocks,
+        grace,
+        mouse,
+        keymap,
+        rules,
+        notices,
+        links,
+        browses,
+        files,
+        reports,
+        overrides,
+        ..Preferences::default()
+    })
 }
 
 /// How the console calls, by the settings.

@@ -75,7 +75,7 @@ impl AlertAccess {
             let clock: SharedClock = Arc::new(SystemClock);
             let (dialect, environment, read_only) = (target.dialect, target.environment, target.read_only);
             let place = target.place();
-            let (_, deployment) = target.connect(Arc::clone(&clock))?;
+            let (_, deployment) = target.by_person(context.user()).connect(Arc::clone(&clock))?;
             let (alerts, duplicates, find) = (deployment.alerts, deployment.duplicates, deployment.find);
             return Ok((Self { alerts, duplicates, find, dialect, environment, place, read_only, clock, local: None }, asked));
         }

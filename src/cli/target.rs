@@ -50,6 +50,8 @@ pub(super) struct RemoteTarget {
     operator_key: Option<Secret>,
     company_parameter: String,
     tls: TlsFiles,
+    /// Who works here, told to an avert.
+    person: Option<String>,
 }
 
 /// Where a command works.
@@ -123,6 +125,7 @@ impl RemoteArgs {
             operator_key,
             company_parameter: self.company_parameter.clone().or(profile.company_parameter).unwrap_or_else(|| COMPANY_PARAMETER.to_owned()),
             tls: self.tls.files().or(tls),
+            person: None,
         }))
     }
 
@@ -210,6 +213,7 @@ impl RemoteTarget {
             operator_key: None,
             company_parameter: profile.company_parameter.clone().unwrap_or_else(|| COMPANY_PARAMETER.to_owned()),
             tls: tls_of(profile),
+            person: None,
         })
     }
 
@@ -254,10 +258,16 @@ impl RemoteTarget {
         }
     }
 
+    /// The same, who says to be this person where it is an avert.
+    pub(super) fn by_person(self, person: Option<String>) -> Self {
+        Self { person, ..self }
+    }
+
     /// A client of the deployment, and the deployment as it may be used. Nothing is sent yet.
     pub(super) fn connect(self, clock: SharedClock) -> anyhow::Result<(Client, Deployment)> {
         let options = ClientOptions {
             operator_key: self.operator_key,
+            person: self.person,
             company_parameter: self.company_parameter,
             tls: self.tls,
             ..ClientOptions::new(self.url, self.dialect, self.credential, clock)

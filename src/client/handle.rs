@@ -14,6 +14,7 @@ use super::options::{self, AccessCredential, Base, ClientError, ClientOptions};
 use super::reading;
 use super::refusals::refused_read;
 use super::tokens::Tokens;
+use crate::domain::person::person_header;
 use crate::domain::resolution::FieldError;
 use crate::domain::{Alert, AlertId, AlertQuery, Page};
 use crate::service::{Alerts, Deployment, ResolveRequest, ServiceError};
@@ -58,6 +59,7 @@ impl Client {
             dialect: options.dialect,
             company_parameter: options.company_parameter,
             access,
+            person: options.person.as_deref().and_then(person_header).filter(|_| options.operator_key.is_some()),
             operator_key: options.operator_key,
             pauses: options.pauses,
             sending: TaskTracker::new(),

@@ -10,6 +10,7 @@ use super::reading;
 use super::refusals::refused_read;
 use super::stream::ChangeStream;
 use super::tokens::{Token, Tokens};
+use crate::domain::person::PERSON_HEADER;
 use crate::domain::{Alert, AlertId, Secret};
 use crate::service::ServiceError;
 use crate::wire::Dialect;
@@ -23,6 +24,8 @@ pub(super) struct Inner {
     pub(super) company_parameter: String,
     pub(super) access: Authorization,
     pub(super) operator_key: Option<Secret>,
+    /// Who works here, as a header carries it; only where the service is known to be an avert.
+    pub(super) person: Option<String>,
     pub(super) pauses: Pauses,
     /// Decisions on their way.
     pub(super) sending: TaskTracker,
@@ -56,6 +59,14 @@ impl Inner {
             tokens.refused(&renewed);
         }
         Ok(answer)
+    }
+
+    /// Has a call say who works here, where that may be told.
+    pub(super) fn signed(&self, call: Call) -> Call {
+        match &self.person {
+            Some(person) => call.header(PERSON_HEADER, person.clone()),
+            None => call,
+        }
     }
 
     /// The header that a request is authorized with, and the token in it.

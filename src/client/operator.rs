@@ -15,7 +15,8 @@ impl Inner {
     /// A call of a route, to be sent by one of the others.
     pub(super) fn call(&self, method: Method, path: &str) -> Result<Call, ServiceError> {
         let key = self.operator_key.as_ref().ok_or_else(|| ServiceError::NotAuthorized("no operator's key was named".to_owned()))?;
-        Ok(Call::new(method, &self.base.operator(path)).secret_header("x-api-key", key.reveal().to_owned()))
+        let call = Call::new(method, &self.base.operator(path)).secret_header("x-api-key", key.reveal().to_owned());
+        Ok(self.signed(call))
     }
 
     /// The same with a body.

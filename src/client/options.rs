@@ -49,6 +49,8 @@ pub struct ClientOptions {
     pub credential: AccessCredential,
     /// A key with the scope `operator`, for what avert's own engine offers beyond the interface.
     pub operator_key: Option<Secret>,
+    /// Who works here; told to an avert alone, which puts it beside the credential in its audit log.
+    pub person: Option<String>,
     /// The service's name for its company filter.
     pub company_parameter: String,
     /// Which authorities are trusted for it, and which certificate it is shown.
@@ -72,6 +74,7 @@ impl ClientOptions {
             dialect,
             credential,
             operator_key: None,
+            person: None,
             company_parameter: COMPANY_PARAMETER.to_owned(),
             tls: TlsFiles::default(),
             connect_timeout: Duration::from_secs(5),

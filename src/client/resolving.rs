@@ -26,6 +26,7 @@ impl Inner {
             .header("idempotency-key", key)
             .body("application/json", body::write(&resolution))
             .within(self.http.write_timeout);
+        let call = self.signed(call);
         let answer = self.send_once(call.clone().secret_header(name, value)).await?;
         let answer = match (answer.status, &self.access, token) {
             // Who asks is looked at before what is asked: nothing was decided, and nothing was sent twice.

@@ -155,11 +155,21 @@ pub struct Console {
     pub keymap: PathBuf,
     /// Who works here, as the journal names them; empty for the name of the login.
     pub user: String,
+    /// By which clocks moments are told.
+    #[serde(serialize_with = "write_word", deserialize_with = "read_word")]
+    pub times: TimesSetting,
 }
 
 impl Default for Console {
     fn default() -> Self {
-        Self { theme: ThemeSetting::Auto, mouse: true, grace_seconds: GraceSeconds(5), keymap: PathBuf::new(), user: String::new() }
+        Self {
+            theme: ThemeSetting::Auto,
+            mouse: true,
+            grace_seconds: GraceSeconds(5),
+            keymap: PathBuf::new(),
+            user: String::new(),
+            times: TimesSetting::Both,
+        }
     }
 }
 
@@ -285,6 +295,7 @@ const VARIABLES: &[(&str, Set)] = &[
         text.clone_into(&mut settings.console.user);
         Ok(())
     }),
+    ("AVERT_TIMES", |settings, text| word(text).map(|value| settings.console.times = value)),
     ("AVERT_LOG", |settings, text| word(text).map(|value| settings.log.level = value)),
 ];
 
@@ -378,7 +389,11 @@ mod tests {
     #[rstest]
     #[case("database = \"mysql:x\"", 1, "not a database: sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/NAME?sslmode=MODE is needed")]
     #[case("colour = 1", 1, "unknown field `colour`, expected one of")]
-    #[case("\n[console]\nthem = \"dark\"", 3, "unknown field `them`, expected one of `theme`, `mouse`, `grace_seconds`, `keymap`, `user`")]
+    #[case(
+        "\n[console]\nthem = \"dark\"",
+        3,
+        "unknown field `them`, expected one of `theme`, `mouse`, `grace_seconds`, `keymap`, `user`, `times`"
+    )]
     #[case("[console]\ntheme = \"blue\"", 2, "\"blue\" is not allowed: one of auto, dark, light, high-contrast, ansi")]
     #[case("[console]\nmouse = \"yes\"", 2, "expected a boolean")]
     #[case("[notices]\nquiet = \"22-7\"", 2, "\"22-7\" is not allowed: two different times of day such as 22:00-07:00")]

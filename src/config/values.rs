@@ -47,6 +47,16 @@ pub enum SimulatorFault {
     Slow,
 }
 
+/// The clocks that the console tells moments by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum TimesSetting {
+    /// UTC, and local time beside it.
+    #[default]
+    Both,
+    Utc,
+    Local,
+}
+
 /// Colours of the console.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum ThemeSetting {

@@ -13,10 +13,12 @@ use super::dialog::run;
 use super::dialogs::earlier_session::EarlierSession;
 use super::dialogs::leave::Leave;
 use super::dialogs::reconnected::Reconnected;
+use super::dialogs::snooze_menu;
 use super::exports::Exports;
 use super::journal_feed::JournalFeed;
 use super::journal_pane::JournalPane;
 use super::network_trouble::NetworkTroubles;
+use super::notes::NoteList;
 pub use super::parts::{DeskState, Parts};
 use super::runs::Runs;
 use super::screens::activity::state::ActivityScreen;
@@ -26,6 +28,7 @@ use super::screens::queue::state::Queue;
 use super::screens::settings::state::SettingsScreen;
 use super::screens::webhooks::state::WebhooksScreen;
 use super::screens::{ScreenName, Screens};
+use super::snoozes::SnoozeList;
 use super::times::until_next_minute;
 use super::toasts::{NoteLine, Toasts, warning_lines};
 use super::unfinished::Unfinished;
@@ -84,7 +87,9 @@ impl App {
         } = parts;
         let (now, area) = (clock.now(), Rect::new(0, 0, size.0, size.1));
         let views = SavedViews::of(kept.views);
+        let snoozes = SnoozeList::of(kept.snoozed);
         let mut queue = Queue::new(&kept.layout, &views, operator, area, now);
+        queue.follow_snoozes(&snoozes, now);
         queue.compares_all = compares_all;
         let refresh = settings.refresh.and_then(|every| chrono::Duration::from_std(every).ok());
         let mut effects = queue.start(refresh, settings.page_size, now);
@@ -113,6 +118,8 @@ impl App {
                 unfinished: Unfinished::default(),
                 networks: NetworkTroubles::default(),
                 drafts: kept.drafts,
+                notes: NoteList::of(kept.notes, kept.note_drafts),
+                snoozes,
                 views,
                 toasts: Toasts::default(),
                 said: false,
@@ -289,6 +296,7 @@ impl App {
         let now = self.cx.now;
         self.cx.toasts.expire(now);
         self.hold_back_offline();
+        let mut effects: Vec<Effect> = snooze_menu::end_due(&mut self.cx);
         let cx = &self.cx;
         self.dialogs.retain(|dialog| !dialog.is_stale(cx));
         self.waiting.retain(|dialog| !dialog.is_stale(cx));
@@ -296,7 +304,6 @@ impl App {
             self.dialogs.extend(self.waiting.pop_front());
         }
         self.cx.covered = !self.dialogs.is_empty();
-        let mut effects: Vec<Effect> = Vec::new();
         for decision in self.cx.decisions.leave(now) {
             effects.push(Effect::Resolve(decision.key, decision.alert.id, decision.request()));
         }
@@ -402,6 +409,7 @@ impl App {
             cx.writes.next_due(),
             cx.journal.next_wake(),
             self.next_call(),
+            cx.snoozes.next_wake(),
         ];
         let closing = self.screens.queue.closing(cx.now).into_iter().chain(self.dialogs.iter().filter_map(|dialog| dialog.next_due()));
         others.into_iter().flatten().chain(screens).chain(closing).fold(cx.now + until_next_minute(cx.now), Timestamp::min)

@@ -9,8 +9,11 @@ use super::decisions::{Decisions, PendingDecision};
 use super::exports::Exports;
 use super::journal_feed::JournalFeed;
 use super::network_trouble::NetworkTroubles;
+use super::notes::NoteList;
 use super::runs::Runs;
 use super::session::{AlertJson, Preferences, SessionInfo};
+use super::snoozes::SnoozeList;
+use super::times::Moments;
 use super::toasts::Toasts;
 use super::unfinished::Unfinished;
 use super::views::SavedViews;
@@ -55,6 +58,10 @@ pub struct AppContext {
     /// Networks that did not answer or did not take a decision.
     pub networks: NetworkTroubles,
     pub drafts: HashMap<AlertId, Draft>,
+    /// Notes on alerts.
+    pub notes: NoteList,
+    /// Alerts that are put aside.
+    pub snoozes: SnoozeList,
     pub views: SavedViews,
     pub toasts: Toasts,
     /// Whether something was said since this was last put out.
@@ -76,7 +83,9 @@ impl AppContext {
         DrawContext {
             theme: &self.theme,
             now: self.now,
-            zone: self.settings.zone,
+            times: self.times(),
+            snoozes: &self.snoozes,
+            notes: &self.notes,
             keymap: &self.settings.keymap,
             decisions: &self.decisions,
             unfinished: &self.unfinished,
@@ -85,6 +94,11 @@ impl AppContext {
             compares_all: self.compares_all,
             rules: &self.settings.rules,
         }
+    }
+
+    /// How moments are told.
+    pub fn times(&self) -> Moments {
+        Moments { clocks: self.settings.clocks, zone: self.settings.zone }
     }
 
     /// How long a decision waits, and can be taken back, before it leaves.

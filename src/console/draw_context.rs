@@ -5,7 +5,9 @@ use ratatui::style::{Modifier, Style};
 
 use super::decisions::Decisions;
 use super::keymap::Keymap;
-use super::times::{Urgency, Zone};
+use super::notes::NoteList;
+use super::snoozes::SnoozeList;
+use super::times::{Moments, Urgency};
 use super::unfinished::Unfinished;
 use super::{Action, Pen, SessionInfo, Theme};
 use crate::domain::rule::{DecisionRule, suggestion};
@@ -16,8 +18,8 @@ use crate::domain::{Alert, DeliveryState, Dialect, Timestamp};
 pub struct DrawContext<'a> {
     pub theme: &'a Theme,
     pub now: Timestamp,
-    /// The analyst's time zone.
-    pub zone: Zone,
+    /// How moments are told.
+    pub times: Moments,
     pub keymap: &'a Keymap,
     pub decisions: &'a Decisions,
     /// What the engine has not finished.
@@ -28,6 +30,9 @@ pub struct DrawContext<'a> {
     pub place: &'a SessionInfo,
     /// Whether doubles are looked for by every fact, not only by what the interface can be searched for.
     pub compares_all: bool,
+    /// Alerts that are put aside.
+    pub snoozes: &'a SnoozeList,
+    pub notes: &'a NoteList,
     /// The rules that suggest decisions.
     pub rules: &'a [DecisionRule],
 }

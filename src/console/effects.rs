@@ -27,8 +27,10 @@ use crate::desk::find::find;
 use crate::desk::indeterminate::look_up;
 use crate::desk::insights::insights;
 use crate::desk::same_payment::{same_payment, same_payments};
+use crate::desk::snoozed_page::page_of;
 use crate::desk::{
-    AlertRecords, Desk, DeskError, Draft, ExportRequest, JournalMark, JournalStep, Layout, MatchedOrders, SalesCount, SavedView, write_new,
+    AlertRecords, Desk, DeskError, Draft, ExportRequest, JournalMark, JournalStep, Layout, MatchedOrders, Note, SalesCount, SavedView,
+    SnoozedAlert, write_new,
 };
 use crate::domain::{
     Alert, AlertFilter, AlertId, AlertQuery, AttemptId, CredentialKind, DeliveryFilter, DeliveryId, EndpointId, FindQuery, Secret,
@@ -196,6 +198,16 @@ pub enum Keep {
     JournalSteps(Vec<JournalStep>),
     /// The sales of a month.
     Sales(SalesCount),
+    /// A note on an alert.
+    Note(Note),
+    /// A note that is being written.
+    NoteDraft(AlertId, Draft),
+    /// That it is no longer.
+    NoNoteDraft(AlertId),
+    /// Alerts that are put aside, as of this moment.
+    Snooze(Vec<SnoozedAlert>, Timestamp),
+    /// That alerts are no longer put aside, as of this moment.
+    NoSnooze(Vec<AlertId>, Timestamp),
 }
 
 /// Runs effects on a deployment and a desk.
@@ -484,6 +496,11 @@ fn keep_on(desk: &Desk, what: &Keep) -> Result<(), String> {
         Keep::Draft(alert, draft) => desk.drafts().put(*alert, draft),
         Keep::NoDraft(alert) => desk.drafts().remove(*alert),
         Keep::Sales(entered) => desk.sales().set(*entered),
+        Keep::Note(note) => desk.notes().add(note),
+        Keep::NoteDraft(alert, draft) => desk.note_drafts().put(*alert, draft),
+        Keep::NoNoteDraft(alert) => desk.note_drafts().remove(*alert),
+        Keep::Snooze(snoozed, now) => desk.snoozes().put(snoozed, *now),
+        Keep::NoSnooze(ended, now) => desk.snoozes().end(ended, *now),
         Keep::Journal(step) => desk.journal().map_or(Ok(()), |journal| journal.append(step.clone())),
         Keep::JournalSteps(steps) => desk.journal().map_or(Ok(()), |journal| journal.append_all(steps.clone())),
     }
@@ -511,7 +528,13 @@ pub async fn perform(deployment: &Deployment, effect: Effect) -> Option<Message>
     let alerts = &deployment.alerts;
     let Deployment { webhooks, credentials, attempts, audit, stats, changes, .. } = deployment;
     Some(match effect {
-        Effect::Load(need) => Message::Page(need.ticket, alerts.list(&need.query).await),
+        Effect::Load(need) => {
+            let page = match &need.chosen {
+                Some(chosen) => page_of(&**alerts, chosen, &need.query).await,
+                None => alerts.list(&need.query).await,
+            };
+            Message::Page(need.ticket, page)
+        }
         Effect::Count(list, filter) => Message::Counted(list, count(deployment, filter).await),
         Effect::CountAll => Message::CountedAll(match stats {
             Some(stats) => stats.count_all().await,

@@ -102,7 +102,7 @@ impl App {
     /// line needs: the age gives way to it.
     fn draw_link(&self, buffer: &mut Buffer, line: Rect, whereabouts: u16) -> Rect {
         let (theme, now) = (&self.cx.theme, self.cx.now);
-        let clock = put_right(buffer, line, &times::utc_clock(now), theme.plain);
+        let clock = put_right(buffer, line, &self.cx.times().one_clock(now), theme.plain);
         let rest = Rect { width: clock.x.saturating_sub(line.x + 3), ..line };
         let Standing { sign, words, style } = self.standing();
         let is_well = style == theme.ok;
@@ -122,9 +122,10 @@ impl App {
         let (theme, queue) = (&self.cx.theme, &self.screens.queue);
         let wrong = |words: String| Standing { sign: "▲", words, style: theme.warning };
         let has_list = queue.listing.total().is_some();
+        let hour = |since: &Timestamp| self.cx.times().hour(*since);
         match &queue.link.trouble {
-            Some((since, _)) if has_list => return wrong(format!("stale since {}", since.format("%H:%M"))),
-            Some((since, _)) => return wrong(format!("list not read since {}", since.format("%H:%M"))),
+            Some((since, _)) if has_list => return wrong(format!("stale since {}", hour(since))),
+            Some((since, _)) => return wrong(format!("list not read since {}", hour(since))),
             None => {}
         }
         if self.cx.writes.failing.is_some() {
@@ -135,10 +136,10 @@ impl App {
         }
         let network_of = |id| queue.listing.find(id).map(|alert| alert.provider.clone());
         if let Some(trouble) = self.cx.networks.now(&self.cx.decisions, &self.cx.unfinished, network_of) {
-            return wrong(in_words(&trouble));
+            return wrong(in_words(&trouble, &hour(&trouble.since)));
         }
         if let Some((part, (since, _))) = queue.link.missing() {
-            return wrong(format!("{} not read since {}", part.words(), since.format("%H:%M")));
+            return wrong(format!("{} not read since {}", part.words(), hour(since)));
         }
         match has_list {
             true => Standing { sign: "●", words: "live".to_owned(), style: theme.ok },
@@ -154,8 +155,8 @@ impl App {
         };
         let link = &self.screens.queue.link;
         let again = |what: &str, since: &Timestamp, error: &ServiceError| {
-            let next = link.next_try().map_or_else(|| "by itself".to_owned(), |at| at.format("at %H:%M:%S UTC").to_string());
-            format!("Since {} {what}: {}. It is tried again {next}.", since.format("%H:%M"), why(error))
+            let next = link.next_try().map_or_else(|| "by itself".to_owned(), |at| format!("at {}", self.cx.times().second(at)));
+            format!("Since {} {what}: {}. It is tried again {next}.", self.cx.times().hour(*since), why(error))
         };
         if let Some((since, error)) = link.trouble.as_ref().filter(|_| self.screens.queue.listing.rows() > 0) {
             return Some(again("the list cannot be read", since, error));
@@ -169,8 +170,7 @@ impl App {
 }
 
 /// `ETHOCA: outcome unknown since 14:03`
-fn in_words(trouble: &NetworkTrouble) -> String {
-    let since = trouble.since.format("%H:%M");
+fn in_words(trouble: &NetworkTrouble, since: &str) -> String {
     let names: Vec<_> = trouble.networks.iter().map(|network| sanitize(network.as_str()).into_owned()).collect();
     let who = if names.is_empty() { "a network".to_owned() } else { names.join(", ") };
     match trouble.fault {

@@ -12,7 +12,7 @@ use super::screens::activity::rows::{ActivityView, Happening, happenings, needs_
 use super::screens::activity::state::{ChosenRow, RowCursor};
 use super::text::{columns, cut, wrap};
 use super::widgets::scrollbar;
-use super::{Action, AppContext, ClickTargets, Orders, Pen, times};
+use super::{Action, AppContext, ClickTargets, Orders, Pen};
 
 /// From so many columns on it stands at the right.
 const BESIDE: u16 = 140;
@@ -214,7 +214,7 @@ fn draw_row(happening: &Happening<'_>, cx: &AppContext, buffer: &mut Buffer, are
     let mut pen = Pen::new(buffer, Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER), height: 1, ..area });
     pen.put(row.sign, tone);
     pen.skip(1);
-    pen.put(&format!("{:<12}", times::moment(happening.at(), cx.now)), theme.quiet);
+    pen.put(&format!("{:<12}", cx.times().moment(happening.at(), cx.now)), theme.quiet);
     pen.skip(1);
     let aligned = if area.width >= ALIGNED { COLUMNS } else { [0, 0] };
     let [what, named] = [(&row.what, aligned[0]), (&row.named, aligned[1])].map(|(text, width)| {

@@ -35,6 +35,8 @@ pub enum Action {
     SortNext,
     SortReverse,
     Unmatch,
+    Note,
+    Snooze,
     CopyId,
     CopyJson,
     OpenLink,

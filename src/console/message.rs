@@ -145,6 +145,8 @@ pub enum Message {
     Columns(Vec<Column>),
     /// The cursor is to go to a row, from 0.
     GoToRow(u64),
+    /// These alerts were put aside.
+    Snoozed(Vec<AlertId>),
     /// The cursor is to go to an alert.
     GoToAlert(AlertId),
     /// An alert that is known by its id alone is to be gone to, whatever is listed.

@@ -30,6 +30,7 @@ pub mod listener;
 pub mod loadable;
 pub mod message;
 pub mod network_trouble;
+pub mod notes;
 pub mod notices;
 mod parts;
 pub mod pen;
@@ -42,6 +43,7 @@ pub mod screen;
 pub mod screens;
 mod session;
 pub mod setting;
+pub mod snoozes;
 pub mod terminal;
 pub mod text;
 pub mod theme;
@@ -57,7 +59,7 @@ pub mod write_check;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use crate::desk::{Desk, DeskError, Draft, Journal};
+use crate::desk::{Desk, DeskError, Draft, Drafts, Journal};
 use crate::domain::AlertId;
 use crate::domain::time::SharedClock;
 
@@ -104,6 +106,7 @@ pub async fn run(mut session: Session) -> Result<Option<String>, ConsoleError> {
 fn open_desk(directory: Option<PathBuf>, place: &SessionInfo, clock: SharedClock) -> (Option<Desk>, DeskState) {
     let mut kept = DeskState::default();
     let Some(directory) = directory else { return (None, kept) };
+    let now = clock.now();
     let mut desk = match Desk::open(directory) {
         Ok(desk) => desk,
         Err(error) => {
@@ -113,15 +116,17 @@ fn open_desk(directory: Option<PathBuf>, place: &SessionInfo, clock: SharedClock
     };
     kept.left = or_trouble(desk.open_journal(&place.name, place.user.as_deref(), clock), &mut kept.troubles);
     kept.session = desk.journal().map(Journal::session);
-    let drafts = || -> Result<HashMap<AlertId, Draft>, DeskError> {
-        desk.drafts().sweep(std::time::SystemTime::now())?;
-        let drafts = desk.drafts();
+    let drafts = |drafts: &Drafts| -> Result<HashMap<AlertId, Draft>, DeskError> {
+        drafts.sweep(std::time::SystemTime::now())?;
         drafts.alerts()?.into_iter().filter_map(|id| drafts.get(id).map(|draft| draft.map(|draft| (id, draft))).transpose()).collect()
     };
     let troubles = &mut kept.troubles;
     kept.layout = or_trouble(desk.layout(), troubles);
     kept.views = or_trouble(desk.views().list(), troubles);
-    kept.drafts = or_trouble(drafts(), troubles);
+    kept.drafts = or_trouble(drafts(&desk.drafts()), troubles);
+    kept.note_drafts = or_trouble(drafts(&desk.note_drafts()), troubles);
+    kept.notes = or_trouble(desk.notes().open(now), troubles);
+    kept.snoozed = or_trouble(desk.snoozes().list(now), troubles);
     kept.left.texts.retain(|alert| kept.drafts.contains_key(&alert.id));
     (Some(desk), kept)
 }

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::Theme;
 use super::session::{AlertJson, Preferences, SessionInfo};
-use crate::desk::{Draft, Layout, Leftovers, SavedView};
+use crate::desk::{Draft, Layout, Leftovers, Note, SavedView, SnoozedAlert};
 use crate::domain::AlertId;
 use crate::domain::time::SharedClock;
 
@@ -17,6 +17,10 @@ pub struct DeskState {
     pub views: Vec<SavedView>,
     /// Decisions that were begun.
     pub drafts: HashMap<AlertId, Draft>,
+    pub notes: Vec<Note>,
+    /// Notes that were being written.
+    pub note_drafts: HashMap<AlertId, Draft>,
+    pub snoozed: Vec<SnoozedAlert>,
     /// What earlier consoles began and did not finish.
     pub left: Leftovers,
     /// This console's name in the journal, where there is one.

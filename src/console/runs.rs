@@ -321,7 +321,7 @@ mod tests {
         runs.note(7, &DecisionEvent::Kept("no connection".to_owned()), now());
         let waits = (runs.take_ended(), runs.newest().unwrap().words());
 
-        runs.released();
+        runs.released(None);
 
         assert_eq!(waits, (None, "1 waiting here, not sent".to_owned()));
         assert_eq!(runs.newest().unwrap().words(), "1 underway");
@@ -337,7 +337,7 @@ mod tests {
 
         runs.taken_back(&decisions.take_back());
 
-        assert_eq!(runs.take_ended(), Some(("1 alert: 1 taken back".to_owned(), true)));
+        assert_eq!(runs.take_ended(), Some(("1 alert: 1 taken back".to_owned(), 0)));
     }
 
     #[test]

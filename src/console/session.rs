@@ -11,7 +11,7 @@ use super::notices::NoticeSettings;
 use super::program_log::ProgramLog;
 use super::setting::{SettingOverride, SettingsKeeper};
 use super::theme::ThemeName;
-use super::times::Zone;
+use super::times::{ShownClocks, Zone};
 use crate::desk::AlertRecords;
 use crate::domain::filter::MAX_PAGE_SIZE;
 use crate::domain::rule::DecisionRule;
@@ -95,6 +95,8 @@ pub struct Preferences {
     /// The rules that suggest decisions, in the order in which they are asked.
     pub rules: Arc<[DecisionRule]>,
     pub zone: Zone,
+    /// By which clocks moments are told.
+    pub clocks: ShownClocks,
     /// How it calls.
     pub notices: NoticeSettings,
     /// Where orders, payments and portals are.
@@ -124,6 +126,7 @@ impl Default for Preferences {
             keymap: Keymap::default(),
             rules: Arc::default(),
             zone: Zone::Machine,
+            clocks: ShownClocks::Both,
             notices: NoticeSettings::default(),
             links: LinkTemplates::default(),
             browses: false,

@@ -1,6 +1,6 @@
 //! Time in words: what is left of it, how long ago something was, and moments in UTC and where the analyst sits.
 
-use chrono::{Duration, FixedOffset, Local, Offset, Timelike};
+use chrono::{Duration, FixedOffset, Local, Offset, Timelike, Utc};
 
 use crate::domain::{Alert, AlertStatus, Deadline, Timestamp};
 
@@ -21,6 +21,137 @@ impl Zone {
             Self::Machine => moment.with_timezone(&Local).offset().fix(),
             Self::Fixed(offset) => offset,
         }
+    }
+}
+
+/// Which clocks moments are told by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ShownClocks {
+    /// UTC, and beside it where the analyst sits.
+    #[default]
+    Both,
+    Utc,
+    Local,
+}
+
+/// So many columns hold a date, two clocks and how long ago it was.
+const ROOM_FOR_BOTH: u16 = 50;
+
+/// How moments are told: by which clocks, and where the analyst sits. Every moment on the screen goes through here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Moments {
+    pub clocks: ShownClocks,
+    pub zone: Zone,
+}
+
+impl Moments {
+    /// How far the clock is from UTC that stands where there is room for one alone.
+    fn narrow_offset(self, at: Timestamp) -> FixedOffset {
+        match self.clocks {
+            ShownClocks::Local => self.zone.offset(at),
+            ShownClocks::Both | ShownClocks::Utc => Utc.fix(),
+        }
+    }
+
+    /// How far the clock is from UTC that the analyst's own day goes by.
+    pub fn own_offset(self, at: Timestamp) -> FixedOffset {
+        match self.clocks {
+            ShownClocks::Utc => Utc.fix(),
+            ShownClocks::Both | ShownClocks::Local => self.zone.offset(at),
+        }
+    }
+
+    fn narrow(self, at: Timestamp, format: &str) -> String {
+        at.with_timezone(&self.narrow_offset(at)).format(format).to_string()
+    }
+
+    /// The clock of a narrow place, for its heading: `UTC`, `LOCAL`.
+    pub fn heading(self) -> &'static str {
+        if self.clocks == ShownClocks::Local { "LOCAL" } else { "UTC" }
+    }
+
+    /// The clock of a narrow place, in a sentence.
+    fn word(self) -> &'static str {
+        if self.clocks == ShownClocks::Local { "local" } else { "UTC" }
+    }
+
+    /// A moment with its clock, and beside it by the other one where both are shown.
+    fn told(self, at: Timestamp, format: &str) -> String {
+        let beside = match self.clocks {
+            ShownClocks::Both => local_clock(at, self.zone),
+            ShownClocks::Utc | ShownClocks::Local => None,
+        };
+        format!("{} {}{}", self.narrow(at, format), self.word(), beside.map_or_else(String::new, |local| format!(", {local}")))
+    }
+
+    /// `2026-11-18 09:12 UTC, 13:12 local`
+    pub fn full(self, at: Timestamp) -> String {
+        self.told(at, "%Y-%m-%d %H:%M")
+    }
+
+    /// A moment today as `18:00 UTC, 22:00 local`, another day with its date.
+    pub fn clock(self, at: Timestamp, now: Timestamp) -> String {
+        if self.is_today(at, now) { self.told(at, "%H:%M") } else { self.full(at) }
+    }
+
+    /// The same by one clock, where there is no room for two.
+    pub fn near(self, at: Timestamp, now: Timestamp) -> String {
+        if self.is_today(at, now) { self.one_clock(at) } else { format!("{} {}", self.minute(at), self.word()) }
+    }
+
+    /// `2026-11-18 09:12 UTC, 13:12 local` where there is room for so much, else by one clock.
+    pub fn full_within(self, at: Timestamp, columns: u16) -> String {
+        if columns >= ROOM_FOR_BOTH { self.full(at) } else { format!("{} {}", self.minute(at), self.word()) }
+    }
+
+    /// `18:00 UTC`
+    pub fn one_clock(self, at: Timestamp) -> String {
+        format!("{} {}", self.narrow(at, "%H:%M"), self.word())
+    }
+
+    /// `14:03:12` today, `Nov 19 14:03` on another day.
+    pub fn moment(self, at: Timestamp, now: Timestamp) -> String {
+        self.narrow(at, if self.is_today(at, now) { "%H:%M:%S" } else { "%b %d %H:%M" })
+    }
+
+    /// `14:03:12 UTC` today, with the day on another one.
+    pub fn moment_with_clock(self, at: Timestamp, now: Timestamp) -> String {
+        format!("{} {}", self.moment(at, now), self.word())
+    }
+
+    /// `14:03:12 UTC`
+    pub fn second(self, at: Timestamp) -> String {
+        format!("{} {}", self.narrow(at, "%H:%M:%S"), self.word())
+    }
+
+    /// `14:03`
+    pub fn hour(self, at: Timestamp) -> String {
+        self.narrow(at, "%H:%M")
+    }
+
+    /// `2026-11-18 09:12`
+    pub fn minute(self, at: Timestamp) -> String {
+        self.narrow(at, "%Y-%m-%d %H:%M")
+    }
+
+    /// `18 Nov 09:12`
+    pub fn day_and_hour(self, at: Timestamp) -> String {
+        self.narrow(at, "%d %b %H:%M")
+    }
+
+    /// `2026-11-18`
+    pub fn day(self, at: Timestamp) -> String {
+        self.narrow(at, "%Y-%m-%d")
+    }
+
+    /// `14:03` by the clock that the analyst's own day goes by.
+    pub fn own_hour(self, at: Timestamp) -> String {
+        at.with_timezone(&self.own_offset(at)).format("%H:%M").to_string()
+    }
+
+    fn is_today(self, at: Timestamp, now: Timestamp) -> bool {
+        let day = |moment: Timestamp| moment.with_timezone(&self.narrow_offset(moment)).date_naive();
+        day(at) == day(now)
     }
 }
 
@@ -159,33 +290,12 @@ pub fn next_age(read_at: Timestamp, now: Timestamp) -> Timestamp {
     read_at + Duration::seconds(next)
 }
 
-/// `2026-11-18 09:12 UTC`
-pub fn utc(moment: Timestamp) -> String {
-    moment.format("%Y-%m-%d %H:%M UTC").to_string()
-}
-
-/// `14:03 UTC`
-pub fn utc_clock(moment: Timestamp) -> String {
-    moment.format("%H:%M UTC").to_string()
-}
-
 /// `16:03 local`, with the day where it is another one than in UTC; nothing where the analyst sits at UTC.
-pub fn local_clock(moment: Timestamp, zone: Zone) -> Option<String> {
+fn local_clock(moment: Timestamp, zone: Zone) -> Option<String> {
     let offset = zone.offset(moment);
     let local = moment.with_timezone(&offset);
     let format = if local.date_naive() == moment.date_naive() { "%H:%M local" } else { "%a %H:%M local" };
     (offset.local_minus_utc() != 0).then(|| local.format(format).to_string())
-}
-
-/// A moment today as `18:00 UTC`, another day with its date.
-pub fn near(moment: Timestamp, now: Timestamp) -> String {
-    if moment.date_naive() == now.date_naive() { utc_clock(moment) } else { utc(moment) }
-}
-
-/// `14:03:12` today, `Nov 19 14:03` on another day.
-pub fn moment(at: Timestamp, now: Timestamp) -> String {
-    let format = if at.date_naive() == now.date_naive() { "%H:%M:%S" } else { "%b %d %H:%M" };
-    at.format(format).to_string()
 }
 
 /// Whether two moments are on one day where the analyst is.
@@ -284,6 +394,32 @@ mod tests {
         assert_eq!(local_clock(now(), zone).as_deref(), Some("16:00 local"));
         assert_eq!(local_clock(now() + Duration::hours(9), zone).as_deref(), Some("Wed 01:00 local"));
         assert_eq!(local_clock(now(), Zone::Fixed(FixedOffset::east_opt(0).unwrap())), None);
+    }
+
+    #[rstest]
+    #[case(ShownClocks::Both, "12:00 UTC, 16:00 local", "2026-03-09 21:00 UTC, Tue 01:00 local", "Mar 09 21:00", "UTC")]
+    #[case(ShownClocks::Utc, "12:00 UTC", "2026-03-09 21:00 UTC", "Mar 09 21:00", "UTC")]
+    #[case(ShownClocks::Local, "16:00 local", "01:00 local", "01:00:00", "LOCAL")]
+    fn a_moment_is_told_by_the_clocks_that_are_wanted(
+        #[case] clocks: ShownClocks,
+        #[case] today: &str,
+        #[case] yesterday: &str,
+        #[case] narrow: &str,
+        #[case] heading: &str,
+    ) {
+        let times = Moments { clocks, zone: Zone::Fixed(FixedOffset::east_opt(4 * 3600).unwrap()) };
+        let earlier = now() - Duration::hours(15);
+
+        assert_eq!(times.clock(now(), now()), today);
+        assert_eq!(times.clock(earlier, now()), yesterday, "a day is one of the clock that is shown");
+        assert_eq!((times.moment(earlier, now()).as_str(), times.heading()), (narrow, heading));
+    }
+
+    #[test]
+    fn whoever_sits_at_utc_sees_one_clock() {
+        let times = Moments { clocks: ShownClocks::Both, zone: Zone::Fixed(FixedOffset::east_opt(0).unwrap()) };
+
+        assert_eq!(times.full(now()), "2026-03-10 12:00 UTC");
     }
 
     #[rstest]

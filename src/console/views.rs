@@ -20,6 +20,13 @@ impl View {
     }
 }
 
+impl View {
+    /// Whether it is the one of what is put aside on this machine.
+    pub fn is_snoozed(&self) -> bool {
+        self.name == BuiltIn::Snoozed.name()
+    }
+}
+
 /// One's own views, and the one that was deleted last.
 #[derive(Debug, Default)]
 pub struct SavedViews {

@@ -1,7 +1,7 @@
 //! A private TOML file with atomic replacement and errors by line.
 
 use std::fs;
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -109,6 +109,31 @@ pub(super) fn turn(path: &Path) -> io::Result<fs::File> {
     let lock = private(fs::OpenOptions::new().create(true).truncate(false).write(true)).open(path)?;
     lock.lock()?;
     Ok(lock)
+}
+
+/// Moves what stands after the last line feed of a file of lines into one beside it (`journal.torn` of `journal.ndjson`): half a line, from
+/// a console that died while writing it.
+pub(super) fn set_torn_line_aside(file: &mut fs::File, path: &Path) -> io::Result<()> {
+    let length = file.seek(SeekFrom::End(0))?;
+    if length == 0 {
+        return Ok(());
+    }
+    let mut last = [0];
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    if last == *b"\n" {
+        return Ok(());
+    }
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(0))?;
+    file.read_to_end(&mut bytes)?;
+    let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    let mut torn = private(fs::OpenOptions::new().create(true).append(true)).open(path.with_extension("torn"))?;
+    torn.write_all(&bytes[whole..])?;
+    torn.write_all(b"\n")?;
+    torn.sync_data()?;
+    file.set_len(whole as u64)?;
+    file.sync_data()
 }
 
 /// A file that is made is its owner's alone.

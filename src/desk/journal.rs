@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::drafts::Draft;
-use super::file::{DeskError, make_directory, private, replace, turn};
+use super::file::{DeskError, make_directory, private, replace, set_torn_line_aside, turn};
 use crate::domain::time::{SharedClock, from_iso, to_iso};
 use crate::domain::{Alert, AlertId, Dialect, Resolution, ResolutionParts, Timestamp};
 
@@ -194,16 +194,16 @@ impl Leftovers {
 }
 
 /// An alert's id as text.
-mod id {
+pub(super) mod id {
     use serde::{Deserialize as _, Deserializer, Serializer, de};
 
     use crate::domain::AlertId;
 
-    pub(super) fn serialize<S: Serializer>(id: &AlertId, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(in crate::desk) fn serialize<S: Serializer>(id: &AlertId, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(id)
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<AlertId, D::Error> {
+    pub(in crate::desk) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<AlertId, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(|_| de::Error::custom("not an id"))
     }
 }
@@ -238,7 +238,7 @@ impl Journal {
             let journal = Self { directory: directory.to_owned(), session, place, user, clock, _alive: Arc::new(alive) };
             let _turn = journal.turn()?;
             let mut file = private(OpenOptions::new().create(true).read(true).append(true)).open(journal.path())?;
-            journal.set_torn_line_aside(&mut file)?;
+            set_torn_line_aside(&mut file, &journal.path())?;
             let mut text = String::new();
             file.seek(SeekFrom::Start(0))?;
             file.read_to_string(&mut text)?;
@@ -293,7 +293,7 @@ impl Journal {
             }
             let _turn = self.turn()?;
             let mut file = private(OpenOptions::new().create(true).read(true).append(true)).open(self.path())?;
-            self.set_torn_line_aside(&mut file)?;
+            set_torn_line_aside(&mut file, &self.path())?;
             file.write_all(lines.as_bytes())?;
             if is_binding { file.sync_data() } else { Ok(()) }
         };
@@ -303,30 +303,6 @@ impl Journal {
     /// The turn to write: consoles on one desk take it one after the other.
     fn turn(&self) -> io::Result<File> {
         turn(&self.directory.join("journal.lock"))
-    }
-
-    /// Moves what stands after the last line feed into a file beside the journal: half a line, from a console that died while writing it.
-    fn set_torn_line_aside(&self, file: &mut File) -> io::Result<()> {
-        let length = file.seek(SeekFrom::End(0))?;
-        if length == 0 {
-            return Ok(());
-        }
-        let mut last = [0];
-        file.seek(SeekFrom::End(-1))?;
-        file.read_exact(&mut last)?;
-        if last == *b"\n" {
-            return Ok(());
-        }
-        let mut bytes = Vec::new();
-        file.seek(SeekFrom::Start(0))?;
-        file.read_to_end(&mut bytes)?;
-        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        let mut torn = private(OpenOptions::new().create(true).append(true)).open(self.directory.join("journal.torn"))?;
-        torn.write_all(&bytes[whole..])?;
-        torn.write_all(b"\n")?;
-        torn.sync_data()?;
-        file.set_len(whole as u64)?;
-        file.sync_data()
     }
 
     /// Drops the lines beyond the retention, in one step; what cannot be read stays. Returns the entries that are kept.

@@ -1,7 +1,7 @@
-//! What belongs to this workstation and to no service: saved views, drafts, the state of the screen, the journal of what was decided here,
+//! What belongs to this workstation and to no service: saved views, drafts, notes, snoozes, the state of the screen, the journal of what was decided here,
 //! profiles of deployments with their credentials, the orders of the shop, and finding out what became of a decision that was sent.
 //!
-//! Everything that is kept, but the journal, the orders and what the system's keyring holds, is a TOML file, readable by its owner only,
+//! Everything that is kept, but the journal, the notes, the orders and what the system's keyring holds, is a TOML file, readable by its owner only,
 //! replaced in one step. A file that cannot be read is reported with its line and kept: nothing here ever overwrites what it could not read.
 
 pub mod closing;
@@ -16,6 +16,7 @@ pub mod insights;
 pub mod journal;
 mod keyring;
 pub mod layout;
+pub mod notes;
 pub mod orders;
 mod pace;
 pub mod profiles;
@@ -23,6 +24,8 @@ pub mod records;
 pub mod sales;
 pub mod same_payment;
 pub mod secrets;
+pub mod snoozed_page;
+pub mod snoozes;
 pub mod views;
 pub mod whole_list;
 
@@ -37,11 +40,13 @@ pub use insights::{DeskFigures, FoundInsights};
 pub use journal::{Journal, JournalAlert, JournalDecision, JournalEntry, JournalMark, JournalPart, JournalStep, LeftDecision, Leftovers};
 pub use keyring::KeyringError;
 pub use layout::{ColumnLayout, Layout};
+pub use notes::{Note, Notes};
 pub use orders::{MatchedOrders, OrderCounts, OrderDatabase};
 pub use profiles::{Profile, ProfileList, ProfileName, Profiles};
 pub use records::RecordFormat;
 pub use sales::{SalesCount, SalesCounts};
 pub use secrets::{SecretError, SecretKind, SecretStorage, Secrets};
+pub use snoozes::{SnoozedAlert, Snoozes};
 pub use views::{BuiltIn, SavedView, Views, same_name};
 
 use file::DeskFile;
@@ -88,6 +93,21 @@ impl Desk {
     /// The drafts of decisions not sent yet.
     pub fn drafts(&self) -> Drafts {
         Drafts::new(self.directory.join("drafts"))
+    }
+
+    /// The drafts of notes not kept yet.
+    pub fn note_drafts(&self) -> Drafts {
+        Drafts::new(self.directory.join("note-drafts"))
+    }
+
+    /// The notes on alerts.
+    pub fn notes(&self) -> Notes {
+        Notes::new(&self.directory)
+    }
+
+    /// The alerts that are put aside.
+    pub fn snoozes(&self) -> Snoozes {
+        Snoozes::new(DeskFile::new(self.directory.join("snoozed.toml")))
     }
 
     /// The sales counts that were entered.

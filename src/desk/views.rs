@@ -21,12 +21,14 @@ pub enum BuiltIn {
     AwaitingAnswer,
     RefundedToday,
     Missed,
+    Snoozed,
     All,
 }
 
 impl BuiltIn {
     /// Every built-in view, in the order of the list of views.
-    pub const ALL: [Self; 6] = [Self::Urgent, Self::Open, Self::AwaitingAnswer, Self::RefundedToday, Self::Missed, Self::All];
+    pub const ALL: [Self; 7] =
+        [Self::Urgent, Self::Open, Self::AwaitingAnswer, Self::RefundedToday, Self::Missed, Self::Snoozed, Self::All];
 
     /// The name in lists and settings.
     pub const fn name(self) -> &'static str {
@@ -36,6 +38,7 @@ impl BuiltIn {
             Self::AwaitingAnswer => "Awaiting answer",
             Self::RefundedToday => "Refunded today",
             Self::Missed => "Missed",
+            Self::Snoozed => "Snoozed",
             Self::All => "All",
         }
     }
@@ -49,6 +52,7 @@ impl BuiltIn {
             // The list operation cannot ask for the time of the answer; this is as near as it comes.
             Self::RefundedToday => "refunds on alerts of today and the three days before, last answered first",
             Self::Missed => "lapsed without an answer, last first",
+            Self::Snoozed => "put aside on this machine; each comes back by itself",
             Self::All => "everything, newest first",
         }
     }
@@ -62,7 +66,7 @@ impl BuiltIn {
     pub fn query(self, now: Timestamp) -> (AlertFilter, Sort) {
         let any = AlertFilter::default();
         let (field, order) = match self {
-            Self::Urgent | Self::Open | Self::AwaitingAnswer => (SortField::HoursLeft, SortOrder::Ascending),
+            Self::Urgent | Self::Open | Self::AwaitingAnswer | Self::Snoozed => (SortField::HoursLeft, SortOrder::Ascending),
             Self::RefundedToday => (SortField::UpdatedAt, SortOrder::Descending),
             Self::Missed => (SortField::ExpiredAt, SortOrder::Descending),
             Self::All => (SortField::AlertTimeStamp, SortOrder::Descending),
@@ -79,7 +83,8 @@ impl BuiltIn {
                 AlertFilter { statuses: vec![AlertStatus::Resolved, AlertStatus::Refunded], start_date, ..any }
             }
             Self::Missed => AlertFilter { statuses: vec![AlertStatus::Expired], ..any },
-            Self::All => any,
+            // Which those are is not the service's to say.
+            Self::Snoozed | Self::All => any,
         };
         (filter, Sort { field, order })
     }
@@ -277,7 +282,16 @@ mod tests {
 
         assert_eq!(
             shown,
-            [[1, 0, 0, 0, 0, 0], [1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0], [0, 0, 0, 1, 0, 0], [0, 0, 0, 0, 0, 1], [1, 1, 1, 1, 1, 1]]
+            [
+                [1, 0, 0, 0, 0, 0],
+                [1, 1, 1, 0, 0, 0],
+                [1, 1, 0, 0, 0, 0],
+                [0, 0, 0, 1, 0, 0],
+                [0, 0, 0, 0, 0, 1],
+                // Which are put aside is known on this machine alone, whatever the service's list has.
+                [1, 1, 1, 1, 1, 1],
+                [1, 1, 1, 1, 1, 1],
+            ]
         );
     }
 }

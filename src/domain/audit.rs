@@ -18,6 +18,8 @@ pub struct Actor {
     pub name: String,
     /// From where: an address, `this machine`, or empty for what avert does by itself.
     pub origin: String,
+    /// Who the caller says to be; a claim that nobody has checked, and empty where nothing was said.
+    pub person: String,
 }
 
 impl Actor {
@@ -26,12 +28,12 @@ impl Actor {
 
     /// What avert does by itself.
     pub fn avert() -> Self {
-        Self { name: "avert".to_owned(), origin: String::new() }
+        Self { name: "avert".to_owned(), origin: String::new(), person: String::new() }
     }
 
     /// Who works at this machine, by the command line or in the console.
     pub fn at_this_machine() -> Self {
-        Self { name: "local".to_owned(), origin: Self::THIS_MACHINE.to_owned() }
+        Self { name: "local".to_owned(), origin: Self::THIS_MACHINE.to_owned(), person: String::new() }
     }
 }
 
@@ -176,6 +178,8 @@ pub struct AuditEntry {
     pub at: Timestamp,
     pub actor: String,
     pub origin: String,
+    /// Who the caller said to be; a claim, and empty where nothing was said.
+    pub person: String,
     /// What, such as `key.revoked`.
     pub action: String,
     /// To what: an id.
@@ -205,6 +209,8 @@ pub struct AuditRecord {
     pub organization: i64,
     /// Actor, origin, action, subject, detail.
     pub texts: [String; 5],
+    /// Who the actor says to be; empty where nothing was said.
+    pub person: String,
     pub previous: [u8; 32],
 }
 
@@ -216,18 +222,21 @@ impl AuditRecord {
             at: now.timestamp_micros(),
             organization,
             texts: [by.name.clone(), by.origin.clone(), note.action.to_owned(), note.subject, note.detail],
+            person: by.person.clone(),
             previous: previous.hash,
         }
     }
 
-    /// SHA-256 of the hash before, the three numbers, and each text with its length before it, so that none runs into the next.
+    /// SHA-256 of the hash before, the three numbers, and each text with its length before it, so that none runs into the next. Who the
+    /// actor says to be is one text more where it was said: entries from before that was asked keep their hash.
     pub fn hash(&self) -> [u8; 32] {
         let mut hasher = Sha256::new();
         hasher.update(self.previous);
         for number in [self.number, self.at, self.organization] {
             hasher.update(number.to_be_bytes());
         }
-        for text in &self.texts {
+        let person = Some(&self.person).filter(|person| !person.is_empty());
+        for text in self.texts.iter().chain(person) {
             hasher.update((text.len() as u64).to_be_bytes());
             hasher.update(text.as_bytes());
         }
@@ -407,6 +416,17 @@ mod tests {
         };
 
         assert_ne!(shifted.hash(), hash);
+    }
+
+    #[test]
+    fn who_somebody_said_to_be_cannot_be_changed_added_or_taken_away() {
+        let said = |person: &str| {
+            let by = Actor { person: person.to_owned(), ..Actor::at_this_machine() };
+            AuditRecord::following(START, 0, 1, &by, AuditNote::backup_restored("x"), Timestamp::UNIX_EPOCH).hash()
+        };
+        let hashes = [said(""), said("ana"), said("omar")];
+
+        assert!(hashes[0] != hashes[1] && hashes[1] != hashes[2] && hashes[0] != hashes[2]);
     }
 
     #[test]

@@ -399,7 +399,7 @@ mod tests {
             [
                 Some((of_this_network, DuplicateState::Waiting)),
                 Some((None, DuplicateState::Waiting)),
-                Some((Some(InvalidReason::PreviouslyRefunded), DuplicateState::Refunded { at })),
+                Some((of_this_network, DuplicateState::Refunded { at })),
                 Some((of_this_network, unresolved)),
                 Some((Some(InvalidReason::PreviouslyRefunded), DuplicateState::Refunded { at: None })),
                 None,

@@ -62,7 +62,7 @@ impl Engine {
             return refused("the API key's organization is gone");
         };
         self.touch(&credential);
-        Ok(Caller { organization, actor: format!("key {id}"), origin: Actor::THIS_MACHINE.to_owned() })
+        Ok(Caller { organization, actor: format!("key {id}"), origin: Actor::THIS_MACHINE.to_owned(), person: String::new() })
     }
 
     /// Refuses what was made for the other environment: a switched setting, or a key in the wrong place, must be no riddle.
@@ -145,7 +145,7 @@ impl Engine {
             return refused("the access token's organization is gone");
         };
         self.touch(&client);
-        Ok(Caller { organization, actor: format!("client {}", client.id), origin: Actor::THIS_MACHINE.to_owned() })
+        Ok(Caller { organization, actor: format!("client {}", client.id), origin: Actor::THIS_MACHINE.to_owned(), person: String::new() })
     }
 
     /// The caller at this machine: the named organization (by name or id), or the only one there is.
@@ -164,8 +164,8 @@ impl Engine {
             (None, [only]) => only,
             (None, _) => return Err(wrong(format!("must be named: there are {}", names()))),
         };
-        let Actor { name, origin } = Actor::at_this_machine();
-        Ok(Caller { organization: found.clone(), actor: name, origin })
+        let Actor { name, origin, person } = Actor::at_this_machine();
+        Ok(Caller { organization: found.clone(), actor: name, origin, person })
     }
 
     /// The organization with this id.

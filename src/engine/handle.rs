@@ -12,6 +12,7 @@ use tokio_util::task::TaskTracker;
 use super::clock::GuardedClock;
 use super::settings::EngineSettings;
 use super::tokens::TokenKeys;
+use crate::domain::person::person_name;
 use crate::domain::time::{Clock, SharedClock, Timestamp, later_by};
 use crate::domain::{FieldError, MonotonicTime, OrganizationId, Present, Provider};
 use crate::providers::Providers;
@@ -28,6 +29,8 @@ pub struct Caller {
     pub actor: String,
     /// From where: an address, or `this machine`.
     pub origin: String,
+    /// Who they say to be; a claim, and empty where nothing was said.
+    pub person: String,
 }
 
 impl Caller {
@@ -37,9 +40,15 @@ impl Caller {
         Self { origin: address.to_canonical().to_string(), ..self }
     }
 
+    /// The same caller, who says to be this person.
+    #[must_use]
+    pub fn said_to_be(self, person: &str) -> Self {
+        Self { person: person_name(person), ..self }
+    }
+
     /// As the audit log puts it down.
     pub(super) fn signature(&self) -> Actor {
-        Actor { name: self.actor.clone(), origin: self.origin.clone() }
+        Actor { name: self.actor.clone(), origin: self.origin.clone(), person: self.person.clone() }
     }
 }
 

@@ -187,6 +187,7 @@ pub(super) static TABLES: LazyLock<Vec<PortableTable>> = LazyLock::new(|| {
                 ("calls_over", Number),
                 ("check_count", Number),
                 ("lease_count", Number),
+                ("person", Text),
             ],
         ),
         PortableTable::new(
@@ -303,6 +304,7 @@ pub(super) static TABLES: LazyLock<Vec<PortableTable>> = LazyLock::new(|| {
                 ("detail", Text),
                 ("previous", Bytes),
                 ("hash", Bytes),
+                ("person", Text),
             ],
         ),
         PortableTable::new("audit_start", 1, &[("single", Number), ("number", Number), ("hash", Bytes)]),

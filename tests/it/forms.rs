@@ -7,6 +7,7 @@ mod resolve;
 
 use avert::console::dialogs::resolve_form::{Choice, FormContext, FormStep, FormWarning, ResolveForm};
 use avert::console::theme::{Theme, ThemeName};
+use avert::console::times::{Moments, ShownClocks, Zone};
 use avert::desk::Draft;
 use avert::domain::duplicate::{Duplicate, DuplicateEvidence, DuplicateState};
 use avert::domain::resolution::InvalidReason;
@@ -20,7 +21,10 @@ use ratatui::{Frame, Terminal};
 
 use crate::support::alerts::{noon, open_alert};
 
-const PRODUCTION: FormContext = FormContext { production: true, read_only: false, grace_seconds: 5, dialect: Dialect::Current };
+const PRODUCTION: FormContext =
+    FormContext { production: true, read_only: false, grace_seconds: 5, dialect: Dialect::Current, times: TIMES };
+
+const TIMES: Moments = Moments { clocks: ShownClocks::Both, zone: Zone::Machine };
 
 const OLDER: FormContext = FormContext { dialect: Dialect::Older, ..PRODUCTION };
 

@@ -30,6 +30,7 @@ pub(super) fn alerts(dialect: Dialect) -> Vec<Operation> {
         Operation::alerts(dialect, "put", "/api/v1/alerts/{id}/resolution", "resolveAlert", "Records a resolution, which is final")
             .id("The alert's id")
             .parameter("header", "Idempotency-Key", key, "Makes a repeat of this request safe for 24 hours")
+            .by_person()
             .json_body(named("Resolution"), resolution)
             .json(200, named("Alert"), "The alert with its outcome")
             .link(200, "getAlert", "$response.body#/id", "The alert")

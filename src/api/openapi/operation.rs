@@ -50,7 +50,14 @@ impl Operation {
 
     /// On avert's own routes an operator's key is taken; the path is what follows `/operator/v1`.
     pub(super) fn operator(method: &'static str, path: &str, id: &str, summary: &str) -> Self {
-        Self::new(method, format!("/operator/v1{path}"), "operator", id, summary).with_operator_key()
+        let operation = Self::new(method, format!("/operator/v1{path}"), "operator", id, summary).with_operator_key();
+        if method == "get" { operation } else { operation.by_person() }
+    }
+
+    /// Who the caller says to be may stand beside the credential.
+    pub(super) fn by_person(self) -> Self {
+        let about = "Who the caller says to be, UTF-8, percent-encoded where it is not plain ASCII: put beside the key in the audit log";
+        self.parameter("header", "X-Avert-User", json!({"type": "string"}), about)
     }
 
     /// For anybody.

@@ -189,7 +189,7 @@ pub fn draw<'a, T: Copy + PartialEq>(
             };
             let text = match column {
                 Column::Amount => row.alert.money().map_or_else(|| "–".to_owned(), |money| money.to_string()).into(),
-                column => column.text(row.alert, *width, draw.now),
+                column => column.text(row.alert, *width, draw.times, draw.now),
             };
             if column.is_right() {
                 put_right(buffer, cell, &text, style);

@@ -153,9 +153,9 @@ pub fn line<'l>(alert: &Alert, query: &FindQuery, room: u16, cx: &AppContext) ->
         room = room.saturating_sub(FIELD + 2);
     }
     if room >= CARD {
-        spans.push(Span::styled(cell(&Column::Card.text(alert, CARD, cx.now), CARD), theme.quiet));
+        spans.push(Span::styled(cell(&Column::Card.text(alert, CARD, cx.times(), cx.now), CARD), theme.quiet));
         let width = room.saturating_sub(CARD + 2);
-        spans.push(Span::styled(cut(&last.text(alert, width, cx.now), width).into_owned(), theme.quiet));
+        spans.push(Span::styled(cut(&last.text(alert, width, cx.times(), cx.now), width).into_owned(), theme.quiet));
     }
     Line::from(spans)
 }

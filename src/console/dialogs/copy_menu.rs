@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::menu::{List, OpenMenu};
-use crate::console::screens::queue::columns::Column;
+use crate::console::screens::queue::columns::card;
 use crate::console::text::sanitize;
 use crate::console::widgets::menu::Selection;
 use crate::console::{Action, AppContext, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, Tone, dialog};
@@ -65,16 +65,16 @@ pub fn ticket_line(alert: &Alert, now: Timestamp) -> String {
         Deadline::HoursLeft(hours) => format!("less than {} h left at {}", hours.max(0).saturating_add(1), minute(now)),
         Deadline::Unknown => "deadline not known".to_owned(),
     };
-    let card = match (alert.card_bin.is_empty(), alert.card_last_four.is_empty()) {
+    let shown_card = match (alert.card_bin.is_empty(), alert.card_last_four.is_empty()) {
         (true, true) => String::new(),
-        _ => format!("card {}", Column::Card.text(alert, u16::MAX, now)),
+        _ => format!("card {}", card(alert, u16::MAX)),
     };
     let parts = [
         alert.id.to_string(),
         format!("{} {}", alert.provider, alert.provider_id),
         merchant.clone(),
         alert.money().map_or_else(String::new, |money| money.to_string()),
-        card,
+        shown_card,
         deadline,
     ];
     let parts: Vec<String> = parts.iter().map(|part| sanitize(part).trim().to_owned()).filter(|part| !part.is_empty()).collect();

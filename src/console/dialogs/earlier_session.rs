@@ -10,7 +10,7 @@ use crate::console::decisions::alert_of;
 use crate::console::resolving::{record, subject};
 use crate::console::text::sanitize;
 use crate::console::unfinished::in_words;
-use crate::console::{AppContext, ClickTargets, Dialog, Message, Order, Orders, Theme, times};
+use crate::console::{AppContext, ClickTargets, Dialog, Message, Order, Orders, Theme};
 use crate::desk::{JournalAlert, JournalStep, LeftDecision, Leftovers};
 
 /// How many of a kind are named.
@@ -29,7 +29,8 @@ impl EarlierSession {
         Self { left, targets: ClickTargets::default() }
     }
 
-    fn decisions(&self, question: &mut Question, title: &str, left: &[LeftDecision], after: &str, theme: &Theme) {
+    fn decisions(&self, question: &mut Question, title: &str, left: &[LeftDecision], after: &str, cx: &AppContext) {
+        let (theme, times) = (&cx.theme, cx.times());
         if left.is_empty() {
             return;
         }
@@ -37,7 +38,7 @@ impl EarlierSession {
         question.line(title, theme.warning);
         for left in left.iter().take(NAMED) {
             let word = left.said.resolution().map_or_else(|| left.said.refunded.clone(), |resolution| in_words(&resolution));
-            let when = times::utc_clock(left.sent_at.unwrap_or(left.made_at));
+            let when = times.one_clock(left.sent_at.unwrap_or(left.made_at));
             question.line(format!("{}  {}  {when}", sanitize(&word), named(&left.said.alert)), theme.plain);
         }
         and_more(question, left.len(), theme);
@@ -79,9 +80,9 @@ impl Dialog for EarlierSession {
         question.line("The last console ended before it was done", theme.strong);
         let Leftovers { unsent, unanswered, texts } = &self.left;
         let kept = "Nothing of it was sent. What was typed is kept: decide again on the alert.";
-        self.decisions(&mut question, "Did not leave", unsent, kept, theme);
+        self.decisions(&mut question, "Did not leave", unsent, kept, cx);
         let looked_up = "Being looked up; it is never sent again by itself.";
-        self.decisions(&mut question, "Sent, and its answer never came", unanswered, looked_up, theme);
+        self.decisions(&mut question, "Sent, and its answer never came", unanswered, looked_up, cx);
         if !texts.is_empty() {
             question.gap();
             question.line("Text in an open form is kept", theme.warning);

@@ -95,7 +95,7 @@ impl Dialog for Leave {
         question.line(format!("{many} {verb} not left yet"), theme.strong);
         question.gap();
         for decision in staged.iter().take(NAMED) {
-            question.line(named(decision, cx.now), if decision.is_closed(cx.now) { theme.warning } else { theme.plain });
+            question.line(named(decision, cx.times(), cx.now), if decision.is_closed(cx.now) { theme.warning } else { theme.plain });
         }
         let more = staged.len().saturating_sub(NAMED);
         if more > 0 {

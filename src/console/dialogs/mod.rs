@@ -22,6 +22,7 @@ pub mod log;
 pub mod many_form;
 pub mod menu;
 pub mod new_credential;
+pub mod note_form;
 pub mod palette;
 pub mod prompt;
 pub mod question;
@@ -35,6 +36,7 @@ pub mod secret;
 pub mod send_all_again;
 pub mod setting_choice;
 pub mod settle;
+pub mod snooze_menu;
 mod typed_auth;
 pub mod views;
 
@@ -55,6 +57,8 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
     let Screens { queue, webhooks, settings, .. } = screens;
     Some(match action {
         Action::Find => find::open(queue, cx),
+        Action::Note => note_form::open(queue.current()?, cx),
+        Action::Snooze => snooze_menu::open(queue, cx),
         Action::Open if keys == Keys::Of(KeyContext::Queue) && queue.current().is_some() => case::open(queue, cx),
         Action::CopyId if keys == Keys::Of(KeyContext::Queue) => queue.current().map(copy_menu::open)?,
         Action::OpenLink => queue.current().map(|alert| links_menu::open(alert, cx))?,

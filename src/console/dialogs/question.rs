@@ -9,18 +9,19 @@ use super::menu::NO_FIELD;
 use crate::console::decisions::PendingDecision;
 use crate::console::pen::put_right;
 use crate::console::text::wrap;
+use crate::console::times::Moments;
 use crate::console::widgets::menu::centered;
-use crate::console::{AppContext, ClickTargets, Message, Pen, SessionInfo, Theme, Tone, times};
+use crate::console::{AppContext, ClickTargets, Message, Pen, SessionInfo, Theme, Tone};
 use crate::domain::Timestamp;
 
 /// The badge of what reaches the real world.
 const PRODUCTION: &str = " PRODUCTION ";
 
 /// A decision that has not left, in a line: what it says, on which alert, and when its window closes.
-pub fn named(decision: &PendingDecision, now: Timestamp) -> String {
+pub fn named(decision: &PendingDecision, times: Moments, now: Timestamp) -> String {
     let window = match decision.alert.deadline.moment() {
         _ if decision.is_closed(now) => "  the window has closed".to_owned(),
-        Some(deadline) => format!("  closes {}", times::near(deadline, now)),
+        Some(deadline) => format!("  closes {}", times.near(deadline, now)),
         None => String::new(),
     };
     format!("{}  {} {}{window}", decision.word(), decision.alert.provider, decision.subject())

@@ -101,7 +101,7 @@ impl Dialog for Reconnected {
         let verb = if waiting.len() == 1 { "has" } else { "have" };
         question.line(format!("{} {verb} waited here, not sent:", counted(waiting.len() as u64, "decision", "decisions")), theme.plain);
         for decision in waiting.iter().take(NAMED) {
-            question.line(named(decision, cx.now), if decision.is_closed(cx.now) { theme.warning } else { theme.plain });
+            question.line(named(decision, cx.times(), cx.now), if decision.is_closed(cx.now) { theme.warning } else { theme.plain });
         }
         let more = waiting.len().saturating_sub(NAMED);
         if more > 0 {

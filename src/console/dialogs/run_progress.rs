@@ -147,7 +147,7 @@ impl RunProgress {
 fn state(item: &RunItem, cx: &AppContext) -> ((&'static str, Style), String, Style) {
     let theme = &cx.theme;
     match &item.result {
-        RunResult::Recorded { status, at } => (("✓", theme.ok), format!("recorded {}, {status}", times::utc_clock(*at)), theme.ok),
+        RunResult::Recorded { status, at } => (("✓", theme.ok), format!("recorded {}, {status}", cx.times().one_clock(*at)), theme.ok),
         RunResult::Conflict(why) => (("✗", theme.warning), why.clone(), theme.warning),
         RunResult::Refused(why) => (("✗", theme.danger), why.clone(), theme.danger),
         RunResult::NotSent(why) => (("…", theme.warning), format!("not sent, waits here: {why}"), theme.warning),

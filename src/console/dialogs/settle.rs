@@ -169,7 +169,7 @@ impl Settle {
         };
         labelled("Alert", &self.about(), theme.plain);
         let (at, now) = (self.unfinished.started_at, draw.now);
-        labelled("Sent", &format!("{}, {}, by {}", times::utc(at), times::ago(at, now), self.unfinished.actor), theme.plain);
+        labelled("Sent", &format!("{}, {}, by {}", draw.times.full_within(at, 0), times::ago(at, now), self.unfinished.actor), theme.plain);
         let comments = self.unfinished.resolution.comments();
         if !comments.is_empty() {
             labelled("Comments", &comments.replace('\n', " / "), theme.plain);

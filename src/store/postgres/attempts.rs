@@ -79,8 +79,8 @@ async fn claim(unit: &Unit<'_>, request: &ClaimRequest) -> Work<Claim> {
     conn.run(
         "INSERT INTO resolution_attempt (id, organization, alert, dialect, resolution, refunded, amount_stopped, comments, body_hash,
                                          idempotency_key, state, generation, instance, started_at, deadline, actor, origin,
-                                         epoch, calls_over)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'INFLIGHT', $11, $12, $13, $14, $15, $16, $17, $18)",
+                                         epoch, calls_over, person)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'INFLIGHT', $11, $12, $13, $14, $15, $16, $17, $18, $19)",
         &[
             &request.attempt.0,
             &organization,
@@ -100,6 +100,7 @@ async fn claim(unit: &Unit<'_>, request: &ClaimRequest) -> Work<Claim> {
             &unit.by.origin,
             &epoch,
             &calls_over,
+            &unit.by.person,
         ],
     )
     .await?;
@@ -144,7 +145,8 @@ async fn read_attempt(conn: &Connection, id: AttemptId) -> Work<Option<Attempt>>
     let Some(alert) = conn.first(alert, &[&id.0], cell::<i64>).await? else { return Ok(None) };
     rows::lock(conn, &[alert]).await?;
     let attempt =
-        "SELECT dialect, resolution, refunded, amount_stopped, comments, key, organization, alert, generation, state, actor, origin
+        "SELECT dialect, resolution, refunded, amount_stopped, comments, key, organization, alert, generation, state, actor, origin,
+               person
         FROM resolution_attempt WHERE id = $1 FOR UPDATE";
     conn.first(attempt, &[&id.0], |row| {
         Ok(Attempt {
@@ -153,7 +155,7 @@ async fn read_attempt(conn: &Connection, id: AttemptId) -> Work<Option<Attempt>>
             alert: row.try_get(7)?,
             generation: row.try_get(8)?,
             state: read_state(row.try_get(9)?)?,
-            by: Actor { name: row.try_get(10)?, origin: row.try_get(11)? },
+            by: Actor { name: row.try_get(10)?, origin: row.try_get(11)?, person: row.try_get(12)? },
             resolution: read_resolution(row)?,
         })
     })

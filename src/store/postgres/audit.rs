@@ -25,7 +25,7 @@ impl AuditStore for PostgresStore {
     }
 }
 
-const COLUMNS: &str = "number, at, organization, actor, origin, action, subject, detail, previous, hash";
+const COLUMNS: &str = "number, at, organization, actor, origin, action, subject, detail, previous, hash, person";
 
 /// An entry and the hash that is stored with it.
 fn read(row: &Row) -> Work<(AuditRecord, [u8; 32])> {
@@ -34,6 +34,7 @@ fn read(row: &Row) -> Work<(AuditRecord, [u8; 32])> {
         at: row.try_get(1)?,
         organization: row.try_get(2)?,
         texts: [row.try_get(3)?, row.try_get(4)?, row.try_get(5)?, row.try_get(6)?, row.try_get(7)?],
+        person: row.try_get(10)?,
         previous: hash_at(row, 8)?,
     };
     Ok((record, hash_at(row, 9)?))
@@ -46,9 +47,20 @@ async fn entries(unit: &Unit<'_>, organization: OrganizationId, before: Option<u
     let sql = format!("SELECT {COLUMNS} FROM audit WHERE organization = $1 AND number < $2 ORDER BY number DESC LIMIT $3");
     unit.conn
         .all(&sql, &[&organization, &before, &limit_of(size)], |row| {
-            let (AuditRecord { number, at, texts: [actor, origin, action, subject, detail], previous, .. }, hash) = read(row)?;
+            let (AuditRecord { number, at, texts: [actor, origin, action, subject, detail], person, previous, .. }, hash) = read(row)?;
             let detail = redact::queries(&detail);
-            Ok(AuditEntry { number: number.unsigned_abs(), at: moment(at)?, actor, origin, action, subject, detail, previous, hash })
+            Ok(AuditEntry {
+                number: number.unsigned_abs(),
+                at: moment(at)?,
+                actor,
+                origin,
+                person,
+                action,
+                subject,
+                detail,
+                previous,
+                hash,
+            })
         })
         .await
 }

@@ -41,11 +41,11 @@ pub(super) async fn write(unit: &Unit<'_>) -> Work<()> {
     for PendingEntry { by, organization, note, at } in entries {
         let record = AuditRecord::following(link, last, organization, &by, note, at);
         let hash = record.hash();
-        let AuditRecord { number, at, organization, texts: [actor, origin, action, subject, detail], previous } = &record;
+        let AuditRecord { number, at, organization, texts: [actor, origin, action, subject, detail], person, previous } = &record;
         conn.run(
-            "INSERT INTO audit (number, at, organization, actor, origin, action, subject, detail, previous, hash)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
-            &[number, at, organization, actor, origin, action, subject, detail, &previous.as_slice(), &hash.as_slice()],
+            "INSERT INTO audit (number, at, organization, actor, origin, action, subject, detail, previous, hash, person)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+            &[number, at, organization, actor, origin, action, subject, detail, &previous.as_slice(), &hash.as_slice(), person],
         )
         .await?;
         (last, link) = (*number, AuditLink { number: *number, hash });

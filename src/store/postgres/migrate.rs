@@ -37,6 +37,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration::new(3, "sorts", include_str!("../../../assets/migrations/postgres/0003_sorts.sql")),
     Migration { indexes_alerts: true, ..Migration::new(4, "find", include_str!("../../../assets/migrations/postgres/0004_find.sql")) },
     Migration::new(5, "insights", include_str!("../../../assets/migrations/postgres/0005_insights.sql")),
+    Migration::new(6, "persons", include_str!("../../../assets/migrations/postgres/0006_persons.sql")),
 ];
 
 /// Looks, without changing anything, what has become of the schema.

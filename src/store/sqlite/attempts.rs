@@ -75,8 +75,8 @@ fn claim(unit: &mut Unit<'_>, request: &ClaimRequest, by: &Actor) -> StoreResult
     conn.prepare_cached(
         "INSERT INTO resolution_attempt (id, organization, alert, dialect, resolution, refunded, amount_stopped, comments, body_hash,
                                          idempotency_key, state, generation, instance, started_at, deadline, actor, origin,
-                                         epoch, calls_over)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'INFLIGHT', ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
+                                         epoch, calls_over, person)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'INFLIGHT', ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
     )?
     .execute(params![
         request.attempt.0.as_bytes(),
@@ -97,6 +97,7 @@ fn claim(unit: &mut Unit<'_>, request: &ClaimRequest, by: &Actor) -> StoreResult
         by.origin,
         request.now.counted.epoch,
         request.now.counted_at(request.deadline).micros,
+        by.person,
     ])?;
     Ok(Claim::Claimed { alert, generation })
 }
@@ -137,7 +138,7 @@ struct Attempt {
 
 fn read_attempt(conn: &Connection, id: AttemptId) -> StoreResult<Option<Attempt>> {
     let mut statement = conn.prepare_cached(
-        "SELECT dialect, resolution, refunded, amount_stopped, comments, key, organization, alert, generation, state, actor, origin
+        "SELECT dialect, resolution, refunded, amount_stopped, comments, key, organization, alert, generation, state, actor, origin, person
          FROM resolution_attempt WHERE id = ?1",
     )?;
     let mut rows = statement.query([id.0.as_bytes()])?;
@@ -148,7 +149,7 @@ fn read_attempt(conn: &Connection, id: AttemptId) -> StoreResult<Option<Attempt>
         alert: row.get(7)?,
         generation: row.get(8)?,
         state: read_state(&row.get::<_, String>(9)?)?,
-        by: Actor { name: row.get(10)?, origin: row.get(11)? },
+        by: Actor { name: row.get(10)?, origin: row.get(11)?, person: row.get(12)? },
         resolution: read_resolution(row)?,
     }))
 }

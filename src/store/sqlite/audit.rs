@@ -41,10 +41,11 @@ pub(super) fn record_of(conn: &Connection, by: &Actor, organization: i64, note: 
     let newest = newest.map_or_else(|| start(conn), Ok)?;
     let record = AuditRecord::following(newest, last_number(conn)?, organization, by, note, now);
     let hash = record.hash();
-    let AuditRecord { number, at, organization, texts: [actor, origin, action, subject, detail], previous } = record;
+    let AuditRecord { number, at, organization, texts: [actor, origin, action, subject, detail], person, previous } = record;
     conn.run(
-        "INSERT INTO audit VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-        params![number, at, organization, actor, origin, action, subject, detail, previous, hash],
+        "INSERT INTO audit (number, at, organization, actor, origin, action, subject, detail, previous, hash, person)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+        params![number, at, organization, actor, origin, action, subject, detail, previous, hash, person],
     )?;
     Ok(())
 }
@@ -63,7 +64,7 @@ fn start(conn: &Connection) -> StoreResult<AuditLink> {
     conn.one("SELECT number, hash FROM audit_start", [], read_link)
 }
 
-const COLUMNS: &str = "number, at, organization, actor, origin, action, subject, detail, previous, hash";
+const COLUMNS: &str = "number, at, organization, actor, origin, action, subject, detail, previous, hash, person";
 
 /// An entry and the hash that is stored with it.
 fn read(row: &Row<'_>) -> StoreResult<(AuditRecord, [u8; 32])> {
@@ -72,6 +73,7 @@ fn read(row: &Row<'_>) -> StoreResult<(AuditRecord, [u8; 32])> {
         at: row.get(1)?,
         organization: row.get(2)?,
         texts: [row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?, row.get(7)?],
+        person: row.get(10)?,
         previous: row.get(8)?,
     };
     Ok((record, row.get(9)?))
@@ -83,11 +85,11 @@ fn entries(reader: &Reader, organization: OrganizationId, before: Option<u64>, s
     let before = before.and_then(|number| i64::try_from(number).ok()).unwrap_or(i64::MAX);
     let sql = format!("SELECT {COLUMNS} FROM audit WHERE organization = ?1 AND number < ?2 ORDER BY number DESC LIMIT ?3");
     reader.conn.all(&sql, (organization, before, size), |row| {
-        let (AuditRecord { number, at, texts: [actor, origin, action, subject, detail], previous, .. }, hash) = read(row)?;
+        let (AuditRecord { number, at, texts: [actor, origin, action, subject, detail], person, previous, .. }, hash) = read(row)?;
         let number = number.unsigned_abs();
         // Entries from before addresses were masked cannot be altered, and are not shown as they are.
         let detail = redact::queries(&detail);
-        Ok(AuditEntry { number, at: moment(at)?, actor, origin, action, subject, detail, previous, hash })
+        Ok(AuditEntry { number, at: moment(at)?, actor, origin, person, action, subject, detail, previous, hash })
     })
 }
 

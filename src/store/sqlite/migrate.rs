@@ -52,6 +52,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration::new(11, "sorts", include_str!("../../../assets/migrations/sqlite/0011_sorts.sql")),
     Migration::new(12, "find", include_str!("../../../assets/migrations/sqlite/0012_find.sql")).and(find::index_all),
     Migration::new(13, "insights", include_str!("../../../assets/migrations/sqlite/0013_insights.sql")),
+    Migration::new(14, "persons", include_str!("../../../assets/migrations/sqlite/0014_persons.sql")),
 ];
 
 /// What a look at a file found.

@@ -216,3 +216,44 @@ async fn what_is_changed_at_this_machine_is_put_down_to_it() {
         assert!(!format!("{entry:?}").contains("s3cr3t"), "{entry:?}");
     }
 }
+
+#[tokio::test]
+async fn who_a_caller_says_to_be_stands_beside_the_key_and_never_in_its_place() {
+    for (method, path, actions) in AUDITED {
+        let served = Served::start().await;
+        let (id, body) = prepared(&served, method, path).await;
+        let before = entries(&served).await.len();
+        let key = if path.starts_with("/operator") { &served.operator_key } else { &served.key };
+        let request = served.bare(Method::from_bytes(method.to_uppercase().as_bytes()).unwrap(), &path.replace("{id}", &id));
+        let request = request.header("X-API-KEY", key).header("X-Avert-User", "Ana P%C3%A9rez");
+        let request = match &body {
+            Some(body) => request.header("Content-Type", "application/json").body(body.to_string()),
+            None => request,
+        };
+
+        let answer = request.send().await.unwrap();
+
+        assert!(answer.status().is_success(), "{method} {path}: {}", answer.text().await.unwrap());
+        let mut after = entries(&served).await;
+        after.truncate(after.len() - before);
+        assert!(!after.is_empty() && !actions.is_empty());
+        for entry in after {
+            assert_eq!(entry.person, "Ana Pérez", "{method} {path}");
+            assert_eq!(entry.actor, format!("key {}", key.split('_').nth(2).unwrap()), "{method} {path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_name_that_cannot_be_shown_never_holds_a_decision_up() {
+    for (said, kept) in [("%FF%00%1B[2J", "\u{fffd}[2J"), ("4111111111111111", "411111******1111"), ("%E2%80%AE", "")] {
+        let served = Served::start().await;
+        let alert = served.alert().await;
+
+        let request = served.bare(Method::PUT, &format!("/api/v1/alerts/{alert}/resolution")).header("X-API-KEY", &served.key);
+        let request = request.header("X-Avert-User", said).header("Content-Type", "application/json");
+        json(request.body(r#"{"refunded":"REFUNDED"}"#).send().await.unwrap(), 200).await;
+
+        assert_eq!(entries(&served).await[0].person, kept);
+    }
+}

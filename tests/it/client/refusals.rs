@@ -410,3 +410,23 @@ async fn a_read_whose_connection_broke_is_tried_again() {
 
     assert_eq!(current(&server).get(id).await.unwrap().id, id);
 }
+
+#[rstest]
+#[case(Some("avk_test_2_operat0r"), "Ana P%C3%A9rez")]
+#[case(None, "")]
+#[tokio::test]
+async fn who_works_here_is_told_to_an_avert_and_to_nobody_else(#[case] operator_key: Option<&str>, #[case] told: &str) {
+    let server = MockServer::start().await;
+    let id = AlertId::generate();
+    resolving(id).respond_with(answer(200, &resolved(id, "refunded", "resolved", ""))).mount(&server).await;
+    let options = ClientOptions {
+        operator_key: operator_key.map(avert::domain::Secret::new),
+        person: Some("Ana Pérez".to_owned()),
+        ..options(&server.uri(), Dialect::Current)
+    };
+
+    Client::new(options).unwrap().resolve(id, refunded()).await.unwrap();
+
+    let sent = requests(&server, "PUT").await;
+    assert_eq!(header(&sent[0], "x-avert-user"), told);
+}

@@ -76,6 +76,7 @@ fn audit(rig: &Rig, count: u64) {
         at: rig.clock.now() - Duration::minutes(i64::try_from(count - number).unwrap()),
         actor: "key 7Qd2Kx".to_owned(),
         origin: "10.0.0.9".to_owned(),
+        person: if number == 1 { "Ana Pérez".to_owned() } else { String::new() },
         action: "alert.resolved".to_owned(),
         subject: AlertId(Uuid::from_u128(3)).to_string(),
         detail: format!("RESOLVED: REFUNDED, number {number}"),

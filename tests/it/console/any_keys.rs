@@ -31,7 +31,7 @@ enum Step {
 }
 
 /// Every key that means something somewhere, but `ctrl-s` and the space on a button: what sends is pressed on purpose only.
-const KEYS: [&str; 61] = [
+const KEYS: [&str; 62] = [
     "V",
     "b",
     "w",
@@ -93,6 +93,7 @@ const KEYS: [&str; 61] = [
     "*",
     ".",
     "ctrl-z",
+    "z",
 ];
 
 fn steps(sends: bool) -> impl Strategy<Value = Vec<Step>> {

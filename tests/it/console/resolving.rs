@@ -384,7 +384,7 @@ fn a_refund_that_may_be_the_second_one_needs_a_second_word() {
 
     assert_eq!(rig.sent(), 1);
     let (_, request) = rig.service.resolutions.lock().unwrap()[0].clone();
-    assert_eq!(request.resolution.canonical(), "current|INVALID|REFUNDED_PREVIOUSLY_REFUNDED|");
+    assert_eq!(request.resolution.canonical(), "current|INVALID|NOT_REFUNDED_DUPLICATE|");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use avert::console::notices::NoticeSettings;
 use avert::console::program_log::LogLine;
 use avert::console::setting::SettingOverride;
 use avert::console::theme::{Theme, ThemeName};
-use avert::console::times::Zone;
+use avert::console::times::{ShownClocks, Zone};
 use avert::console::workstation::export_list;
 use avert::console::{Preferences, SessionInfo};
 use avert::desk::{AlertRecords, Desk};
@@ -78,11 +78,13 @@ pub struct Made {
     pub links: LinkTemplates,
     pub browses: bool,
     /// Where files are written.
-    pub files: std::path::PathBuf,
+    pub files: PathBuf,
     /// The settings file, where changes are kept.
     pub kept_in: Option<PathBuf>,
     /// What is stronger than it.
     pub overrides: Vec<SettingOverride>,
+    /// By which clocks moments are told.
+    pub clocks: ShownClocks,
 }
 
 impl Default for Made {
@@ -104,9 +106,10 @@ impl Default for Made {
             notices: NoticeSettings { bell: true, title: false, before: Duration::zero(), ..NoticeSettings::default() },
             links: LinkTemplates::default(),
             browses: false,
-            files: std::path::PathBuf::from("/nowhere"),
+            files: PathBuf::from("/nowhere"),
             kept_in: Some(PathBuf::from("/home/omar/.config/avert/config.toml")),
             overrides: Vec::new(),
+            clocks: ShownClocks::Both,
         }
     }
 }
@@ -144,6 +147,7 @@ impl Made {
                 links: self.links,
                 browses: self.browses,
                 files: self.files,
+                clocks: self.clocks,
                 ..Preferences::default()
             },
             theme: Theme::named(ThemeName::Dark),

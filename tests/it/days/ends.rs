@@ -148,6 +148,8 @@ fn open_with_a_clock_that_breaks(at: PathBuf) {
         alert_json: Arc::new(|_, _| String::new()),
         alert_records: records(),
         listener: None,
+        log: None,
+        keeper: None,
     };
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(avert::console::run(session)).unwrap();

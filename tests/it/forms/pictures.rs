@@ -64,7 +64,7 @@ fn state(name: &str) -> ResolveForm {
         "read_only" => ResolveForm::new(
             &travel_alert(),
             Choice::Refunded,
-            FormContext { production: false, read_only: true, grace_seconds: 0, dialect: Dialect::Current },
+            FormContext { production: false, read_only: true, grace_seconds: 0, ..PRODUCTION },
             None,
             Vec::new(),
             noon(),

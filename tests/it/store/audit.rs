@@ -24,7 +24,7 @@ fn key(organization: OrganizationId, id: &str) -> CredentialRecord {
 }
 
 fn somebody() -> Actor {
-    Actor { name: "key abc".to_owned(), origin: "192.0.2.7".to_owned() }
+    Actor { name: "key abc".to_owned(), origin: "192.0.2.7".to_owned(), person: "Ana Pérez".to_owned() }
 }
 
 async fn a_change_and_its_entry_are_one_commit(fixture: Fixture) {
@@ -51,7 +51,7 @@ async fn with_four_entries() -> (tempfile::TempDir, SharedStore, Connection) {
     let store: SharedStore = open(directory.path());
     let organization = store.organizations().await.unwrap()[0].organization.id;
     for id in ["a", "b", "c", "d"] {
-        store.add_credential(key(organization, id)).await.unwrap();
+        store.signed(somebody()).add_credential(key(organization, id)).await.unwrap();
     }
     let database = Connection::open(directory.path().join("avert.db")).unwrap();
     (directory, store, database)
@@ -83,6 +83,8 @@ async fn whatever_was_altered_put_in_moved_or_taken_out_is_found_at_its_place() 
         ("UPDATE audit SET subject = 'x' WHERE number = 2", Some(2)),
         ("UPDATE audit SET detail = 'x' WHERE number = 2", Some(2)),
         ("UPDATE audit SET actor = 'key abc192', origin = '.0.2.7' WHERE number = 2", Some(2)),
+        ("UPDATE audit SET person = 'Omar' WHERE number = 2", Some(2)),
+        ("UPDATE audit SET person = '' WHERE number = 2", Some(2)),
         ("UPDATE audit SET previous = zeroblob(32) WHERE number = 3", Some(3)),
         ("UPDATE audit SET hash = zeroblob(32) WHERE number = 3", Some(3)),
         // Taken out: in the middle, at the beginning, at the end, all.
@@ -106,11 +108,11 @@ async fn whatever_was_altered_put_in_moved_or_taken_out_is_found_at_its_place() 
         ),
         // Put in: a copy of the newest, and one made up.
         (
-            "INSERT INTO audit SELECT 5, at, organization, actor, origin, action, subject, detail, hash, hash FROM audit WHERE number = 4",
+            "INSERT INTO audit SELECT 5, at, organization, actor, origin, action, subject, detail, hash, hash, person FROM audit WHERE number = 4",
             Some(5),
         ),
         (
-            "INSERT INTO audit SELECT 5, at, organization, actor, origin, action, subject, detail, previous, hash FROM audit WHERE number = 4",
+            "INSERT INTO audit SELECT 5, at, organization, actor, origin, action, subject, detail, previous, hash, person FROM audit WHERE number = 4",
             Some(5),
         ),
     ] {

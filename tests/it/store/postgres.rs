@@ -108,8 +108,8 @@ async fn alerts_from_before_there_was_a_search_over_all_fields_are_found_by_it()
     let (open, answered) = (open_alert("P1"), open_alert("P2"));
     fixture.bring(&[open.clone(), answered.clone()]).await;
     resolve(&fixture, claim(&fixture, &answered)).await;
-    let before =
-        "ALTER TABLE alert DROP COLUMN find_text; DROP INDEX outcome_by_action_time; DELETE FROM schema_migration WHERE number >= 4";
+    let before = "ALTER TABLE alert DROP COLUMN find_text; DROP INDEX outcome_by_action_time; ALTER TABLE audit DROP COLUMN person;
+         ALTER TABLE resolution_attempt DROP COLUMN person; DELETE FROM schema_migration WHERE number >= 4";
     hands.batch_execute(before).await.unwrap();
 
     let applied = migrate::migrate(&server).await.unwrap();

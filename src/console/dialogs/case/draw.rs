@@ -40,6 +40,13 @@ fn state(alert: &Alert, now: Timestamp) -> String {
     }
 }
 
+/// The same, and until when it is put aside.
+fn state_here(alert: &Alert, cx: &AppContext) -> String {
+    let until = cx.snoozes.until(alert.id).filter(|_| alert.outcome.is_none());
+    let snoozed = until.map_or_else(String::new, |at| format!(", snoozed until {}", cx.times().one_clock(at)));
+    format!("{}{snoozed}", state(alert, cx.now))
+}
+
 impl CaseDialog {
     pub(super) fn draw_all(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         self.targets.clear();
@@ -103,7 +110,7 @@ impl CaseDialog {
             .map(|alert| {
                 let shares = self.shares(alert).map_or_else(String::new, |evidence| format!("  {}", DuplicateEvidence::words(evidence)));
                 let over = alert.outcome.is_some();
-                let told = || format!("{}{shares}", state(alert, cx.now));
+                let told = || format!("{}{shares}", state_here(alert, cx));
                 let (sign, what, style) = match (over, alert.was_refunded(), cx.decisions.of(alert.id)) {
                     (_, true, _) => (("✓", theme.ok), told(), theme.ok),
                     (true, false, _) => (("–", theme.quiet), told(), theme.quiet),
@@ -216,8 +223,11 @@ impl CaseDialog {
 
     fn timeline(&self, width: u16, cx: &AppContext) -> Vec<Part> {
         let theme = &cx.theme;
-        let events = timeline(&self.alerts, &self.facts, &cx.unfinished);
-        let mut parts = vec![Part::of(Line::default()), Part::of(Line::from(Span::styled("WHAT HAPPENED", theme.quiet)))];
+        let events = timeline(&self.alerts, &self.facts, &cx.unfinished, &cx.notes);
+        let mut parts = vec![
+            Part::of(Line::default()),
+            Part::of(Line::from(Span::styled(format!("WHAT HAPPENED, {}", cx.times().heading()), theme.quiet))),
+        ];
         for event in events {
             let style: Style = match event.weight {
                 Weight::Plain => theme.plain,
@@ -225,7 +235,7 @@ impl CaseDialog {
                 Weight::Bad => theme.warning,
                 Weight::Quiet => theme.quiet,
             };
-            let at = event.at.format("%d %b %H:%M").to_string();
+            let at = cx.times().day_and_hour(event.at);
             let room = width.saturating_sub(MOMENT);
             for (index, line) in wrap(&sanitize(&event.what), room).into_iter().enumerate() {
                 let moment = if index == 0 { at.as_str() } else { "" };
@@ -258,8 +268,13 @@ impl CaseDialog {
         if self.most.get() > 0 {
             offered.push((cx.key(Action::DetailDown), "scroll", Action::DetailDown));
         }
+        offered.push((cx.key(Action::Note), "note", Action::Note));
+        if self.current().outcome.is_none() {
+            offered.push((cx.key(Action::Snooze), "snooze", Action::Snooze));
+        }
         offered.push((cx.key(Action::CopyId), "copy id", Action::CopyId));
         offered.push((cx.key(Action::Raw), if self.raw { "facts" } else { "JSON" }, Action::Raw));
+        offered.push((cx.key(Action::Help), "help", Action::Help));
         for (key, words, action) in offered {
             if columns(&key) + 1 + columns(words) > pen.room() {
                 continue;

@@ -13,6 +13,7 @@ use ratatui::layout::Rect;
 use super::many_form::{self, AnswerScope};
 use super::resolve_form::Choice;
 use super::{copy_menu, links_menu};
+use super::{note_form, snooze_menu};
 use crate::console::dialog::run;
 use crate::console::screens::ScreenName;
 use crate::console::screens::queue::facts::Facts;
@@ -185,6 +186,8 @@ impl CaseDialog {
                 let alert = Box::new(self.current().clone());
                 return vec![Order::Close, Order::Act(Action::ShowQueue), Message::GoToFound(alert).into()];
             }
+            Action::Note => return note_form::open(self.current(), cx),
+            Action::Snooze => return snooze_menu::open_on(self.current(), cx),
             // What leads elsewhere leaves the case.
             Action::Find | Action::GoToTold => return vec![Order::Close, Order::Act(action)],
             action if ScreenName::of(action).is_some() => return vec![Order::Close, Order::Act(action)],
@@ -288,7 +291,7 @@ impl Dialog for CaseDialog {
     }
 
     fn offers(&self, action: Action, cx: &AppContext) -> bool {
-        use Action::{Back, CopyId, CopyJson, DetailDown, DetailUp, Find, GoToAlert, OpenLink, PageDown, PageUp, Raw};
+        use Action::{Back, CopyId, CopyJson, DetailDown, DetailUp, Find, GoToAlert, Note, OpenLink, PageDown, PageUp, Raw};
         match action {
             Action::Refund | Action::NotRefunded | Action::Invalid => {
                 !cx.place.read_only && self.alerts.iter().any(|alert| alert.outcome.is_none())
@@ -296,7 +299,8 @@ impl Dialog for CaseDialog {
             Action::Down | Action::Up | Action::Top | Action::Bottom | Action::NextPane => self.alerts.len() > 1,
             Action::Undo => !cx.decisions.staged().is_empty(),
             Action::GoToTold => cx.toasts.about().is_some(),
-            Back | CopyId | CopyJson | DetailDown | DetailUp | Find | GoToAlert | OpenLink | PageDown | PageUp | Raw => true,
+            Back | CopyId | CopyJson | DetailDown | DetailUp | Find | GoToAlert | Note | OpenLink | PageDown | PageUp | Raw => true,
+            Action::Snooze => self.alerts.iter().any(|alert| alert.outcome.is_none()),
             action => ScreenName::of(action).is_some() || is_everywhere(action),
         }
     }

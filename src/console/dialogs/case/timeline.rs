@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::console::notes::NoteList;
 use crate::console::screens::queue::columns::outcome_words;
 use crate::console::screens::queue::facts::Facts;
 use crate::console::unfinished::{Unfinished, in_words};
@@ -25,7 +26,7 @@ pub(super) struct Happened {
 }
 
 /// What happened on the payment of these alerts, as far as it is known.
-pub(super) fn timeline(alerts: &[Alert], facts: &HashMap<AlertId, Facts>, unfinished: &Unfinished) -> Vec<Happened> {
+pub(super) fn timeline(alerts: &[Alert], facts: &HashMap<AlertId, Facts>, unfinished: &Unfinished, notes: &NoteList) -> Vec<Happened> {
     let mut events: Vec<Happened> = Vec::new();
     // The payment is one, whatever its alerts say of its time: the earliest stands for it.
     if let Some(paid) = alerts.iter().filter_map(Alert::given_transaction_time).min() {
@@ -34,6 +35,11 @@ pub(super) fn timeline(alerts: &[Alert], facts: &HashMap<AlertId, Facts>, unfini
     }
     for alert in alerts {
         of_alert(alert, &mut events);
+        for note in notes.on(alert.id) {
+            let by = note.user.as_deref().map_or_else(String::new, |user| format!(" by {user}"));
+            let what = format!("{}: noted here{by}: {}", alert.provider, note.text.replace('\n', " / "));
+            events.push(Happened { at: note.at, what, weight: Weight::Plain });
+        }
         if let Some(attempt) = unfinished.of(alert.id) {
             let what = format!("{}: {} sent by {}, not finished", alert.provider, in_words(&attempt.resolution), attempt.actor);
             events.push(Happened { at: attempt.started_at, what, weight: Weight::Bad });
@@ -96,7 +102,7 @@ mod tests {
         let refunded = Outcome { action_time: at("2026-03-02T12:00:00Z"), comments: "88213".to_owned(), ..Outcome::sample(second.id) };
         second.outcome = Some(refunded);
 
-        let events = timeline(&[first, second], &HashMap::new(), &Unfinished::default());
+        let events = timeline(&[first, second], &HashMap::new(), &Unfinished::default(), &NoteList::default());
 
         let told: Vec<&str> = events.iter().map(|event| event.what.as_str()).collect();
         assert_eq!(told, ["paid, approved 141832", "VERIFI alerts B", "VERIFI: refunded \"88213\"", "ETHOCA alerts A"]);
@@ -107,6 +113,6 @@ mod tests {
     fn a_time_that_was_not_given_is_not_told() {
         let alert = Alert { transaction_time: None, alert_time: None, ..Alert::sample() };
 
-        assert_eq!(timeline(&[alert], &HashMap::new(), &Unfinished::default()), []);
+        assert_eq!(timeline(&[alert], &HashMap::new(), &Unfinished::default(), &NoteList::default()), []);
     }
 }

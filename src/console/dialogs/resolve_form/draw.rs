@@ -293,7 +293,7 @@ impl FormPen<'_, '_> {
         if let Some((text, style)) = closes(alert, now, theme) {
             spans.push(Span::styled(text, style));
             if let Some(moment) = alert.deadline.moment() {
-                spans.push(Span::styled(format!("  {}", times::near(moment, now)), theme.quiet));
+                spans.push(Span::styled(format!("  {}", self.form.place.times.clock(moment, now)), theme.quiet));
             }
             spans.push(Span::raw("   "));
         }

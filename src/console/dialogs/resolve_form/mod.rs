@@ -20,6 +20,7 @@ mod warning;
 
 use std::cell::Cell;
 
+use crate::console::times::Moments;
 use crate::console::{AppContext, ClickTargets, TextInput};
 use crate::desk::Draft;
 use crate::domain::resolution::{FieldError, InvalidReason, MAX_COMMENT_CHARS};
@@ -41,6 +42,8 @@ pub struct FormContext {
     pub grace_seconds: u64,
     /// In whose words the decision is given.
     pub dialect: Dialect,
+    /// How moments are told.
+    pub times: Moments,
 }
 
 impl FormContext {
@@ -51,6 +54,7 @@ impl FormContext {
             read_only: cx.place.read_only,
             grace_seconds: cx.settings.grace.as_secs(),
             dialect: cx.place.dialect,
+            times: cx.times(),
         }
     }
 }

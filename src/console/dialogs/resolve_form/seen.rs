@@ -168,7 +168,7 @@ impl ResolveForm {
         let text = match (end, self.alert.deadline) {
             (Some(end), _) if end <= now => format!("the window closed {}: {closed}", times::ago(end, now)),
             (Some(end), _) if end - now <= CLOSING => {
-                format!("the window closes in {}, at {}", times::spell_until(end, now), times::utc_clock(end))
+                format!("the window closes in {}, at {}", times::spell_until(end, now), self.place.times.one_clock(end))
             }
             (None, _) if self.alert.status == AlertStatus::Expired => format!("the window has closed: {closed}"),
             (None, Deadline::HoursLeft(..=0)) => "the window closes in less than an hour, or has closed".to_owned(),

@@ -9,7 +9,7 @@ use super::rows::{Happening, RowTone, alert_now, live, name_of, row_of, step_wor
 use super::state::{ActivityScreen, ActivityTarget};
 use crate::console::decisions::State;
 use crate::console::text::{columns, sanitize, wrap};
-use crate::console::{Action, AppContext, Loadable, Pen, times};
+use crate::console::{Action, AppContext, Loadable, Pen};
 use crate::desk::DecisionRecord;
 use crate::domain::{AlertId, AuditEntry};
 
@@ -123,7 +123,7 @@ impl Page<'_> {
             Happening::Attempt(attempt) => {
                 let row = row_of(happening, self.cx);
                 let theme = self.cx.theme;
-                self.fact("sent", WHEN, &times::utc(attempt.started_at), theme.plain);
+                self.fact("sent", WHEN, &self.cx.times().full(attempt.started_at), theme.plain);
                 self.fact("by", WHEN, &row.who, theme.plain);
                 self.fact("known", WHEN, &sanitize(&attempt.detail), theme.plain);
                 self.fact("now", WHEN, &row.proof, row.tone.of(&theme));
@@ -131,7 +131,7 @@ impl Page<'_> {
             Happening::Audit(entry) => self.audit(entry),
             Happening::Told(told) => {
                 let theme = self.cx.theme;
-                self.fact("told", WHEN, &times::utc(told.at), theme.plain);
+                self.fact("told", WHEN, &self.cx.times().full(told.at), theme.plain);
                 if let Some(alert) = &told.alert {
                     self.fact("about", WHEN, &name_of(alert), theme.plain);
                 }
@@ -142,8 +142,11 @@ impl Page<'_> {
     fn audit(&mut self, entry: &AuditEntry) {
         let theme = self.cx.theme;
         let from = if entry.origin.is_empty() { String::new() } else { format!(", from {}", sanitize(&entry.origin)) };
-        self.fact("when", WHEN, &times::utc(entry.at), theme.plain);
+        self.fact("when", WHEN, &self.cx.times().full(entry.at), theme.plain);
         self.fact("by", WHEN, &format!("{}{from}", sanitize(&entry.actor)), theme.plain);
+        if !entry.person.is_empty() {
+            self.fact("says to be", WHEN, &sanitize(&entry.person), theme.plain);
+        }
         self.fact("what", WHEN, &sanitize(&entry.action), theme.plain);
         self.fact("to", WHEN, &sanitize(&entry.subject), theme.plain);
         self.fact("more", WHEN, &sanitize(&entry.detail), theme.plain);
@@ -158,7 +161,7 @@ impl Page<'_> {
                 let by = record.user.as_deref().map(|user| format!(" by {}", sanitize(user))).unwrap_or_default();
                 words.push_str(&by);
             }
-            self.fact(&times::moment(*at, now), WHEN, &words, tone.of(&theme));
+            self.fact(&self.cx.times().moment(*at, now), WHEN, &words, tone.of(&theme));
         }
         match live(record, self.cx).map(|decision| &decision.state) {
             Some(State::Checking(polling)) => {
@@ -169,10 +172,10 @@ impl Page<'_> {
                 };
                 self.fact("", WHEN, &looked, theme.quiet);
                 if let Some(at) = polling.next_wake() {
-                    self.fact(&times::moment(at, now), WHEN, "next look; it is never sent twice by itself", theme.accent);
+                    self.fact(&self.cx.times().moment(at, now), WHEN, "next look; it is never sent twice by itself", theme.accent);
                 }
             }
-            Some(State::Staged(due)) => self.fact(&times::moment(*due, now), WHEN, "it leaves", theme.accent),
+            Some(State::Staged(due)) => self.fact(&self.cx.times().moment(*due, now), WHEN, "it leaves", theme.accent),
             _ => {}
         }
         if record.dismissed {
@@ -209,7 +212,7 @@ impl Page<'_> {
                 let line = vec![
                     Span::styled(alert_now(alert, now), theme.strong),
                     Span::raw("   "),
-                    Span::styled(format!("read at {}", times::moment(at, now)), theme.quiet),
+                    Span::styled(format!("read at {}", self.cx.times().moment(at, now)), theme.quiet),
                 ];
                 self.lines.push(Line::from(line));
             }

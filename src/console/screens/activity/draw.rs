@@ -9,7 +9,7 @@ use super::state::{ActivityScreen, ActivityTarget};
 use crate::console::screens::loading::{ListWords, has_rows};
 use crate::console::text::{columns, count, cut, sanitize, wrap, wrap_to};
 use crate::console::widgets::scrollbar;
-use crate::console::{Action, AppContext, Pen, times};
+use crate::console::{Action, AppContext, Pen};
 
 /// Columns left of a row's text: the cursor's bar and a blank.
 const GUTTER: u16 = 2;
@@ -91,12 +91,12 @@ fn held(view: ActivityView, screen: &ActivityScreen, cx: &AppContext) -> String 
 fn draw_trouble(screen: &ActivityScreen, cx: &AppContext, buffer: &mut Buffer, area: Rect) -> u16 {
     let words = match (screen.view, screen.trouble(), cx.journal.trouble()) {
         (ActivityView::Service, Some((since, error)), _) if screen.audit.loaded().is_some() => {
-            format!("▲ stale since {}: {}", since.format("%H:%M"), sanitize(&error.to_string()))
+            format!("▲ stale since {}: {}", cx.times().hour(*since), sanitize(&error.to_string()))
         }
         (ActivityView::Service, ..) | (_, _, None) => return 0,
         (_, _, Some((since, why))) => {
             let why = sanitize(why);
-            format!("▲ Since {} the journal cannot be read: {why}. What this console did is here.", since.format("%H:%M"))
+            format!("▲ Since {} the journal cannot be read: {why}. What this console did is here.", cx.times().hour(*since))
         }
     };
     let inside = Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER + 1), ..area };
@@ -147,10 +147,13 @@ fn has_any(screen: &ActivityScreen, rows: &[Happening<'_>], cx: &AppContext, buf
     false
 }
 
+/// The title of the moments; whose clock they are by stands behind it.
+const WHEN: &str = "WHEN";
+
 /// The columns of a view, in so much room.
 fn heads(view: ActivityView, width: u16) -> Vec<Head> {
     let room = width.saturating_sub(GUTTER + 2 + 2);
-    let when: Head = ("WHEN UTC", if view == ActivityView::Today { 8 } else { 12 }, |_| "");
+    let when: Head = (WHEN, if view == ActivityView::Today { 8 } else { 12 }, |_| "");
     let who: Head = ("WHO", if view == ActivityView::Service { 18 } else { 10 }, |row| &row.who);
     let wide = width >= WIDE;
     let taken = when.1 + 2 + if wide { who.1 + 2 } else { 0 };
@@ -177,7 +180,8 @@ fn draw_rows(screen: &ActivityScreen, rows: &[Happening<'_>], cx: &AppContext, b
     let heads = heads(screen.view, area.width);
     let mut pen = Pen::new(buffer, Rect { x: area.x + GUTTER + 2, width: area.width.saturating_sub(GUTTER + 2), height: 1, ..area });
     for (title, width, _) in &heads {
-        pen.put(&format!("{:<width$}", cut(title, *width), width = usize::from(*width)), theme.quiet);
+        let title = if *title == WHEN { format!("{WHEN} {}", cx.times().heading()) } else { (*title).to_owned() };
+        pen.put(&format!("{:<width$}", cut(&title, *width), width = usize::from(*width)), theme.quiet);
         pen.skip(2);
     }
     let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
@@ -206,7 +210,7 @@ fn draw_row(view: ActivityView, happening: &Happening<'_>, heads: &[Head], cx: &
     for (title, width, part) in heads {
         let cell = Rect { x, width: *width, ..line }.intersection(line);
         let (text, style) = match *title {
-            "WHEN UTC" => (times::moment(happening.at(), cx.now), theme.quiet),
+            WHEN => (cx.times().moment(happening.at(), cx.now), theme.quiet),
             "WHAT" if view != ActivityView::Service => (part(&row).to_owned(), cx.draw_context().digits()),
             "PROOF" => (part(&row).to_owned(), tone),
             "MORE" | "WHO" => (part(&row).to_owned(), theme.quiet),

@@ -242,13 +242,19 @@ pub fn row_of(happening: &Happening<'_>, cx: &AppContext) -> ActivityRow {
         Happening::Audit(entry) => ActivityRow {
             sign: "·",
             tone: RowTone::Quiet,
-            who: sanitize(&entry.actor).into_owned(),
+            who: by_whom(entry),
             what: sanitize(&entry.action).replace(['.', '_'], " "),
             named: sanitize(&entry.subject).into_owned(),
             proof: sanitize(&entry.detail).into_owned(),
         },
         Happening::Told(told) => of_notification(told, cx),
     }
+}
+
+/// Who did something: the credential, and behind it who that caller said to be.
+fn by_whom(entry: &AuditEntry) -> String {
+    let said = if entry.person.is_empty() { String::new() } else { format!(" “{}”", entry.person) };
+    sanitize(&format!("{}{said}", entry.actor)).into_owned()
 }
 
 fn of_notification(told: &NotificationRecord, cx: &AppContext) -> ActivityRow {
@@ -284,7 +290,8 @@ fn standing_of(attempt: &ResolutionAttempt, cx: &AppContext) -> (&'static str, R
     match Stage::of(attempt) {
         Stage::Sending => ("→", RowTone::Under, "with the network right now".to_owned()),
         Stage::Unknown => {
-            let next = attempt.next_check.map(|at| format!("; the engine looks next at {}", times::moment(at, cx.now))).unwrap_or_default();
+            let next =
+                attempt.next_check.map(|at| format!("; the engine looks next at {}", cx.times().moment(at, cx.now))).unwrap_or_default();
             ("?", RowTone::Unsure, format!("not known whether it arrived, looked {}{next}", times_words(attempt.checks as usize)))
         }
         Stage::Parked => {
@@ -343,23 +350,23 @@ fn proof(record: &DecisionRecord, cx: &AppContext) -> (&'static str, RowTone, St
     }
     match live(record, cx).map(|decision| &decision.state) {
         Some(State::Staged(due)) => {
-            let words = format!("leaves at {}; {} takes it back", times::moment(*due, cx.now), cx.key(Action::Undo));
+            let words = format!("leaves at {}; {} takes it back", cx.times().moment(*due, cx.now), cx.key(Action::Undo));
             ("→", RowTone::Under, words)
         }
         Some(State::Waiting) => ("!", RowTone::Unsure, "not sent: the deployment does not answer. It waits here".to_owned()),
         Some(State::Sending) => ("→", RowTone::Under, "with the service, no answer yet".to_owned()),
         Some(State::Checking(polling)) => {
-            let next = polling.next_wake().map(|at| format!("; next look {}", times::moment(at, cx.now))).unwrap_or_default();
+            let next = polling.next_wake().map(|at| format!("; next look {}", cx.times().moment(at, cx.now))).unwrap_or_default();
             ("?", RowTone::Unsure, format!("not known whether it arrived: looked {}, nothing yet{next}", times_words(polling.polls)))
         }
         Some(State::Refused(why)) => ("!", RowTone::Wrong, format!("not recorded: {why}")),
-        None => of_fate(record, cx.now),
+        None => of_fate(record, cx),
     }
 }
 
-fn of_fate(record: &DecisionRecord, now: Timestamp) -> (&'static str, RowTone, String) {
+fn of_fate(record: &DecisionRecord, cx: &AppContext) -> (&'static str, RowTone, String) {
     let (at, fate) = record.last();
-    let when = times::moment(at, now);
+    let when = cx.times().moment(at, cx.now);
     let seen_to = if record.dismissed { "seen to; " } else { "" };
     let failed = if record.dismissed { RowTone::Quiet } else { RowTone::Wrong };
     match fate {

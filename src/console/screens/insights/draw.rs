@@ -127,7 +127,7 @@ fn draw_title(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, are
         pen.skip(3);
     }
     if let Some((since, error)) = screen.trouble.as_ref().filter(|_| screen.found.loaded().is_some()) {
-        pen.put(&format!("▲ stale since {}: {}", since.format("%H:%M UTC"), sanitize(&error.to_string())), theme.warning);
+        pen.put(&format!("▲ stale since {}: {}", cx.times().one_clock(*since), sanitize(&error.to_string())), theme.warning);
         return;
     }
     let draw = cx.draw_context();

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::console::text::{columns as width_of, sanitize};
-use crate::console::times;
+use crate::console::times::{self, Moments};
 use crate::domain::{Alert, AlertFilter, AlertStatus, Money, SortField, Timestamp};
 
 /// A column of the list.
@@ -78,11 +78,18 @@ impl Column {
             Self::Merchant => spec("merchant", "MERCHANT", "merchant's name", Some(SortField::MerchantName), (10, 24), 10),
             Self::Issuer => spec("issuer", "ISSUER", "issuing bank", Some(SortField::Issuer), (8, 22), 9),
             Self::Reason => spec("reason", "REASON", "reason code", None, (6, 8), 11),
-            Self::Alerted => spec("alerted", "ALERTED", "when the alert was raised, UTC", Some(SortField::AlertTimeStamp), (16, 16), 12),
-            Self::Transaction => {
-                spec("transaction", "TRANSACTION", "when the card was used, UTC", Some(SortField::TransactionTimeStamp), (16, 16), 13)
+            Self::Alerted => {
+                spec("alerted", "ALERTED", "when the alert was raised, UTC or local", Some(SortField::AlertTimeStamp), (16, 16), 12)
             }
-            Self::Updated => spec("updated", "UPDATED", "when it last changed, UTC", Some(SortField::UpdatedAt), (16, 16), 14),
+            Self::Transaction => spec(
+                "transaction",
+                "TRANSACTION",
+                "when the card was used, UTC or local",
+                Some(SortField::TransactionTimeStamp),
+                (16, 16),
+                13,
+            ),
+            Self::Updated => spec("updated", "UPDATED", "when it last changed, UTC or local", Some(SortField::UpdatedAt), (16, 16), 14),
             Self::ProviderId => spec("provider-id", "PROVIDER ID", "the network's own id", Some(SortField::ProviderId), (10, 26), 15),
         }
     }
@@ -118,8 +125,8 @@ impl Column {
     }
 
     /// The plain text of the cell in so many columns; [`Column::Left`] and [`Column::Amount`] are drawn in parts by the list.
-    pub fn text(self, alert: &Alert, width: u16, now: Timestamp) -> Cow<'_, str> {
-        let moment = |moment: Option<Timestamp>| moment.map_or(Cow::Borrowed("–"), |at| at.format("%Y-%m-%d %H:%M").to_string().into());
+    pub fn text(self, alert: &Alert, width: u16, told: Moments, now: Timestamp) -> Cow<'_, str> {
+        let moment = |moment: Option<Timestamp>| moment.map_or(Cow::Borrowed("–"), |at| told.minute(at).into());
         match self {
             Self::Left => times::left(alert, now).text.into(),
             Self::Provider => sanitize(alert.provider.as_str()),
@@ -155,7 +162,8 @@ pub fn outcome_words(stored: &str) -> String {
     sanitize(stored).replace('_', " ")
 }
 
-fn card(alert: &Alert, width: u16) -> String {
+/// The card as it is displayed, in so many columns: the six first digits where they have room, and the last four.
+pub fn card(alert: &Alert, width: u16) -> String {
     let (bin, last) = (sanitize(&alert.card_bin), sanitize(&alert.card_last_four));
     if bin.is_empty() && last.is_empty() {
         return "–".to_owned();

@@ -1,5 +1,6 @@
 //! Draws the detail of one alert: what decides first, warnings with the keys that answer them, then the facts in sections.
 
+mod noted;
 mod order;
 mod suggested;
 mod warning;
@@ -148,6 +149,7 @@ impl Parts<'_> {
         if let Some(orders) = &facts.orders {
             self.order(alert, orders);
         }
+        self.notes(alert);
     }
 
     fn push(&mut self, line: impl Into<Line<'static>>) {
@@ -229,6 +231,7 @@ impl Parts<'_> {
         if gone {
             self.push(Span::styled("no longer in this list", theme.quiet));
         }
+        self.snoozed(alert);
     }
 
     fn closing(&self, alert: &Alert) -> Vec<Span<'static>> {
@@ -239,15 +242,14 @@ impl Parts<'_> {
             return vec![quiet(format!("answered{when}"))];
         }
         if let Some(at) = alert.expired_at {
-            return vec![quiet(format!("lapsed {}, {}", times::ago(at, now), times::near(at, now)))];
+            return vec![quiet(format!("lapsed {}, {}", times::ago(at, now), self.draw.times.near(at, now)))];
         }
         let left = times::left(alert, now);
         let style = if left.urgency == Urgency::Today { theme.strong } else { self.draw.urgency(left.urgency) };
         match alert.deadline {
             Deadline::At(at) => {
-                let local = times::local_clock(at, self.draw.zone).map_or_else(String::new, |local| format!(", {local}"));
                 let closes = if at <= now { "closes now".to_owned() } else { format!("closes in {}", times::spell_until(at, now)) };
-                vec![Span::styled(closes, style), quiet(format!(" {}{local}", times::near(at, now)))]
+                vec![Span::styled(closes, style), quiet(format!(" {}", self.draw.times.clock(at, now)))]
             }
             Deadline::HoursLeft(_) => {
                 vec![Span::styled(format!("closes in {}", left.text), style), quiet(" by the service's count".to_owned())]
@@ -317,7 +319,7 @@ impl Parts<'_> {
         };
         self.open_box(style, &title, style.add_modifier(Modifier::BOLD));
         let at = unfinished.started_at;
-        self.say(&format!("sent {}, {}, by {}", times::near(at, now), times::ago(at, now), unfinished.actor), theme.plain);
+        self.say(&format!("sent {}, {}, by {}", self.draw.times.near(at, now), times::ago(at, now), unfinished.actor), theme.plain);
         if !unfinished.detail.is_empty() {
             self.say(&unfinished.detail, theme.plain);
         }
@@ -421,7 +423,7 @@ impl Parts<'_> {
 
     /// A moment, and how long ago it was.
     fn moment(&self, at: Option<Timestamp>) -> (String, String) {
-        at.map(|at| (times::utc(at), times::ago(at, self.draw.now))).unwrap_or_default()
+        at.map(|at| (self.draw.times.full_within(at, self.width.saturating_sub(LABEL)), times::ago(at, self.draw.now))).unwrap_or_default()
     }
 
     fn outcome(&mut self, alert: &Alert) {

@@ -32,7 +32,7 @@ pub fn draw(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>) {
     }
     draw_rows(queue, draw, frame.buffer_mut(), &regions, &placed);
     draw_scrollbar(queue, draw, frame.buffer_mut(), regions.rows);
-    if queue.listing.rows() == 0 {
+    if queue.listing.window().is_empty() {
         draw_empty(queue, draw, frame.buffer_mut(), regions.rows);
     }
 }
@@ -56,6 +56,10 @@ fn draw_title(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: 
     if queue.incoming.is_some() && queue.listing.total().is_some() {
         pen.put_whole(" …", theme.accent);
     }
+    if let Some(words) = queue.snoozed_words() {
+        pen.skip(2);
+        pen.put_whole(&words, theme.quiet);
+    }
     draw_marked(queue, draw, &mut pen);
     if queue.listing.arrived_above() > 0 {
         pen.skip(3);
@@ -75,7 +79,10 @@ fn draw_title(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: 
 fn draw_marked(queue: &Queue, draw: &DrawContext<'_>, pen: &mut Pen<'_>) {
     let marked = &queue.marked;
     let (words, action) = match queue.range_rows() {
-        Some((_, rows)) => (format!("range of {}", counted(rows, "alert", "alerts")), Action::MarkRange),
+        Some((first, rows)) => {
+            let shown = queue.listing.lines_between(first, first + rows);
+            (format!("range of {}", counted(shown, "alert", "alerts")), Action::MarkRange)
+        }
         None if marked.is_reading() => ("reading what is to be marked…".to_owned(), Action::Back),
         None if marked.is_empty() => return,
         None => (format!("{} marked", count(marked.alerts().len() as u64)), Action::Bulk),
@@ -220,13 +227,8 @@ fn draw_heads(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, region
 
 fn draw_rows(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions: &Regions, placed: &[Placed]) {
     let listing = &queue.listing;
-    let first = listing.top();
     let range = queue.range_rows();
-    for line in 0..regions.rows.height {
-        let Some(index) = (first + u64::from(line)).checked_sub(listing.lead()) else { continue };
-        if index >= listing.rows() {
-            break;
-        }
+    for (line, index) in listing.window() {
         let row = Rect { y: regions.rows.y + line, height: 1, width: regions.rows.width.saturating_sub(2), ..regions.rows };
         if index == listing.cursor() {
             draw.theme.mark_row(buffer, row);
@@ -240,7 +242,12 @@ fn draw_rows(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions
         }
         match listing.row(index) {
             ListRow::Alert(alert) => {
-                let stand = if index == listing.cursor() { Stand::Cursor } else { Stand::Row };
+                let is_aside = listing.chosen().is_none() && draw.snoozes.until(alert.id).is_some() && alert.outcome.is_none();
+                let stand = match (is_aside, index == listing.cursor()) {
+                    (true, _) => Stand::Gone,
+                    (false, true) => Stand::Cursor,
+                    (false, false) => Stand::Row,
+                };
                 draw_alert(alert, queue.duplicate(alert.id), stand, draw, buffer, text, placed);
             }
             ListRow::Gone(alert) => draw_alert(alert, queue.duplicate(alert.id), Stand::Gone, draw, buffer, text, placed),
@@ -276,7 +283,7 @@ enum Stand {
     /// Under the cursor: as bright as what decides, all of it alike.
     Cursor,
     Row,
-    /// No longer in the list.
+    /// No longer in the list, or put aside.
     Gone,
 }
 
@@ -322,7 +329,7 @@ fn draw_alert(
                     Column::Provider | Column::Status | Column::Card | Column::Outcome | Column::Merchant => plain,
                     _ => quiet,
                 };
-                put_cut(buffer, cell, &column.text(alert, width, draw.now), style);
+                put_cut(buffer, cell, &column.text(alert, width, draw.times, draw.now), style);
             }
         }
     }
@@ -344,10 +351,11 @@ fn draw_amount(alert: &Alert, buffer: &mut Buffer, cell: Rect, digits: Style, qu
 }
 
 /// The signs right of the time left, each in a cell of its own: a duplicate, a rule of the network, a notice or else
-/// a rule of one's own. An answered alert has none.
+/// a rule of one's own; before those a note. An answered alert has none but that of a note.
 fn marks(alert: &Alert, duplicate: Option<bool>, draw: &DrawContext<'_>) -> [Option<ListSign>; 3] {
+    let noted = (!draw.notes.on(alert.id).is_empty()).then_some(ListSign::Noted);
     if alert.outcome.is_some() {
-        return [None; 3];
+        return [None, None, noted];
     }
     // Where one was refunded, a refund may be the second one.
     let duplicate = duplicate.map(|refunded| if refunded { ListSign::DuplicateRefunded } else { ListSign::Duplicate });
@@ -355,7 +363,7 @@ fn marks(alert: &Alert, duplicate: Option<bool>, draw: &DrawContext<'_>) -> [Opt
     let notice = alert.alert_type.is_notice().then_some(ListSign::Notice);
     // A notice asks for no answer: what a rule of one's own suggests for one stands in the detail.
     let suggested = || draw.suggestion(alert).map(|_| ListSign::Suggested);
-    [duplicate, rule, notice.or_else(suggested)]
+    [duplicate, rule, noted.or(notice).or_else(suggested)]
 }
 
 /// The sign at the left edge: where a decision on the alert is, this console's own or what the engine has not finished.
@@ -372,10 +380,12 @@ fn decision_sign(alert: &Alert, draw: &DrawContext<'_>) -> Option<ListSign> {
         Stage::Unknown => ListSign::Unknown,
         Stage::Parked => ListSign::Parked,
     });
-    match draw.decisions.is_checking(alert.id) {
+    let snoozed = draw.snoozes.until(alert.id).filter(|_| alert.outcome.is_none()).map(|_| ListSign::Snoozed);
+    let decision = match draw.decisions.is_checking(alert.id) {
         true => engines.or(own),
         false => own.or(engines),
-    }
+    };
+    decision.or(snoozed)
 }
 
 fn draw_scrollbar(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
@@ -441,6 +451,11 @@ fn draw_empty(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: 
         }
         (None, None) => lines.push(("Loading…".to_owned(), draw.theme.quiet)),
         (None, Some(_)) if queue.all == Loadable::Loaded(0) => (lines, commands) = first_page(draw),
+        (None, Some(1..)) => {
+            let back = draw.snoozes.next_wake().map_or_else(String::new, |at| format!(" until {}", draw.times.clock(at, draw.now)));
+            lines.push(("All that is left here is snoozed.".to_owned(), draw.theme.strong));
+            lines.push((format!("Nothing comes back{back}; {} goes to the view Snoozed.", key(Action::Views)), draw.theme.quiet));
+        }
         (None, Some(_)) if *queue.filter() == queue.view.filter => {
             let name = sanitize(&queue.view.name).into_owned();
             let said = match name.as_str() {
@@ -448,6 +463,7 @@ fn draw_empty(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: 
                 _ if queue.all.loaded().is_none() => "Nothing in this view.",
                 "Open" | "Urgent" | "Awaiting answer" => "Nothing waits for an answer here. Well done.",
                 "Missed" => "Nothing was missed.",
+                "Snoozed" => "Nothing is snoozed.",
                 _ => "Nothing in this view.",
             };
             lines.push((said.to_owned(), draw.theme.strong));

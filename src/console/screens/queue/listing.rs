@@ -4,9 +4,12 @@
 //! cursor's alert among them: it stays under the cursor wherever it went, and where it has left the list it stays as a ghost until the
 //! cursor moves. Its row keeps its line on the screen while others come and go; what came in above it is counted, so that it can be told.
 
+mod hidden;
+
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::pages::Pages;
+use crate::desk::snoozed_page::ChosenAlerts;
 use crate::domain::{Alert, AlertFilter, AlertId, AlertQuery, Page, PageRequest, Sort};
 use crate::service::ServiceError;
 
@@ -25,6 +28,8 @@ pub struct Need {
     /// To be given back with the answer.
     pub ticket: Ticket,
     pub query: AlertQuery,
+    /// The alerts that it is of alone, whatever else matches.
+    pub chosen: Option<ChosenAlerts>,
 }
 
 /// A row of the list.
@@ -80,6 +85,10 @@ pub struct Listing {
     pinned: bool,
     arrived: Arrived,
     height: u16,
+    /// Alerts whose rows take no line.
+    hidden: HashSet<AlertId>,
+    /// The alerts that are listed alone.
+    chosen: Option<ChosenAlerts>,
 }
 
 /// What came in above the cursor's row and was not gone to.
@@ -101,6 +110,29 @@ impl Listing {
     #[must_use]
     pub fn paged(self, size: u32) -> Self {
         Self { pages: Pages::of(size), ..self }
+    }
+
+    /// The same of these alerts alone, whatever else matches.
+    #[must_use]
+    pub fn of_chosen(self, chosen: Option<ChosenAlerts>) -> Self {
+        Self { chosen, ..self }
+    }
+
+    /// The alerts that are listed alone.
+    pub fn chosen(&self) -> Option<&ChosenAlerts> {
+        self.chosen.as_ref()
+    }
+
+    /// Lists these alerts alone from the next time it is read. Returns whether they are others than before.
+    pub fn choose(&mut self, chosen: ChosenAlerts) -> bool {
+        let changed = self.chosen.as_ref().is_none_or(|known| known.ids != chosen.ids);
+        self.chosen = Some(chosen);
+        changed
+    }
+
+    /// The alerts that are held.
+    pub fn alerts(&self) -> impl Iterator<Item = &Alert> {
+        self.pages.alerts()
     }
 
     /// Tells this list from every other one.
@@ -185,7 +217,7 @@ impl Listing {
 
     /// The cursor's alert with its facts.
     pub fn current(&self) -> Option<&Alert> {
-        self.row(self.cursor).alert()
+        self.row(self.cursor).alert().filter(|_| !self.is_hidden(self.cursor))
     }
 
     /// Whether the cursor's alert is no longer in the list.
@@ -238,8 +270,8 @@ impl Listing {
 
     /// Puts the cursor on a row, or on the nearest there is.
     pub fn move_to(&mut self, row: u64) {
-        let mut target = row.min(self.rows().saturating_sub(1));
-        if target == self.cursor {
+        let mut target = self.shown_row(row.min(self.rows().saturating_sub(1)));
+        if target == self.cursor || self.is_hidden(target) {
             return;
         }
         if self.ghost.take().is_some() && target > self.cursor {
@@ -273,14 +305,21 @@ impl Listing {
 
     /// Moves the cursor by so many rows.
     pub fn move_by(&mut self, rows: i64) {
-        self.move_to(self.cursor.saturating_add_signed(rows));
+        let lines = rows.unsigned_abs();
+        self.move_to(if rows < 0 { self.row_above(self.cursor, lines).0 } else { self.row_below(self.cursor, lines) });
     }
 
     /// Scrolls by so many rows; the cursor follows only when it would be left behind.
     pub fn scroll_by(&mut self, rows: i64) {
+        let lines = rows.unsigned_abs();
+        self.scroll_to(if rows < 0 { self.row_above(self.top, lines).0 } else { self.row_below(self.top, lines) });
+    }
+
+    /// Scrolls so that this row is the first one, as far as there are rows after it.
+    pub fn scroll_to(&mut self, row: u64) {
         self.unpin();
-        self.top = self.top.saturating_add_signed(rows).min(self.last_top());
-        let last = self.top + u64::from(self.height) - 1;
+        self.top = row.min(self.last_top());
+        let last = self.row_below(self.top, u64::from(self.height) - 1).min(self.rows().saturating_sub(1));
         if self.cursor < self.top {
             self.move_to(self.top);
         } else if self.cursor > last {
@@ -288,14 +327,8 @@ impl Listing {
         }
     }
 
-    /// Scrolls so that this row is the first one, as far as there are rows after it.
-    pub fn scroll_to(&mut self, row: u64) {
-        let distance = i64::try_from(row).unwrap_or(i64::MAX) - i64::try_from(self.top).unwrap_or(i64::MAX);
-        self.scroll_by(distance);
-    }
-
     fn last_top(&self) -> u64 {
-        self.rows().saturating_sub(u64::from(self.height))
+        self.row_above(self.rows(), u64::from(self.height)).0
     }
 
     fn unpin(&mut self) {
@@ -304,15 +337,15 @@ impl Listing {
 
     fn show_cursor(&mut self) {
         let height = u64::from(self.height);
-        let line = (self.lead + self.cursor).checked_sub(self.top);
-        if self.pinned && self.cursor >= self.top && line.is_some_and(|line| line < height) {
+        let lines = self.lines_between(self.top, self.cursor);
+        if self.pinned && self.cursor >= self.top && self.lead + lines < height {
             return;
         }
         self.unpin();
         if self.cursor < self.top {
             self.top = self.cursor;
-        } else if self.cursor >= self.top + height {
-            self.top = self.cursor + 1 - height;
+        } else if lines >= height {
+            self.top = self.row_above(self.cursor, height - 1).0;
         }
         self.top = self.top.min(self.last_top());
     }
@@ -321,7 +354,7 @@ impl Listing {
     fn wanted(&self) -> BTreeSet<u64> {
         let height = u64::from(self.height);
         let first = self.top.saturating_sub(height);
-        let end = (self.top + 2 * height).min(self.total.unwrap_or(1).max(1));
+        let end = self.row_below(self.top, 2 * height).min(self.total.unwrap_or(1).max(1));
         let size = u64::from(self.pages.size());
         (first / size..=(end.max(first + 1) - 1) / size).collect()
     }
@@ -329,6 +362,7 @@ impl Listing {
     fn request(&self, page: u64, epoch: u64) -> Need {
         Need {
             ticket: Ticket { listing: self.id, epoch, page },
+            chosen: self.chosen.clone(),
             query: AlertQuery { filter: self.filter.clone(), sort: self.order, page: PageRequest { page, size: self.pages.size() } },
         }
     }
@@ -356,7 +390,7 @@ impl Listing {
         let epoch = self.next_epoch;
         self.next_epoch += 1;
         let height = u64::from(self.height);
-        let end = (self.top + height).min(self.rows()).max(self.top + 1);
+        let end = self.row_below(self.top, height).min(self.rows()).max(self.top + 1);
         let size = u64::from(self.pages.size());
         let mut wanted: BTreeSet<u64> = (self.top / size..=(end - 1) / size).collect();
         wanted.insert(self.cursor / size);
@@ -411,7 +445,7 @@ impl Listing {
         let before = self.current().cloned();
         let known: HashSet<AlertId> = self.pages.alerts().map(|alert| alert.id).collect();
         let knew_all_above = self.pages.hold_all_before(self.cursor);
-        let (old_cursor, line) = (self.cursor, (self.lead + self.cursor).saturating_sub(self.top));
+        let (old_cursor, line) = (self.cursor, self.lead + self.lines_between(self.top, self.cursor));
         self.pages.clear();
         self.asked.clear();
         self.epoch = refresh.epoch;
@@ -431,8 +465,7 @@ impl Listing {
                     }
                 }
             }
-            self.top = self.cursor.saturating_sub(line);
-            self.lead = line.saturating_sub(self.cursor);
+            (self.top, self.lead) = self.row_above(self.cursor, line);
             self.pinned = true;
             self.note_arrived(&known, knew_all_above, old_cursor);
         }
@@ -442,9 +475,9 @@ impl Listing {
     /// Counts what came in above the cursor's row: alert by alert where all that stands above it is held, else by how far its row went down.
     fn note_arrived(&mut self, known: &HashSet<AlertId>, knew_all_above: bool, old_cursor: u64) {
         if knew_all_above && self.pages.hold_all_before(self.cursor) {
-            let above = (0..self.cursor).filter_map(|row| self.pages.get(row)).map(|alert| alert.id);
-            let earlier = std::mem::take(&mut self.arrived.ids);
-            self.arrived.ids = above.filter(|id| !known.contains(id) || earlier.contains(id)).collect();
+            let above = (0..self.cursor).filter_map(|row| self.pages.get(row)).filter(|alert| !self.passes_over(alert));
+            let is_new = |id: &AlertId| !known.contains(id) || self.arrived.ids.contains(id);
+            self.arrived.ids = above.map(|alert| alert.id).filter(is_new).collect();
         } else if self.ghost.is_none() {
             self.arrived.others += self.cursor.saturating_sub(old_cursor);
         }
@@ -459,14 +492,17 @@ impl Listing {
     fn clamp(&mut self) {
         self.cursor = self.cursor.min(self.rows().saturating_sub(1));
         if self.ghost.is_none() {
-            match (self.cursor_id, self.pages.get(self.cursor).map(|alert| alert.id)) {
-                (None, found) => self.cursor_id = found,
-                // The page came with another alert in this row: the row is where the cursor was put, unless its alert is still held.
-                (Some(id), found) if found != Some(id) => match self.pages.position_of(id) {
+            let found = self.pages.get(self.cursor).map(|alert| alert.id);
+            // The page came with another alert in this row: the row is where the cursor was put, unless its alert is still held.
+            if let Some(id) = self.cursor_id.filter(|id| found != Some(*id)) {
+                match self.pages.position_of(id) {
                     Some(position) => self.cursor = position,
-                    None => self.cursor_id = found,
-                },
-                _ => {}
+                    None => self.cursor_id = None,
+                }
+            }
+            if self.cursor_id.is_none() {
+                self.cursor = self.shown_row(self.cursor);
+                self.cursor_id = self.pages.get(self.cursor).filter(|alert| !self.passes_over(alert)).map(|alert| alert.id);
             }
         }
         self.show_cursor();

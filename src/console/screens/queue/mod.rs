@@ -45,7 +45,16 @@ impl Screen for Queue {
                 if self.take_unfound() {
                     cx.notify(Tone::Note, "The alert that was found could not be shown in the list.");
                 }
-                self.run_due(now)
+                let followed = self.follow_snoozes(&cx.snoozes, now);
+                followed.into_iter().chain(self.run_due(now)).collect()
+            }
+            Message::Snoozed(ids) => {
+                let leaves = self.left_aside(&ids);
+                let effects = self.follow_snoozes(&cx.snoozes, now);
+                if leaves {
+                    move_on(self, cx);
+                }
+                effects
             }
             Message::Input(event) => return input(self, event, cx),
             Message::Act(action) => return act(self, action, cx),
@@ -121,6 +130,7 @@ impl Screen for Queue {
             Action::Back => self.is_set_aside() || !self.marked.is_empty(),
             Action::Bulk => !self.marked.is_empty() || cx.runs.newest().is_some(),
             Action::Repeat => cx.last_made.is_some(),
+            Action::Snooze => self.current().is_some_and(|alert| alert.outcome.is_none()),
             Action::Refund | Action::NotRefunded | Action::Invalid => {
                 !cx.place.read_only && self.current().is_some_and(|alert| alert.outcome.is_none())
             }
@@ -200,7 +210,7 @@ fn act(queue: &mut Queue, action: Action, cx: &mut AppContext) -> Orders {
         Action::Search => queue.open_search(),
         Action::Mark => return run(queue.toggle_mark(cx)),
         Action::MarkRange => return run(queue.toggle_range(cx)),
-        Action::MarkAll => return run(queue.mark_all()),
+        Action::MarkAll => return run(queue.mark_all(cx)),
         Action::GoToWarned => return go_to_warned(queue, cx),
         Action::SortNext => return run(queue.sort_next()),
         Action::SortReverse => return run(queue.sort_by(queue.sort().field)),

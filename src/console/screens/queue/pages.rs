@@ -55,6 +55,12 @@ impl Pages {
         self.held.values().flat_map(|held| &held.alerts)
     }
 
+    /// The alerts with their places in the list, in order.
+    pub(super) fn placed(&self) -> impl Iterator<Item = (u64, &Alert)> {
+        let size = u64::from(self.size);
+        self.held.iter().flat_map(move |(page, held)| (page * size..).zip(&held.alerts))
+    }
+
     pub(super) fn alerts_mut(&mut self) -> impl Iterator<Item = &mut Alert> {
         self.held.values_mut().flat_map(|held| &mut held.alerts)
     }

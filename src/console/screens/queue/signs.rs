@@ -31,11 +31,15 @@ pub enum ListSign {
     Notice,
     /// A rule of one's own suggests an answer.
     Suggested,
+    /// Set aside for a while.
+    Snoozed,
+    /// Has a note.
+    Noted,
 }
 
 impl ListSign {
     /// All of them: those at the left edge, then those beside the time left.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::Marked,
         Self::Staged,
         Self::Waiting,
@@ -43,11 +47,13 @@ impl ListSign {
         Self::Unknown,
         Self::Refused,
         Self::Parked,
+        Self::Snoozed,
         Self::DuplicateRefunded,
         Self::Duplicate,
         Self::NetworkRule,
         Self::Notice,
         Self::Suggested,
+        Self::Noted,
     ];
 
     /// What it looks like.
@@ -65,6 +71,8 @@ impl ListSign {
             Self::NetworkRule => ("R", theme.rule),
             Self::Notice => ("i", theme.quiet),
             Self::Suggested => ("•", theme.accent),
+            Self::Snoozed => ("z", theme.quiet),
+            Self::Noted => ("n", theme.quiet),
         }
     }
 
@@ -83,6 +91,8 @@ impl ListSign {
             Self::NetworkRule => "The network's own rule applied: probably refunded by it",
             Self::Notice => "A notice: no answer is asked for",
             Self::Suggested => "A rule of your own suggests an answer",
+            Self::Snoozed => "Snoozed: the detail says until when",
+            Self::Noted => "It has a note, kept on this machine",
         }
     }
 }

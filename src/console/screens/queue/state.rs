@@ -3,6 +3,8 @@
 mod answers;
 mod aside;
 mod marking;
+mod sight;
+mod snoozed;
 
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
@@ -11,11 +13,11 @@ use std::time::Duration as Wait;
 use chrono::Duration;
 use ratatui::layout::Rect;
 
-use crate::console::times::next_second_before;
 use crate::console::views::{SavedViews, View};
 use crate::console::{Action, ClickTargets, Effect, Loadable, TextInput};
+use crate::desk::snoozed_page::ChosenAlerts;
 use crate::desk::{self, BuiltIn, Layout};
-use crate::domain::{Alert, AlertFilter, AlertId, AtRisk, Deadline, Sort, SortField, SortOrder, Timestamp, duplicate, query};
+use crate::domain::{Alert, AlertFilter, AlertId, AtRisk, Sort, SortField, SortOrder, Timestamp, duplicate, query};
 
 use super::columns::{self, Column};
 use super::facts::Facts;
@@ -37,9 +39,6 @@ const CURSOR_REST: Duration = Duration::milliseconds(60);
 
 /// Changes are gathered so long before the list is loaded again.
 const CHANGES_REST: Duration = Duration::milliseconds(250);
-
-/// A window closes so soon that its list is read more often.
-const CLOSES_SOON: Duration = Duration::minutes(30);
 
 /// How often a list is loaded again where changes are told: what lapses and what is late show by themselves.
 const REREAD: Duration = Duration::seconds(60);
@@ -154,6 +153,8 @@ pub struct Queue {
     ask_gone: bool,
     /// What was listed before a found alert was gone to.
     aside: Option<SetAside>,
+    /// The alerts that are put aside.
+    snoozed: ChosenAlerts,
     /// The alert that the cursor goes to once the list that is asked for is here.
     sought: Option<AlertId>,
     /// Whether it was not in that list, and nobody was told yet.
@@ -171,7 +172,7 @@ impl Queue {
         };
         let columns: Vec<Column> = kept.columns.iter().filter_map(|column| Column::named(&column.name)).collect();
         let mut queue = Self {
-            listing: Listing::new(0, filter, sort, 1),
+            listing: Listing::new(0, filter, sort, 1).of_chosen(view.is_snoozed().then(ChosenAlerts::default)),
             view,
             columns: if columns.is_empty() { Column::USUAL.to_vec() } else { columns },
             divider: kept.divider.unwrap_or(USUAL_DIVIDER).clamp(20, 90),
@@ -199,15 +200,6 @@ impl Queue {
     /// How often the list is loaded again by itself.
     fn every(&self, now: Timestamp) -> Duration {
         if self.operator { REREAD } else { self.pace.every(self.closes_soon(now), now) }
-    }
-
-    /// Whether a window closes soon, or may within the hour, among what is in sight.
-    fn closes_soon(&self, now: Timestamp) -> bool {
-        self.waiting_in_sight().any(|alert| match alert.deadline {
-            Deadline::At(moment) => (now..now + CLOSES_SOON).contains(&moment),
-            Deadline::HoursLeft(hours) => hours == 0,
-            Deadline::Unknown => false,
-        })
     }
 
     /// Somebody is there. Whoever comes back does not wait as long as an empty chair would.
@@ -327,7 +319,7 @@ impl Queue {
 
     /// Asks for another list; the one that is shown stays until the first page of the other is here.
     pub fn ask(&mut self, filter: AlertFilter, sort: Sort) -> Vec<Effect> {
-        if (&filter, sort) == (self.filter(), self.sort()) {
+        if (&filter, sort, self.view.is_snoozed()) == (self.filter(), self.sort(), self.lists_snoozed()) {
             return Vec::new();
         }
         let aside = self.aside.take();
@@ -338,11 +330,11 @@ impl Queue {
             search.aside = aside;
         }
         self.sought = None;
-        self.list(filter, sort)
+        self.list(filter, sort, self.view.is_snoozed())
     }
 
-    fn list(&mut self, filter: AlertFilter, sort: Sort) -> Vec<Effect> {
-        if (&filter, sort) == (self.filter(), self.sort()) {
+    fn list(&mut self, filter: AlertFilter, sort: Sort, snoozed: bool) -> Vec<Effect> {
+        if (&filter, sort, snoozed) == (self.filter(), self.sort(), self.lists_snoozed()) {
             return Vec::new();
         }
         // A range is one of rows of this list.
@@ -351,9 +343,11 @@ impl Queue {
         if let Some(abandoned) = self.incoming.take() {
             effects.push(Effect::Abandon(abandoned.id()));
         }
-        if (&filter, sort) != (self.listing.filter(), self.listing.sort()) {
+        if (&filter, sort, snoozed) != (self.listing.filter(), self.listing.sort(), self.listing.chosen().is_some()) {
             self.listings += 1;
-            let mut incoming = Listing::new(self.listings, filter, sort, self.regions().rows.height).paged(self.page_size);
+            let mut incoming = Listing::new(self.listings, filter, sort, self.regions().rows.height)
+                .paged(self.page_size)
+                .of_chosen(snoozed.then(|| self.snoozed.clone()));
             if self.refused_orders.contains(&sort.field) {
                 incoming.fall_back();
             }
@@ -464,7 +458,9 @@ impl Queue {
         self.link.retry_due = None;
         if self.frozen {
             self.new.get_or_insert(self.listing.total().unwrap_or(0));
-            return vec![Effect::Count(self.listing.id(), self.listing.filter().clone())];
+            // No service can count what is put aside here.
+            let counts = self.listing.chosen().is_none();
+            return counts.then(|| Effect::Count(self.listing.id(), self.listing.filter().clone())).into_iter().collect();
         }
         let mut effects = self.overview();
         if self.listing.total().is_some() {
@@ -555,10 +551,9 @@ impl Queue {
             effects.extend(self.listing.cursor_id().map(Effect::Get));
         }
         if self.compares_all {
-            let top = self.listing.top();
-            let rows = top..top + u64::from(self.regions().rows.height);
+            let rows = self.listing.window().into_iter();
             let visible =
-                rows.filter_map(|row| self.listing.row(row).alert()).filter(|alert| alert.outcome.is_none()).map(|alert| alert.id);
+                rows.filter_map(|(_, row)| self.listing.row(row).alert()).filter(|alert| alert.outcome.is_none()).map(|alert| alert.id);
             let new: Vec<AlertId> = visible.filter(|id| !self.compared.contains(id)).collect();
             if !new.is_empty() {
                 self.compared.extend(&new);
@@ -571,18 +566,6 @@ impl Queue {
             effects.extend(self.ask_facts(SEARCH_LASTS[0], now));
         }
         effects
-    }
-
-    /// The alerts in sight that wait for an answer.
-    fn waiting_in_sight(&self) -> impl Iterator<Item = &Alert> {
-        let rows = self.listing.top()..self.listing.top() + u64::from(self.regions().rows.height);
-        let shown = rows.filter_map(|row| self.listing.row(row).alert()).chain(self.current());
-        shown.filter(|alert| alert.outcome.is_none() && alert.expired_at.is_none())
-    }
-
-    /// When the time left of an alert that is in sight changes by the second.
-    pub fn closing(&self, now: Timestamp) -> Option<Timestamp> {
-        self.waiting_in_sight().filter_map(|alert| next_second_before(alert.deadline.moment()?, now)).min()
     }
 
     /// When [`Queue::run_due`] has something to do by itself.

@@ -160,7 +160,7 @@ fn draw_title(settings: &SettingsScreen, draw: &DrawContext<'_>, buffer: &mut Bu
     }
     if let Some((since, error)) = settings.trouble.as_ref().filter(|_| settings.list.loaded().is_some()) {
         pen.skip(3);
-        pen.put(&format!("▲ stale since {}: {}", since.format("%H:%M"), sanitize(&error.to_string())), theme.warning);
+        pen.put(&format!("▲ stale since {}: {}", draw.times.hour(*since), sanitize(&error.to_string())), theme.warning);
     }
     if settings.creating.is_some() {
         pen.skip(3);

@@ -7,7 +7,7 @@ use ratatui::style::Style;
 use super::log;
 use super::receiver_draw;
 use super::state::{FilterPart, RowWindow, WebhooksPane, WebhooksScreen, WebhooksTarget};
-use super::words::{event, moment, outlook, short};
+use super::words::{event, outlook, short};
 use crate::console::screens::loading::{ListWords, has_rows};
 use crate::console::text::{columns, count, counted, cut, sanitize, wrap};
 use crate::console::widgets::scrollbar;
@@ -111,7 +111,7 @@ fn draw_title(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buff
     }
     if let Some((since, error)) = screen.trouble().filter(|_| screen.endpoints.loaded().is_some()) {
         pen.skip(3);
-        pen.put(&format!("▲ stale since {}: {}", since.format("%H:%M"), sanitize(&error.to_string())), theme.warning);
+        pen.put(&format!("▲ stale since {}: {}", draw.times.hour(*since), sanitize(&error.to_string())), theme.warning);
     }
 }
 
@@ -332,7 +332,7 @@ fn delivery_cells(delivery: &Delivery, heads: &[Head], draw: &DrawContext<'_>) -
     let theme = draw.theme;
     let (sign, word, style) = draw.delivery_state(delivery.state);
     let cells = heads.iter().map(|(title, ..)| match *title {
-        "TIME" => (moment(delivery.at, draw.now), draw.digits()),
+        "TIME" => (draw.times.moment(delivery.at, draw.now), draw.digits()),
         "EVENT" => (event(delivery), theme.plain),
         "ENDPOINT" => (sanitize(short(&delivery.url)).into_owned(), theme.quiet),
         "STATE" => (format!("{sign} {word}"), style),

@@ -5,11 +5,11 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::state::{WebhooksScreen, WebhooksTarget};
-use super::words::{event, moment};
+use super::words::event;
 use crate::console::text::{columns, sanitize, wrap};
 use crate::console::{Action, DrawContext, Loadable, Pen, times};
 use crate::domain::sanitize::lines;
-use crate::domain::{Delivery, DeliveryAttempt, DeliveryLog, Timestamp};
+use crate::domain::{Delivery, DeliveryAttempt, DeliveryLog};
 
 /// Columns of the labels.
 const LABEL: u16 = 10;
@@ -86,14 +86,15 @@ impl Page<'_> {
         if !delivery.test {
             self.fact(0, "Alert", &delivery.alert.to_string(), theme.plain);
         }
-        self.fact(0, "Event", &format!("{}, {}", times::utc(delivery.at), times::ago(delivery.at, now)), theme.plain);
+        self.fact(0, "Event", &format!("{}, {}", self.draw.times.full_within(delivery.at, 0), times::ago(delivery.at, now)), theme.plain);
         self.fact(0, "Event id", &delivery.event.to_string(), theme.quiet);
         if let Some(due) = delivery.due {
-            let when = if due <= now { "now".to_owned() } else { format!("in {}, {}", times::spell(due - now), times::near(due, now)) };
+            let when =
+                if due <= now { "now".to_owned() } else { format!("in {}, {}", times::spell(due - now), self.draw.times.near(due, now)) };
             self.fact(0, "Next try", &when, theme.warning);
         }
         if let Some(at) = delivery.delivered_at {
-            self.fact(0, "Taken", &format!("{}, {}", times::near(at, now), times::ago(at, now)), theme.plain);
+            self.fact(0, "Taken", &format!("{}, {}", self.draw.times.near(at, now), times::ago(at, now)), theme.plain);
         }
         self.gap();
     }
@@ -135,7 +136,7 @@ impl Page<'_> {
             (Some(status), None) => (status.to_string(), if taken { theme.ok } else { theme.danger }),
             (None, None) => ("nothing is known".to_owned(), theme.quiet),
         };
-        let when = format!("{}  {} ms", started(attempt.started_at, now), attempt.duration_ms);
+        let when = format!("{}  {} ms", self.draw.times.moment_with_clock(attempt.started_at, now), attempt.duration_ms);
         self.lines.push(Line::from(vec![
             Span::styled(format!("Try {}", attempt.number), theme.strong),
             Span::raw("   "),
@@ -153,9 +154,4 @@ impl Page<'_> {
         }
         self.gap();
     }
-}
-
-/// `14:03:12 UTC`, with the day where it is another one.
-fn started(at: Timestamp, now: Timestamp) -> String {
-    format!("{} UTC", moment(at, now))
 }

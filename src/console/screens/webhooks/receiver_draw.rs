@@ -6,7 +6,6 @@ use ratatui::style::Style;
 
 use super::receiver::{Listening, ReceiverRow, Replaying};
 use super::state::{WebhooksPane, WebhooksScreen, WebhooksTarget};
-use super::words::moment;
 use crate::console::text::{columns, count, cut, sanitize, wrap_to};
 use crate::console::{Action, DrawContext, Pen};
 use crate::domain::webhook::received::{Forwarding, Receipt, what_has_to_be_reachable};
@@ -50,7 +49,7 @@ pub fn draw(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer
             pen.put(&format!("listening at http://{address}"), theme.plain);
             // What was refused is never left out for it.
             if area.width >= WIDE {
-                pen.put_whole(&format!(" since {}", since.format("%H:%M")), theme.quiet);
+                pen.put_whole(&format!(" since {}", draw.times.hour(*since)), theme.quiet);
             }
         }
     }
@@ -159,7 +158,7 @@ fn cells(row: &ReceiverRow, draw: &DrawContext<'_>, width: u16) -> Vec<(String, 
         }
     };
     let mut cells =
-        vec![(moment(at, draw.now), draw.digits(), 12), (sanitize(kind).into_owned(), theme.plain, 8), (result.0, result.1, 18)];
+        vec![(draw.times.moment(at, draw.now), draw.digits(), 12), (sanitize(kind).into_owned(), theme.plain, 8), (result.0, result.1, 18)];
     if width >= WIDE {
         cells.push((alert, theme.quiet, 36));
     }

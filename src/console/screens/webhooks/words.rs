@@ -2,7 +2,6 @@
 
 use crate::console::text::sanitize;
 use crate::console::times;
-pub(super) use crate::console::times::moment;
 use crate::domain::{Delivery, Timestamp};
 
 /// An address without its scheme.

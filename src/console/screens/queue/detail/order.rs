@@ -51,7 +51,7 @@ impl Parts<'_> {
 
     /// A day, and how long ago that was.
     fn day(&self, at: Option<Timestamp>) -> String {
-        at.map(|at| format!("{}, {}", at.format("%Y-%m-%d"), times::ago(at, self.draw.now))).unwrap_or_default()
+        at.map(|at| format!("{}, {}", self.draw.times.day(at), times::ago(at, self.draw.now))).unwrap_or_default()
     }
 
     /// What the order suggests, and the key that opens the form so, where that is not a rule's.

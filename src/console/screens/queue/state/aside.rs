@@ -22,7 +22,7 @@ impl Queue {
             ..AlertFilter::default()
         };
         self.sought = Some(alert.id);
-        let effects = self.list(filter, Sort { field: SortField::AlertTimeStamp, order: SortOrder::Descending });
+        let effects = self.list(filter, Sort { field: SortField::AlertTimeStamp, order: SortOrder::Descending }, false);
         if self.incoming.is_none() {
             self.reach_sought();
         }
@@ -38,7 +38,7 @@ impl Queue {
     pub fn restore(&mut self, now: Timestamp) -> Vec<Effect> {
         let Some(SetAside { filter, sort, listing }) = self.aside.take() else { return Vec::new() };
         self.sought = None;
-        let Some(mut listing) = listing else { return self.list(filter, sort) };
+        let Some(mut listing) = listing else { return self.list(filter, sort, self.view.is_snoozed()) };
         let abandoned = self.incoming.take().map(|incoming| Effect::Abandon(incoming.id()));
         listing.abandon_refresh();
         listing.set_height(self.regions().rows.height);

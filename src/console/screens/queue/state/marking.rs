@@ -66,9 +66,14 @@ impl Queue {
     }
 
     /// Marks all of the list, as many as are marked at once.
-    pub fn mark_all(&mut self) -> Vec<Effect> {
+    pub fn mark_all(&mut self, cx: &mut AppContext) -> Vec<Effect> {
         self.marked.range = None;
         let rows = self.listing.total().unwrap_or(0);
+        if self.listing.chosen().is_some() {
+            let held: Vec<Alert> = self.listing.alerts().cloned().collect();
+            self.mark_these(&held, rows, cx);
+            return Vec::new();
+        }
         if rows == 0 { Vec::new() } else { self.collect(None, 0, rows) }
     }
 
@@ -91,9 +96,12 @@ impl Queue {
 
     /// Marks alerts out of so many, and says how many there was no room for.
     fn mark_these(&mut self, alerts: &[Alert], of: u64, cx: &mut AppContext) {
-        let over = self.marked.add(alerts);
+        // What is put aside is in no view: it is marked one by one or not at all.
+        let shown: Vec<Alert> = alerts.iter().filter(|alert| !self.listing.passes_over(alert)).cloned().collect();
+        let of = of - (alerts.len() - shown.len()) as u64;
+        let over = self.marked.add(&shown);
         let marked = self.marked.alerts().len() as u64;
-        if over > 0 || of > alerts.len() as u64 {
+        if over > 0 || of > shown.len() as u64 {
             let words = format!("{} marked, which is the most at once; {} were wanted.", count(marked), count(of));
             cx.notify(Tone::Note, words);
         }

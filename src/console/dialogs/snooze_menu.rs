@@ -1,0 +1,220 @@
+//! The menu that puts alerts aside for a while, never past an hour before their windows close.
+
+use chrono::Duration;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::menu::{List, OpenMenu};
+use crate::console::decisions::alert_of;
+use crate::console::resolving::subject;
+use crate::console::screens::queue::state::Queue;
+use crate::console::snoozes::MOST_SNOOZED;
+use crate::console::text::{counted, sanitize};
+use crate::console::widgets::menu::Selection;
+use crate::console::{Action, AppContext, Dialog, Effect, Keep, KeyContext, Message, Order, Orders, Tone, dialog, times};
+use crate::desk::SnoozedAlert;
+use crate::domain::snooze::{NoSnooze, SNOOZE_LENGTHS, snooze_offers, snoozed_until};
+use crate::domain::{Alert, AlertId, Timestamp};
+
+/// Columns for the lengths.
+const LENGTHS: usize = 12;
+
+/// What an entry does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SnoozeChoice {
+    For(Duration),
+    NoLonger,
+}
+
+/// The menu while it is open.
+#[derive(Debug)]
+pub struct SnoozeMenu {
+    alerts: Vec<Alert>,
+    /// Whether they were marked: then the marks go once something was done.
+    marked: bool,
+    choices: Vec<SnoozeChoice>,
+    menu: OpenMenu,
+}
+
+/// Opens the menu on what is marked, else on the alert under the cursor.
+pub fn open(queue: &Queue, cx: &mut AppContext) -> Orders {
+    let alerts: Vec<Alert> = match queue.marked.alerts() {
+        [] => queue.current().cloned().into_iter().collect(),
+        marked => marked.to_vec(),
+    };
+    begin(alerts, !queue.marked.alerts().is_empty(), cx)
+}
+
+/// Opens the menu on an alert.
+pub fn open_on(alert: &Alert, cx: &mut AppContext) -> Orders {
+    begin(vec![alert.clone()], false, cx)
+}
+
+/// Opens the menu on these alerts, or says why none of them can be put aside.
+fn begin(alerts: Vec<Alert>, marked: bool, cx: &mut AppContext) -> Orders {
+    let Some(first) = alerts.first() else { return Vec::new() };
+    let mut choices: Vec<SnoozeChoice> = match alerts.as_slice() {
+        [alone] => match fitting(alone, SNOOZE_LENGTHS[0], cx) {
+            Ok(_) => snooze_offers(alone, cx.now).unwrap_or_default().iter().map(|offer| SnoozeChoice::For(offer.length)).collect(),
+            Err(_) => Vec::new(),
+        },
+        several => {
+            let any = several.iter().any(|alert| fitting(alert, SNOOZE_LENGTHS[0], cx).is_ok());
+            SNOOZE_LENGTHS.into_iter().filter(|_| any).map(SnoozeChoice::For).collect()
+        }
+    };
+    if alerts.iter().any(|alert| cx.snoozes.until(alert.id).is_some()) {
+        choices.push(SnoozeChoice::NoLonger);
+    }
+    if choices.is_empty() {
+        let why = match (alerts.len(), fitting(first, SNOOZE_LENGTHS[0], cx)) {
+            (1, Err(why)) => why,
+            _ => "each is answered, on its way, or back within the hour before it closes".to_owned(),
+        };
+        cx.notify(Tone::Note, format!("Not snoozed: {why}."));
+        return Vec::new();
+    }
+    let menu = OpenMenu::new(Selection::default(), &[KeyContext::Menu], Action::MenuPick);
+    dialog::open(SnoozeMenu { alerts, marked, choices, menu })
+}
+
+/// Ends what is over, and what is being decided or was: it is told what came back.
+pub fn end_due(cx: &mut AppContext) -> Vec<Effect> {
+    if cx.snoozes.is_empty() {
+        return Vec::new();
+    }
+    let decided: Vec<AlertId> = cx.snoozes.ids().into_iter().filter(|id| cx.decisions.is_underway(*id)).collect();
+    let mut ended = cx.snoozes.end(decided);
+    let back = cx.snoozes.take_over(cx.now);
+    match back.as_slice() {
+        [] => {}
+        [alone] => {
+            let alert = alert_of(&alone.alert);
+            cx.notify_about(&alert, Tone::Note, format!("{} is back from its snooze.", subject(&alert)));
+        }
+        several => cx.notify(Tone::Note, format!("{} alerts are back from their snooze.", several.len())),
+    }
+    ended.extend(back.iter().map(|snoozed| snoozed.alert.id));
+    if ended.is_empty() { Vec::new() } else { vec![Effect::Keep(Keep::NoSnooze(ended, cx.now))] }
+}
+
+/// Until when an alert is put aside for so long, or why it is not, in words.
+fn fitting(alert: &Alert, length: Duration, cx: &AppContext) -> Result<Timestamp, String> {
+    if cx.decisions.is_underway(alert.id) {
+        return Err("a decision on it is on its way".to_owned());
+    }
+    snoozed_until(alert, length, cx.now).map_err(|why| match why {
+        NoSnooze::Answered => "it is answered".to_owned(),
+        NoSnooze::Lapsed => "its window has closed".to_owned(),
+        NoSnooze::ClosesIn(left) => format!("it closes in {}, and a snooze ends an hour before that at the latest", times::spell(left)),
+        NoSnooze::FewHours(hours) => {
+            format!("the service counts {} left, and a snooze ends an hour before it closes at the latest", counted_hours(hours))
+        }
+    })
+}
+
+fn counted_hours(hours: i64) -> String {
+    counted(u64::try_from(hours).unwrap_or(0), "hour", "hours")
+}
+
+impl SnoozeMenu {
+    fn choose(&self, choice: SnoozeChoice, cx: &mut AppContext) -> Orders {
+        match choice {
+            SnoozeChoice::NoLonger => self.end(cx),
+            SnoozeChoice::For(length) => self.put_aside(length, cx),
+        }
+    }
+
+    fn end(&self, cx: &mut AppContext) -> Orders {
+        let ended = cx.snoozes.end(self.alerts.iter().map(|alert| alert.id));
+        cx.notify(
+            Tone::Good,
+            match ended.len() {
+                1 => "No longer snoozed.".to_owned(),
+                many => format!("{many} alerts are no longer snoozed."),
+            },
+        );
+        self.done(Keep::NoSnooze(ended, cx.now), None)
+    }
+
+    fn put_aside(&self, length: Duration, cx: &mut AppContext) -> Orders {
+        let fits = |alert: &Alert| fitting(alert, length, cx).ok().map(|until| SnoozedAlert { alert: alert.into(), until });
+        let mut new: Vec<SnoozedAlert> = self.alerts.iter().filter_map(fits).collect();
+        let not_fitting = self.alerts.len() - new.len();
+        let known = new.iter().filter(|new| cx.snoozes.until(new.alert.id).is_some()).count();
+        let room = (MOST_SNOOZED + known).saturating_sub(cx.snoozes.len());
+        let no_room = new.len().saturating_sub(room);
+        new.truncate(room);
+        let Some(last) = new.iter().map(|new| new.until).max() else {
+            cx.notify(Tone::Note, format!("Not snoozed: {MOST_SNOOZED} alerts are already, which is the most at once."));
+            return vec![Order::Close];
+        };
+        let back = cx.times().clock(last, cx.now);
+        let mut words = match new.len() {
+            1 => format!("Snoozed until {back}."),
+            many => format!("{many} alerts snoozed, until {back} at the latest."),
+        };
+        if not_fitting > 0 {
+            let left = counted(not_fitting as u64, "alert stays", "alerts stay");
+            words.push_str(&format!(" {left}: answered, on its way, or closing within the hour."));
+        }
+        if no_room > 0 {
+            words.push_str(&format!(" No room for {no_room} more: {MOST_SNOOZED} is the most at once."));
+        }
+        cx.notify(Tone::Good, words);
+        let ids: Vec<AlertId> = new.iter().map(|new| new.alert.id).collect();
+        cx.snoozes.put(new.clone());
+        self.done(Keep::Snooze(new, cx.now), Some(Message::Snoozed(ids)))
+    }
+
+    /// What follows from what was done.
+    fn done(&self, keep: Keep, told: Option<Message>) -> Orders {
+        let unmark = self.marked.then_some(Message::Unmark);
+        let told = unmark.into_iter().chain(told).map(Order::from);
+        [Order::Close, Effect::Keep(keep).into()].into_iter().chain(told).collect()
+    }
+
+    /// An entry in words: how long, until when, and whether the deadline cuts it.
+    fn line<'l>(&self, choice: SnoozeChoice, cx: &'l AppContext) -> Line<'l> {
+        let theme = &cx.theme;
+        let (name, about) = match (choice, self.alerts.as_slice()) {
+            (SnoozeChoice::NoLonger, _) => ("no longer".to_owned(), "it stands in its views again at once".to_owned()),
+            (SnoozeChoice::For(length), [alone]) => {
+                let offer = snooze_offers(alone, cx.now).ok().and_then(|offers| offers.into_iter().find(|offer| offer.length == length));
+                let until = offer.map_or(cx.now + length, |offer| offer.until);
+                let cut = offer.is_some_and(|offer| offer.is_cut);
+                let name = if cut { times::spell(until - cx.now) } else { times::spell(length) };
+                let more = if cut { ": 1 h before it closes" } else { "" };
+                (name, format!("until {}{more}", cx.times().clock(until, cx.now)))
+            }
+            (SnoozeChoice::For(length), several) => {
+                let cut = several.iter().filter(|alert| fitting(alert, length, cx).is_ok_and(|until| until < cx.now + length)).count();
+                let more = if cut == 0 { String::new() } else { format!(": {cut} of them back before") };
+                (times::spell(length), format!("until {}{more}", cx.times().clock(cx.now + length, cx.now)))
+            }
+        };
+        Line::from(vec![Span::styled(format!("{name:<LENGTHS$}"), theme.strong), Span::styled(about, theme.quiet)])
+    }
+}
+
+impl Dialog for SnoozeMenu {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
+        let Message::Input(event) = message else { return Vec::new() };
+        let length = self.choices.len();
+        match (self.menu.update(event, length, cx), self.menu.chosen.index(length)) {
+            (Some(Action::MenuClose), _) => vec![Order::Close],
+            (Some(Action::MenuPick), Some(at)) => self.choose(self.choices[at], cx),
+            _ => Vec::new(),
+        }
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
+        let about = match self.alerts.as_slice() {
+            [alone] => format!("Snooze {}", sanitize(&subject(alone))),
+            several => format!("Snooze {}", counted(several.len() as u64, "alert", "alerts")),
+        };
+        let entries = self.choices.iter().map(|choice| self.line(*choice, cx)).collect();
+        self.menu.draw(List { title: &about, entries, width: 76, ..List::default() }, frame, area, cx);
+    }
+}

@@ -1,0 +1,59 @@
+//! Notes on alerts while the console runs, and those that are being written.
+
+use std::collections::HashMap;
+
+use super::Keep;
+use crate::desk::{Draft, Note};
+use crate::domain::AlertId;
+use crate::domain::card::mask_card_numbers;
+
+/// The notes of this desk, by alert.
+#[derive(Debug, Clone, Default)]
+pub struct NoteList {
+    kept: HashMap<AlertId, Vec<Note>>,
+    /// What was typed and not kept yet.
+    drafts: HashMap<AlertId, String>,
+}
+
+impl NoteList {
+    /// These are kept on the desk, the oldest first; and these were being written.
+    pub fn of(notes: Vec<Note>, drafts: HashMap<AlertId, Draft>) -> Self {
+        let mut list = Self { kept: HashMap::new(), drafts: drafts.into_iter().map(|(alert, draft)| (alert, draft.comments)).collect() };
+        for note in notes {
+            list.kept.entry(note.alert).or_default().push(note);
+        }
+        list
+    }
+
+    /// The notes on an alert, the oldest first.
+    pub fn on(&self, alert: AlertId) -> &[Note] {
+        self.kept.get(&alert).map_or(&[], Vec::as_slice)
+    }
+
+    /// What was typed for an alert and not kept yet.
+    pub fn draft(&self, alert: AlertId) -> Option<&str> {
+        self.drafts.get(&alert).map(String::as_str)
+    }
+
+    /// Whether something was.
+    pub fn has_draft(&self, alert: AlertId) -> bool {
+        self.drafts.contains_key(&alert)
+    }
+
+    /// Adds a note; what is to be kept of it.
+    pub fn add(&mut self, note: Note) -> Keep {
+        self.kept.entry(note.alert).or_default().push(note.clone());
+        Keep::Note(note)
+    }
+
+    /// Takes over what is typed for an alert, card numbers masked; what is to be kept of it.
+    pub fn keep_draft(&mut self, alert: AlertId, typed: &str) -> Keep {
+        if typed.trim().is_empty() {
+            self.drafts.remove(&alert);
+            return Keep::NoNoteDraft(alert);
+        }
+        let comments = mask_card_numbers(typed).into_owned();
+        self.drafts.insert(alert, comments.clone());
+        Keep::NoteDraft(alert, Draft { comments, ..Draft::default() })
+    }
+}

@@ -1,0 +1,142 @@
+//! Snoozed alerts: which were put aside on this workstation, and until when. One that is over is dropped when the file is next written.
+
+use serde::{Deserialize, Serialize};
+
+use super::file::{DeskError, DeskFile};
+use super::journal::JournalAlert;
+use crate::domain::time::{from_iso, to_iso};
+use crate::domain::{AlertId, Timestamp};
+
+/// An alert that was put aside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SnoozedAlert {
+    pub alert: JournalAlert,
+    pub until: Timestamp,
+}
+
+/// The file of snoozed alerts.
+#[derive(Debug, Clone)]
+pub struct Snoozes {
+    file: DeskFile,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+struct SnoozesFile {
+    #[serde(default)]
+    snoozed: Vec<SnoozedEntry>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SnoozedEntry {
+    until: String,
+    alert: JournalAlert,
+}
+
+impl Snoozes {
+    pub(super) fn new(file: DeskFile) -> Self {
+        Self { file }
+    }
+
+    /// The alerts that are put aside at a moment.
+    pub fn list(&self, now: Timestamp) -> Result<Vec<SnoozedAlert>, DeskError> {
+        let entries = self.file.read::<SnoozesFile>()?.unwrap_or_default().snoozed;
+        let snoozed = entries.into_iter().filter_map(|entry| Some(SnoozedAlert { until: from_iso(&entry.until)?, alert: entry.alert }));
+        Ok(snoozed.filter(|snoozed| snoozed.until > now).collect())
+    }
+
+    /// Puts alerts aside; an earlier snooze of one of them gives way.
+    pub fn put(&self, new: &[SnoozedAlert], now: Timestamp) -> Result<(), DeskError> {
+        self.change(now, |snoozed| {
+            snoozed.retain(|known| new.iter().all(|new| new.alert.id != known.alert.id));
+            snoozed.extend_from_slice(new);
+        })
+    }
+
+    /// Ends the snoozes of these alerts.
+    pub fn end(&self, ended: &[AlertId], now: Timestamp) -> Result<(), DeskError> {
+        self.change(now, |snoozed| snoozed.retain(|known| !ended.contains(&known.alert.id)))
+    }
+
+    /// Consoles on one desk change it one after the other.
+    fn change(&self, now: Timestamp, change: impl FnOnce(&mut Vec<SnoozedAlert>)) -> Result<(), DeskError> {
+        let _turn = self.file.turn()?;
+        let mut snoozed = self.list(now)?;
+        change(&mut snoozed);
+        if snoozed.is_empty() {
+            return self.file.remove();
+        }
+        let entry = |snoozed: SnoozedAlert| SnoozedEntry { until: to_iso(snoozed.until), alert: snoozed.alert };
+        self.file.write("Alerts that are put aside for a while.", &SnoozesFile { snoozed: snoozed.into_iter().map(entry).collect() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::Duration;
+
+    use super::*;
+    use crate::domain::Alert;
+
+    fn snoozes() -> (tempfile::TempDir, Snoozes) {
+        let directory = tempfile::tempdir().unwrap();
+        let snoozes = Snoozes::new(DeskFile::new(directory.path().join("snoozed.toml")));
+        (directory, snoozes)
+    }
+
+    fn now() -> Timestamp {
+        from_iso("2026-11-20T14:03:00Z").unwrap()
+    }
+
+    fn snoozed(minutes: i64) -> SnoozedAlert {
+        SnoozedAlert { alert: (&Alert::sample()).into(), until: now() + Duration::minutes(minutes) }
+    }
+
+    #[test]
+    fn snoozes_survive_a_restart_and_end_by_themselves() {
+        let (_directory, snoozes) = snoozes();
+        let [short, long] = [snoozed(15), snoozed(60)];
+
+        snoozes.put(&[short.clone(), long.clone()], now()).unwrap();
+
+        assert_eq!(snoozes.list(now()), Ok(vec![short, long.clone()]));
+        assert_eq!(snoozes.list(now() + Duration::minutes(15)), Ok(vec![long]));
+        assert_eq!(snoozes.list(now() + Duration::hours(2)), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn a_new_snooze_of_an_alert_takes_the_place_of_the_one_before() {
+        let (_directory, snoozes) = snoozes();
+        let first = snoozed(15);
+        let second = SnoozedAlert { until: now() + Duration::hours(1), ..first.clone() };
+
+        snoozes.put(std::slice::from_ref(&first), now()).unwrap();
+        snoozes.put(std::slice::from_ref(&second), now()).unwrap();
+
+        assert_eq!(snoozes.list(now()), Ok(vec![second]));
+    }
+
+    #[test]
+    fn what_is_over_is_pruned_and_an_empty_file_goes() {
+        let (directory, snoozes) = snoozes();
+        let [over, other] = [snoozed(15), snoozed(60)];
+        snoozes.put(&[over.clone(), other.clone()], now()).unwrap();
+
+        snoozes.end(&[AlertId::generate()], now() + Duration::minutes(20)).unwrap();
+        let pruned = std::fs::read_to_string(directory.path().join("snoozed.toml")).unwrap();
+        snoozes.end(&[other.alert.id], now()).unwrap();
+
+        assert!(!pruned.contains(&over.alert.id.to_string()), "{pruned}");
+        assert!(!directory.path().join("snoozed.toml").exists());
+    }
+
+    #[test]
+    fn a_broken_file_is_reported_and_kept() {
+        let (directory, snoozes) = snoozes();
+        let path = directory.path().join("snoozed.toml");
+        std::fs::write(&path, "[[snoozed]]\nuntil = 7 8\n").unwrap();
+
+        assert_eq!(snoozes.list(now()).unwrap_err().line, Some(2));
+        assert!(snoozes.put(&[snoozed(15)], now()).is_err());
+        assert!(std::fs::read_to_string(&path).unwrap().contains("7 8"));
+    }
+}

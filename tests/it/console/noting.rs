@@ -1,0 +1,185 @@
+//! Notes on an alert: typed in a form, kept on this machine, seen in the detail, the list and the case.
+
+use avert::console::SessionInfo;
+use avert::console::app::DeskState;
+use avert::console::effects::{Effect, Keep};
+use avert::desk::{Draft, Note};
+use avert::domain::note::MAX_NOTE_CHARS;
+use avert::domain::time::Clock;
+use avert::domain::{AlertId, Dialect, Environment};
+use chrono::Duration;
+
+use super::rig::{Made, Rig, clock};
+
+fn named() -> SessionInfo {
+    SessionInfo {
+        name: "acme-eu".to_owned(),
+        environment: Some(Environment::Sandbox),
+        user: Some("Ana Pérez".to_owned()),
+        ..SessionInfo::default()
+    }
+}
+
+fn kept(rig: &Rig) -> Vec<Note> {
+    let note = |effect: &Effect| if let Effect::Keep(Keep::Note(note)) = effect { Some(note.clone()) } else { None };
+    rig.done.iter().filter_map(note).collect()
+}
+
+fn first() -> AlertId {
+    AlertId(uuid::Uuid::from_u128(1))
+}
+
+#[test]
+fn a_note_is_kept_with_its_time_and_who_wrote_it_and_is_seen_everywhere() {
+    let mut rig = Made { place: named(), ..Made::default() }.start();
+
+    rig.press("a");
+    rig.type_text("Customer called, waits for the bank.");
+    rig.press("ctrl-s");
+    let screen = rig.screen();
+    rig.press("enter");
+    let case = rig.screen();
+
+    let note = kept(&rig).pop().unwrap();
+    assert_eq!((note.alert, note.user.as_deref(), note.at), (first(), Some("Ana Pérez"), rig.clock.now()));
+    assert!(screen.contains("NOTES  on this machine only") && screen.contains("Customer called, waits for the bank."), "{screen}");
+    assert!(screen.contains("14:03 UTC, just now, Ana Pérez"), "{screen}");
+    let row = screen.lines().find(|line| line.contains("0h41")).unwrap();
+    assert!(row.contains('n'), "{row}");
+    assert!(case.contains("noted here by Ana Pérez"), "{case}");
+    assert_eq!(rig.sent(), 0, "nothing of it leaves this machine");
+}
+
+#[test]
+fn a_note_never_holds_a_card_number() {
+    let mut rig = Made::default().start();
+
+    rig.press("a");
+    rig.type_text("card 4111111111111111");
+    rig.advance(Duration::seconds(1));
+    let warned = rig.screen();
+    rig.press("ctrl-s");
+
+    assert!(warned.contains("a card number: only its BIN and last four digits are kept"), "{warned}");
+    assert_eq!(kept(&rig)[0].text, "card 411111******1111");
+    assert!(!format!("{:?}", rig.done).contains("4111111111111111"), "neither does what is kept while one types");
+}
+
+#[test]
+fn a_note_that_is_too_long_is_counted_and_refused_and_never_cut() {
+    let mut rig = Made::default().start();
+    rig.press("a");
+    rig.type_text(&"x".repeat(MAX_NOTE_CHARS + 3));
+    let counted = rig.screen();
+
+    rig.press("ctrl-s");
+    let refused = kept(&rig).len();
+    rig.press("backspace backspace backspace ctrl-s");
+
+    assert!(counted.contains("503/500") && counted.contains("✗ 3 too many: at most 500"), "{counted}");
+    assert_eq!(refused, 0);
+    assert_eq!(kept(&rig)[0].text.chars().count(), MAX_NOTE_CHARS);
+}
+
+#[test]
+fn an_empty_note_is_refused_and_enter_keeps_nothing() {
+    let mut rig = Made::default().start();
+
+    rig.press("a ctrl-s");
+    let empty = rig.screen();
+    rig.type_text("x");
+    rig.press("enter");
+    let entered = rig.screen();
+
+    assert!(empty.contains("✗ nothing is written yet"), "{empty}");
+    assert!(entered.contains("ctrl-s keeps it, alt-enter begins a new line"), "{entered}");
+    assert!(kept(&rig).is_empty());
+}
+
+#[test]
+fn what_is_typed_is_kept_within_300_ms_and_stands_there_again() {
+    let mut rig = Made::default().start();
+    rig.press("a");
+    rig.type_text("half a no");
+    rig.advance(Duration::milliseconds(310));
+
+    let drafted = rig
+        .done
+        .iter()
+        .any(|effect| matches!(effect, Effect::Keep(Keep::NoteDraft(id, draft)) if *id == first() && draft.comments == "half a no"));
+    rig.press("esc");
+    let begun = rig.screen();
+    rig.press("a");
+    let again = rig.screen();
+    rig.type_text("te");
+    rig.press("ctrl-s");
+
+    assert!(drafted, "{:?}", rig.done);
+    assert!(begun.contains("a note is begun and not kept yet"), "{begun}");
+    assert!(again.contains("half a no"), "{again}");
+    assert_eq!(kept(&rig)[0].text, "half a note");
+    assert!(rig.done.contains(&Effect::Keep(Keep::NoNoteDraft(first()))));
+    assert!(!rig.screen().contains("a note is begun"));
+}
+
+#[test]
+fn notes_and_what_was_being_written_are_there_after_a_restart() {
+    let note = Note { at: clock().now() - Duration::days(2), alert: first(), user: None, text: "seen on Monday".to_owned() };
+    let draft = Draft { comments: "and today".to_owned(), ..Draft::default() };
+    let state = DeskState { notes: vec![note], note_drafts: [(first(), draft)].into(), ..DeskState::default() };
+    let mut rig = Made { kept: state, ..Made::default() }.start();
+
+    let screen = rig.screen();
+    rig.press("a");
+    let form = rig.screen();
+
+    assert!(screen.contains("seen on Monday") && screen.contains("2 d ago"), "{screen}");
+    assert!(form.contains("and today"), "{form}");
+}
+
+#[test]
+fn notes_can_be_taken_where_nothing_may_be_sent_and_elsewhere_in_either_dialect() {
+    for dialect in [Dialect::Current, Dialect::Older] {
+        let place = SessionInfo { read_only: true, remote: true, dialect, ..named() };
+        let mut rig = Made { place, operator: false, ..Made::default() }.start();
+
+        rig.press("a");
+        rig.type_text("read only");
+        rig.press("ctrl-s");
+
+        assert_eq!(kept(&rig).len(), 1, "{dialect:?}");
+    }
+}
+
+#[test]
+fn a_note_can_be_added_in_the_case_and_help_tells_of_its_keys_there() {
+    let mut rig = Made::default().start();
+    rig.press("enter ?");
+    let help = rig.screen();
+
+    rig.type_text("note");
+    rig.press("enter");
+    let form = rig.screen();
+    rig.type_text("from the case");
+    rig.press("ctrl-s");
+
+    assert!(help.contains("In the case: the alert as the interface writes it") && !help.contains("Choose a view"), "{help}");
+    assert!(form.contains("Notes stay on this machine; the service never sees them."), "{form}");
+    assert_eq!(kept(&rig)[0].text, "from the case");
+    assert!(rig.screen().contains("noted here"), "the case is still open: {}", rig.screen());
+}
+
+#[test]
+fn control_characters_and_marks_that_turn_the_writing_never_reach_the_screen() {
+    let text = "a\u{202e}b\u{7}c".to_owned();
+    let note = Note { at: clock().now(), alert: first(), user: Some("x\u{1b}[2J".to_owned()), text };
+    let mut rig = Made { kept: DeskState { notes: vec![note], ..DeskState::default() }, ..Made::default() }.start();
+
+    let queue = rig.screen();
+    rig.press("enter");
+    let case = rig.screen();
+
+    for screen in [queue, case] {
+        assert!(!screen.contains(['\u{202e}', '\u{7}', '\u{1b}']), "{screen}");
+    }
+}

@@ -1,0 +1,256 @@
+//! Snoozing: an alert leaves its views for a while, never long enough to lapse, and comes back by itself.
+
+use avert::console::SessionInfo;
+use avert::console::app::DeskState;
+use avert::console::effects::{Effect, Keep};
+use avert::console::message::Message;
+use avert::desk::SnoozedAlert;
+use avert::domain::time::Clock;
+use avert::domain::{Alert, AlertId, AlertStatus, Deadline};
+use chrono::Duration;
+
+use super::fake::{morning, refunded_sibling};
+use super::rig::{Made, Rig, clock};
+
+fn id(number: u128) -> AlertId {
+    AlertId(uuid::Uuid::from_u128(number))
+}
+
+fn rows(rig: &Rig) -> Vec<AlertId> {
+    let listing = &rig.app.queue().listing;
+    listing.window().into_iter().filter_map(|(_, row)| listing.row(row).alert()).map(|alert| alert.id).collect()
+}
+
+/// The cursor on an alert that closes in 220 minutes.
+fn on_the_fifth() -> Rig {
+    let mut rig = Made::default().start();
+    rig.press("j j j j");
+    assert_eq!(rig.current(), id(5));
+    rig
+}
+
+fn kept(alerts: &[Alert], minutes: i64) -> DeskState {
+    let until = clock().now() + Duration::minutes(minutes);
+    DeskState { snoozed: alerts.iter().map(|alert| SnoozedAlert { alert: alert.into(), until }).collect(), ..DeskState::default() }
+}
+
+#[test]
+fn a_snoozed_alert_leaves_the_view_is_counted_and_comes_back_by_itself() {
+    let mut rig = on_the_fifth();
+
+    rig.press("z enter");
+    let (gone, cursor, screen) = (rows(&rig), rig.current(), rig.screen());
+    rig.advance(Duration::minutes(14));
+    let still = rows(&rig);
+    rig.advance(Duration::minutes(1));
+    let back = rig.screen();
+
+    assert!(!gone.contains(&id(5)) && !still.contains(&id(5)), "{screen}");
+    assert_eq!(cursor, id(6), "the cursor goes on to the next one");
+    assert!(screen.contains("1 snoozed") && screen.contains("Snoozed until 14:18 UTC"), "{screen}");
+    assert!(rows(&rig).contains(&id(5)) && rig.current() == id(6), "{back}");
+    assert!(back.contains("ETHOCA 12,000 JPY is back from its snooze."), "{back}");
+    assert!(rig.done.iter().any(|effect| matches!(effect, Effect::Keep(Keep::NoSnooze(ids, _)) if ids == &[id(5)])));
+}
+
+#[test]
+fn what_is_offered_is_cut_to_an_hour_before_the_deadline_and_says_so() {
+    let mut rig = on_the_fifth();
+
+    rig.press("z");
+
+    let screen = rig.screen();
+    assert!(screen.contains("15 min      until 14:18 UTC") && screen.contains("1 h         until 15:03 UTC"), "{screen}");
+    assert!(screen.contains("2 h 39 min  until 16:43 UTC, 20:43 local: 1 h before it closes"), "{screen}");
+    assert!(!screen.contains("4 h         until"), "{screen}");
+}
+
+#[test]
+fn where_nothing_is_left_it_says_why() {
+    let mut rig = Made::default().start();
+
+    rig.press("z");
+
+    let screen = rig.screen();
+    assert!(screen.contains("Not snoozed: it closes in 41 min, and a snooze ends an hour before that at the latest."), "{screen}");
+    assert_eq!(rows(&rig)[0], id(1));
+}
+
+#[test]
+fn a_view_lists_what_is_snoozed_with_what_it_is_now_and_a_snooze_can_be_ended_there() {
+    let mut rig = on_the_fifth();
+    rig.press("z enter");
+
+    rig.update(Message::ShowView(avert::console::views::View::built_in(avert::desk::BuiltIn::Snoozed, rig.clock.now())));
+    rig.advance(Duration::milliseconds(400));
+    let (listed, screen) = (rows(&rig), rig.screen());
+    rig.press("z end enter");
+    rig.advance(Duration::milliseconds(400));
+    let empty = rig.screen();
+
+    assert_eq!(listed, [id(5)], "{screen}");
+    assert!(screen.contains("Snoozed, by deadline") && screen.contains("snoozed 14 min more, until 14:18 UTC"), "{screen}");
+    assert!(empty.contains("No longer snoozed."), "{empty}");
+    rig.update(Message::ShowView(avert::console::views::View::built_in(avert::desk::BuiltIn::Open, rig.clock.now())));
+    rig.advance(Duration::milliseconds(400));
+    assert!(rows(&rig).contains(&id(5)));
+}
+
+#[test]
+fn a_snooze_survives_a_restart_and_the_first_row_in_sight_has_the_cursor() {
+    let alerts = morning(clock().now());
+    let mut rig = Made { kept: kept(&alerts[..3], 30), ..Made::of(alerts) }.start();
+
+    let screen = rig.screen();
+    assert_eq!((rows(&rig)[0], rig.current()), (id(4), id(4)), "{screen}");
+    assert!(screen.contains("3 snoozed"), "{screen}");
+    rig.advance(Duration::minutes(30));
+
+    let back = rig.screen();
+    rig.press("N");
+    assert!(back.contains("3 alerts are back from their snooze.") && back.contains("3 came in above  N"), "{back}");
+    assert_eq!((rows(&rig)[0], rig.current()), (id(1), id(1)));
+}
+
+#[test]
+fn the_cursor_keeps_its_line_while_snoozed_alerts_above_it_come_back() {
+    let alerts = morning(clock().now());
+    let mut rig = Made { kept: kept(&alerts[1..3], 30), ..Made::of(alerts) }.start();
+    rig.press("j j");
+    let line = |rig: &Rig| {
+        let listing = &rig.app.queue().listing;
+        listing.window().into_iter().find(|(_, row)| *row == listing.cursor()).map(|(line, _)| line)
+    };
+    let before = (rig.current(), line(&rig));
+
+    rig.advance(Duration::minutes(31));
+
+    assert_eq!((rig.current(), line(&rig)), before);
+}
+
+#[test]
+fn a_view_of_snoozed_alerts_alone_says_so_and_nothing_can_be_decided_there() {
+    let alerts = morning(clock().now());
+    let mut rig = Made { kept: kept(&alerts, 30), ..Made::of(alerts) }.start();
+
+    let screen = rig.screen();
+    rig.press("j G r ctrl-s");
+    rig.advance(Duration::seconds(10));
+
+    assert!(screen.contains("All that is left here is snoozed.") && screen.contains("19 snoozed"), "{screen}");
+    assert_eq!((rig.app.queue().listing.cursor_id(), rig.sent()), (None, 0));
+    rig.advance(Duration::minutes(30));
+    assert_eq!(rig.current(), id(1));
+}
+
+#[test]
+fn marked_alerts_are_snoozed_together_each_to_its_own_deadline() {
+    let mut rig = Made::default().start();
+    rig.press("space space space space space z");
+    let menu = rig.screen();
+
+    rig.press("down down enter");
+
+    let screen = rig.screen();
+    assert!(menu.contains("Snooze 5 alerts") && menu.contains("of them back before"), "{menu}");
+    assert!(screen.contains("1 alert stays") && screen.contains("4 snoozed"), "{screen}");
+    assert!(!screen.contains("marked"), "{screen}");
+    let snoozed =
+        rig.done.iter().find_map(|effect| if let Effect::Keep(Keep::Snooze(new, _)) = effect { Some(new.clone()) } else { None }).unwrap();
+    for SnoozedAlert { alert, until } in snoozed {
+        let Deadline::At(deadline) = rig.service.alert(alert.id).unwrap().deadline else { panic!("a deadline") };
+        assert!(deadline - until >= Duration::hours(1), "{alert:?}");
+    }
+}
+
+#[test]
+fn all_of_a_filter_and_a_range_pass_over_what_is_snoozed() {
+    let mut rig = on_the_fifth();
+    rig.press("z enter");
+
+    rig.press("*");
+    let all = rig.screen();
+    rig.press("esc esc g V j j j j");
+    let range = rig.screen();
+    rig.press("V");
+    let marked = rig.screen();
+
+    assert!(all.contains("18 marked"), "{all}");
+    assert!(range.contains("range of 5 alerts"), "{range}");
+    assert!(marked.contains("5 marked"), "{marked}");
+    assert_eq!(rig.current(), id(6), "and the cursor passed over it");
+}
+
+#[test]
+fn a_find_goes_to_a_snoozed_alert_and_a_decision_on_it_ends_its_snooze() {
+    let alerts = morning(clock().now());
+    let fifth = alerts[4].clone();
+    let mut rig = Made { kept: kept(&alerts[4..5], 30), ..Made::of(alerts) }.start();
+
+    rig.update(Message::GoToFound(Box::new(fifth)));
+    rig.advance(Duration::milliseconds(400));
+    let found = rig.screen();
+    rig.press("n ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    assert!(found.contains("snoozed 29 min more"), "{found}");
+    assert_eq!(rig.service.alert(id(5)).unwrap().status, AlertStatus::Chargeback);
+    assert!(rig.done.iter().any(|effect| matches!(effect, Effect::Keep(Keep::NoSnooze(ids, _)) if ids == &[id(5)])));
+}
+
+#[test]
+fn an_alert_can_be_snoozed_in_its_case_and_where_nothing_may_be_sent() {
+    let place = SessionInfo { read_only: true, remote: true, ..SessionInfo::default() };
+    let mut rig = Made { place, operator: false, ..Made::default() }.start();
+    rig.press("j j j j enter z enter");
+    let case = rig.screen();
+    rig.press("esc");
+
+    assert!(case.contains("snoozed"), "{case}");
+    assert!(!rows(&rig).contains(&id(5)), "{}", rig.screen());
+}
+
+#[test]
+fn what_was_answered_elsewhere_meanwhile_is_no_longer_hidden() {
+    let alerts = morning(clock().now());
+    let mut rig = Made { kept: kept(&alerts[4..5], 240), ..Made::of(alerts) }.start();
+    rig.update(Message::ShowView(avert::console::views::View::built_in(avert::desk::BuiltIn::All, rig.clock.now())));
+    rig.advance(Duration::milliseconds(400));
+    let hidden = rows(&rig).contains(&id(5));
+
+    let now = rig.clock.now();
+    rig.change(|alerts| {
+        let alert = alerts.iter_mut().find(|alert| alert.id == id(5)).unwrap();
+        alert.outcome = refunded_sibling(alert, 9_001, now).outcome;
+        alert.status = AlertStatus::Resolved;
+    });
+
+    assert!(!hidden && rows(&rig).contains(&id(5)), "{}", rig.screen());
+}
+
+#[test]
+fn rows_that_are_hidden_among_many_pages_cost_no_row_in_sight() {
+    let now = clock().now();
+    let alerts: Vec<Alert> = (0..350u128)
+        .map(|number| Alert {
+            id: id(10_000 + number),
+            deadline: Deadline::At(now + Duration::hours(20) + Duration::minutes(i64::try_from(number).unwrap())),
+            ..morning(now)[0].clone()
+        })
+        .collect();
+    let mut rig = Made { kept: kept(&alerts[..90], 60), size: (120, 40), ..Made::of(alerts) }.start();
+
+    let first = rows(&rig);
+    let height = first.len();
+    let mut seen = vec![rig.current()];
+    for _ in 1..260 {
+        rig.press("j");
+        seen.push(rig.current());
+        assert_eq!(rows(&rig).len(), height, "the window is full");
+    }
+    rig.press("g");
+
+    assert_eq!(first[0], id(10_090));
+    assert_eq!(seen, (90..350u128).map(|number| id(10_000 + number)).collect::<Vec<_>>());
+    assert_eq!(rows(&rig), first);
+}
