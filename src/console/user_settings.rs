@@ -6,6 +6,7 @@ use super::Preferences;
 use super::notices::DesktopSequence;
 use super::setting::SettingValue;
 use super::theme::ThemeName;
+use super::times::ShownClocks;
 
 /// A setting that can be changed here.
 #[derive(Debug)]
@@ -89,6 +90,23 @@ pub const USER_SETTINGS: &[UserSetting] = &[
         },
     },
     UserSetting {
+        table: "console",
+        key: "times",
+        variable: "AVERT_TIMES",
+        label: "times",
+        options: &[
+            (Word("both"), "UTC, and beside it the time of this machine"),
+            (Word("utc"), "UTC alone"),
+            (Word("local"), "the time of this machine alone"),
+        ],
+        current: |preferences| Word(CLOCKS.iter().find(|(clocks, _)| *clocks == preferences.clocks).map_or("both", |(_, word)| word)),
+        apply: |preferences, value| {
+            if let Some((clocks, _)) = CLOCKS.iter().find(|(_, known)| value == Word(known)) {
+                preferences.clocks = *clocks;
+            }
+        },
+    },
+    UserSetting {
         table: "notices",
         key: "bell",
         variable: "",
@@ -153,6 +171,9 @@ pub const USER_SETTINGS: &[UserSetting] = &[
         },
     },
 ];
+
+/// Clocks that moments are told by, and their words.
+const CLOCKS: [(ShownClocks, &str); 3] = [(ShownClocks::Both, "both"), (ShownClocks::Utc, "utc"), (ShownClocks::Local, "local")];
 
 /// Ways of having a message shown on the desktop, and their words.
 const SEQUENCES: [(Option<DesktopSequence>, &str); 3] =

@@ -42,7 +42,7 @@ impl CodeBook {
 
 static CODES: LazyLock<CodeBook> = LazyLock::new(|| CodeBook::read(include_str!("../../assets/codes.toml")));
 
-/// What a merchant category code (ISO 18245, four digits) says a merchant sells: `travel agencies, tour operators`.
+/// What a merchant category code (ISO 18245, four digits) says a merchant sells: `travel agencies`.
 pub fn merchant_category(code: &str) -> Option<&'static str> {
     let number: u16 = code.trim().parse().ok().filter(|_| code.trim().len() == 4)?;
     CODES.categories.iter().find(|(codes, _)| codes.contains(&number)).map(|(_, words)| words.as_str())
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[rstest]
-    #[case("4722", Some("travel agencies, tour operators"))]
+    #[case("4722", Some("travel agencies"))]
     #[case(" 5732 ", Some("electronics"))]
     #[case("3066", Some("an airline"))]
     #[case("3999", Some("a hotel"))]

@@ -366,11 +366,13 @@ async fn no_secret_and_no_card_number_is_written_told_sent_or_shown() {
     let mut terminal = Terminal::start(&console_home, &["open", "--config", settings, "-vv"], 160, 48);
     terminal.wait_for("HARMLESS*SHOP");
     terminal.press("\r");
+    terminal.wait_for("4 alerts on one payment");
+    seen.add("screen: the case", terminal.text());
     terminal.press("r");
-    terminal.wait_for("Resolve");
+    terminal.wait_for("Answer the case");
     seen.add("screen: the form", terminal.text());
     terminal.press("\x1b");
-    terminal.wait_gone("Resolve");
+    terminal.wait_gone("Answer the case");
     terminal.press("q");
     seen.add("screen", terminal.wait_exit().1);
     let backup = home.join("canary.backup");

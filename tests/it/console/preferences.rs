@@ -70,6 +70,17 @@ fn the_mouse_is_given_to_the_terminal_and_taken_again() {
 }
 
 #[test]
+fn the_clocks_that_moments_are_told_by_change_at_once() {
+    let mut rig = settings(Made::default());
+    let before = rig.screen();
+
+    rig.press("j j j enter end enter");
+
+    assert!(before.contains("14:03 UTC"), "{before}");
+    assert!(rig.screen().contains("18:03 local"), "{}", rig.screen());
+}
+
+#[test]
 fn what_is_stronger_than_the_file_is_said_beside_it_and_when_it_is_changed() {
     let overrides = vec![SettingOverride { key: "theme", by: "--theme".to_owned() }];
     let mut rig = settings(Made { overrides, ..Made::default() });
@@ -125,7 +136,7 @@ fn a_second_click_changes_a_setting() {
 fn notices_are_switched_where_the_console_is() {
     let mut rig = settings(Made::default());
 
-    rig.press("j j j enter down enter");
+    rig.press("j j j j enter down enter");
     rig.press("G enter end enter");
 
     assert_eq!(kept(&rig), [("bell", SettingValue::Flag(false)), ("before_minutes", SettingValue::Number(120))]);

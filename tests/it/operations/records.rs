@@ -158,7 +158,8 @@ async fn more_than_a_commit_takes_goes_in_one_go() {
     // A chain of 12,000 entries that nobody wants to write one by one; the hashes are not looked at by what takes them away.
     conn.execute_batch(
         "WITH RECURSIVE n(i) AS (VALUES (2) UNION ALL SELECT i + 1 FROM n WHERE i < 12000)
-         INSERT INTO audit SELECT i, at, organization, actor, origin, action, subject, detail, previous, hash FROM n, audit WHERE number = 1",
+         INSERT INTO audit (number, at, organization, actor, origin, action, subject, detail, previous, hash)
+         SELECT i, at, organization, actor, origin, action, subject, detail, previous, hash FROM n, audit WHERE number = 1",
     )
     .unwrap();
     house.pass(TimeDelta::days(12));

@@ -114,7 +114,7 @@ async fn alerts_from_before_there_was_a_search_over_all_fields_are_found_by_it()
 
     let applied = migrate::migrate(&server).await.unwrap();
 
-    assert_eq!(applied, ["find", "insights"]);
+    assert_eq!(applied, ["find", "insights", "persons"]);
     assert_eq!(found(&fixture, "a-10293").await, [open.id, answered.id]);
     assert_eq!(found(&fixture, "10 march").await, [answered.id]);
 }

@@ -145,6 +145,8 @@ fn as_it_was(directory: &Path) {
          DROP TABLE alert_find;
          DROP INDEX alert_waiting_by_time;
          DROP INDEX outcome_by_action_time;
+         ALTER TABLE audit DROP COLUMN person;
+         ALTER TABLE resolution_attempt DROP COLUMN person;
          DELETE FROM schema_migration WHERE number >= 6;
          UPDATE endpoint SET url = url || '?token={TOKEN}';
          UPDATE delivery_attempt SET sent = json_set(sent, '$.url', json_extract(sent, '$.url') || '?token={TOKEN}');

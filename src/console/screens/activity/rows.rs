@@ -186,7 +186,7 @@ pub fn count_of(view: ActivityView, cx: &AppContext, audit: &[AuditEntry]) -> us
 }
 
 /// The decisions of a view of decisions, in the order of the journal.
-fn decisions<'a>(view: ActivityView, cx: &'a AppContext) -> impl Iterator<Item = &'a DecisionRecord> {
+fn decisions(view: ActivityView, cx: &AppContext) -> impl Iterator<Item = &DecisionRecord> {
     cx.journal.history().records().iter().filter(move |record| match view {
         ActivityView::Today => times::same_day(record.made_at, cx.now, cx.settings.zone),
         ActivityView::Mine => cx.journal.is_own(record.session, record.user.as_deref()),
