@@ -215,10 +215,11 @@ pub(super) fn console_settings(context: &Context, args: &ConsoleArgs, reports: P
     let links = links(&context.settings.links);
     let browses = can_browse(variable);
     let files = std::env::current_dir().unwrap_or_default();
-    let mouse = settings.mouse;
+    let (mouse, plain) = (settings.mouse, args.plain || settings.plain);
     let overrides = overrides(args, variable);
     Ok(Preferences {
         theme,
+        plain,
         clocks,
         grace,
         mouse,
@@ -265,7 +266,11 @@ fn can_browse(lookup: impl Fn(&str) -> Option<String>) -> bool {
 /// The settings that a flag or the environment says for this console, whatever the file does.
 fn overrides(args: &ConsoleArgs, lookup: impl Fn(&str) -> Option<String>) -> Vec<SettingOverride> {
     let by_variable = |setting: &UserSetting| lookup(setting.variable).filter(|text| !text.is_empty()).map(|_| setting.variable.to_owned());
-    let by_flag = |setting: &UserSetting| (setting.key == "theme" && args.theme.is_some()).then(|| "--theme".to_owned());
+    let by_flag = |setting: &UserSetting| match setting.key {
+        "theme" if args.theme.is_some() => Some("--theme".to_owned()),
+        "plain" if args.plain => Some("--plain".to_owned()),
+        _ => None,
+    };
     let stronger =
         |setting: &UserSetting| Some(SettingOverride { key: setting.key, by: by_flag(setting).or_else(|| by_variable(setting))? });
     USER_SETTINGS.iter().filter_map(stronger).collect()

@@ -158,6 +158,8 @@ pub struct Console {
     /// By which clocks moments are told.
     #[serde(serialize_with = "write_word", deserialize_with = "read_word")]
     pub times: TimesSetting,
+    /// Whether the console draws nothing but words and signs.
+    pub plain: bool,
 }
 
 impl Default for Console {
@@ -169,6 +171,7 @@ impl Default for Console {
             keymap: PathBuf::new(),
             user: String::new(),
             times: TimesSetting::Both,
+            plain: false,
         }
     }
 }
@@ -296,6 +299,7 @@ const VARIABLES: &[(&str, Set)] = &[
         Ok(())
     }),
     ("AVERT_TIMES", |settings, text| word(text).map(|value| settings.console.times = value)),
+    ("AVERT_PLAIN", |settings, text| flag(text).map(|value| settings.console.plain = value)),
     ("AVERT_LOG", |settings, text| word(text).map(|value| settings.log.level = value)),
 ];
 
@@ -392,7 +396,7 @@ mod tests {
     #[case(
         "\n[console]\nthem = \"dark\"",
         3,
-        "unknown field `them`, expected one of `theme`, `mouse`, `grace_seconds`, `keymap`, `user`, `times`"
+        "unknown field `them`, expected one of `theme`, `mouse`, `grace_seconds`, `keymap`, `user`, `times`, `plain`"
     )]
     #[case("[console]\ntheme = \"blue\"", 2, "\"blue\" is not allowed: one of auto, dark, light, high-contrast, ansi")]
     #[case("[console]\nmouse = \"yes\"", 2, "expected a boolean")]

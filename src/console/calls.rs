@@ -87,6 +87,14 @@ pub fn left_words(alert: &Alert, now: Timestamp) -> String {
     }
 }
 
+/// When an alert lapses, in words that stay true while they stand.
+fn when_words(alert: &Alert, now: Timestamp) -> String {
+    match alert.deadline {
+        Deadline::At(moment) => format!("at {} UTC", moment.format("%H:%M")),
+        Deadline::HoursLeft(_) | Deadline::Unknown => left_words(alert, now),
+    }
+}
+
 impl Calls {
     /// Begins: everything is read at the first chance.
     pub fn begun(now: Timestamp) -> Self {
@@ -195,11 +203,11 @@ impl Calls {
         let is_late = untold.is_empty();
         let about = if is_late { unrung } else { untold };
         let first = about.first()?;
-        let (left, within) = (left_words(first, now), times::spell(before));
+        let (left, when, within) = (left_words(first, now), when_words(first, now), times::spell(before));
         let (words, outside) = match about.len() {
-            1 => (format!("{} lapses {left} and is not answered.", named(first)), format!("{} lapses {left}", outside_name(first))),
+            1 => (format!("{} lapses {when} and is not answered.", named(first)), format!("{} lapses {left}", outside_name(first))),
             many => (
-                format!("{many} alerts lapse within {within} and are not answered, the first {left}."),
+                format!("{many} alerts lapse within {within} and are not answered, the first {when}."),
                 format!("{many} alerts lapse within {within}, {} {left}", outside_name(first)),
             ),
         };

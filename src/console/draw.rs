@@ -9,6 +9,7 @@ use super::app::App;
 use super::areas::{Areas, SMALLEST};
 use super::decisions::Departure;
 use super::pen::{put_middle, put_right};
+use super::plain::simplify;
 use super::text::{columns, counted, wrap};
 use super::{Action, KeyContext, Keys, Pen, toasts};
 
@@ -26,6 +27,9 @@ impl App {
             self.draw_too_small(frame.buffer_mut(), area);
         } else {
             self.draw_all(frame, area);
+        }
+        if self.cx.settings.plain {
+            simplify(frame.buffer_mut());
         }
     }
 

@@ -34,6 +34,7 @@ pub mod notes;
 pub mod notices;
 mod parts;
 pub mod pen;
+mod plain;
 mod preferring;
 pub mod program_log;
 mod reads;

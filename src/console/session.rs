@@ -95,6 +95,8 @@ pub struct Preferences {
     /// The rules that suggest decisions, in the order in which they are asked.
     pub rules: Arc<[DecisionRule]>,
     pub zone: Zone,
+    /// Whether nothing is drawn but words and signs, for screen readers.
+    pub plain: bool,
     /// By which clocks moments are told.
     pub clocks: ShownClocks,
     /// How it calls.
@@ -126,6 +128,7 @@ impl Default for Preferences {
             keymap: Keymap::default(),
             rules: Arc::default(),
             zone: Zone::Machine,
+            plain: false,
             clocks: ShownClocks::Both,
             notices: NoticeSettings::default(),
             links: LinkTemplates::default(),

@@ -107,6 +107,19 @@ pub const USER_SETTINGS: &[UserSetting] = &[
         },
     },
     UserSetting {
+        table: "console",
+        key: "plain",
+        variable: "AVERT_PLAIN",
+        label: "plain",
+        options: &[(Flag(false), "with lines and boxes"), (Flag(true), "words and signs only, for screen readers")],
+        current: |preferences| Flag(preferences.plain),
+        apply: |preferences, value| {
+            if let Flag(plain) = value {
+                preferences.plain = plain;
+            }
+        },
+    },
+    UserSetting {
         table: "notices",
         key: "bell",
         variable: "",

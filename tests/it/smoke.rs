@@ -201,6 +201,27 @@ fn a_terminal_too_small_says_so_and_comes_back() {
 }
 
 #[test]
+fn a_plain_console_draws_words_and_signs_and_no_lines() {
+    let home = tempfile::tempdir().unwrap();
+    bring_in(home.path(), &["FIRST SHOP"]);
+    let mut terminal = Terminal::start(home.path(), &["open", "--plain"], 120, 40);
+    terminal.wait_for("FIRST SHOP");
+    let list = terminal.text();
+
+    open_form(&mut terminal, "n");
+    let form = terminal.text();
+
+    for screen in [&list, &form] {
+        assert!(!screen.chars().any(|letter| ('\u{2500}'..='\u{259f}').contains(&letter)), "{screen}");
+    }
+    assert!(list.lines().any(|line| line.starts_with('>') && line.contains("FIRST SHOP")), "{list}");
+    terminal.press("\x1b");
+    terminal.wait_gone("Resolve");
+    terminal.press("q");
+    assert_eq!(terminal.wait_exit().0, 0);
+}
+
+#[test]
 fn a_console_told_to_end_gives_the_terminal_back() {
     let home = tempfile::tempdir().unwrap();
     bring_in(home.path(), &["FIRST SHOP"]);

@@ -57,12 +57,15 @@ pub(crate) struct ConsoleArgs {
     /// Colours of the console. Default: by the terminal's background [env: AVERT_THEME]
     #[arg(long, value_enum)]
     pub(crate) theme: Option<ThemeSetting>,
+    /// Words and signs only, without boxes, lines and blocks: for screen readers [env: AVERT_PLAIN]
+    #[arg(long)]
+    pub(crate) plain: bool,
 }
 
 impl ConsoleArgs {
     /// These, and the other ones where these say nothing: flags may stand before the command and behind it.
     pub(crate) fn or(self, other: Self) -> Self {
-        Self { theme: self.theme.or(other.theme) }
+        Self { theme: self.theme.or(other.theme), plain: self.plain || other.plain }
     }
 }
 

@@ -48,7 +48,7 @@ fn an_alert_calls_once_when_it_comes_near_and_names_what_is_left() {
     let again = calls.deadlines(BEFORE, false, nobody, now());
     let second = calls.deadlines(BEFORE, false, nobody, at(2)).unwrap();
 
-    assert_eq!((first.words.as_str(), first.rings), ("CDRN lapses in 25 min and is not answered.", true));
+    assert_eq!((first.words.as_str(), first.rings), ("CDRN lapses at 12:25 UTC and is not answered.", true));
     assert_eq!(first.outside, "CDRN 7KQ0 lapses in 25 min");
     assert_eq!((again, second.about[0].provider_id.as_str()), (None, "7KQ1"));
 }
@@ -59,7 +59,7 @@ fn several_that_come_near_together_are_one_call_that_goes_to_the_first() {
 
     let call = calls.deadlines(BEFORE, false, nobody, now()).unwrap();
 
-    assert_eq!(call.words, "3 alerts lapse within 30 min and are not answered, the first in 12 min.");
+    assert_eq!(call.words, "3 alerts lapse within 30 min and are not answered, the first at 12:12 UTC.");
     assert_eq!(call.about.iter().map(|alert| alert.provider_id.as_str()).collect::<Vec<_>>(), ["7KQ1", "7KQ0", "7KQ2"]);
 }
 
