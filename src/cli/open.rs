@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 
 use super::alerts::alert_records;
-use super::args::{ConsoleArgs, OpenArgs, RemoteArgs};
+use super::args::{ConsoleArgs, OpenArgs, OrganizationArgs, RemoteArgs};
 use super::context::Context;
 use super::database::key_file;
 use super::failure::{Misused, SaidAlready, say};
@@ -48,10 +48,13 @@ const DRAIN: Duration = Duration::from_secs(1);
 
 pub(super) async fn run(context: Context, mut args: OpenArgs) -> anyhow::Result<()> {
     require_terminal()?;
+    let here = args.organization.clone();
     let mut next = open_once(&context, &args).await?;
     while let Some(name) = next {
         let remote = RemoteArgs { profile: Some(name.clone()), ..RemoteArgs::default() };
-        args = OpenArgs { console: args.console, remote, ..OpenArgs::default() };
+        // On this machine it is the organization that was asked for.
+        let organization = if name == LOCAL { here.clone() } else { OrganizationArgs::default() };
+        args = OpenArgs { console: args.console, remote, organization, ..OpenArgs::default() };
         // Each one reads the settings as they are by then: another console may have changed them.
         let context = context.with_settings_of_now()?;
         next = open_once(&context, &args).await.with_context(|| format!("the console of profile {name}"))?;

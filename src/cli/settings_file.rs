@@ -101,6 +101,10 @@ fn turn(file: &Path) -> io::Result<fs::File> {
 /// Writes beside the file, private from the first byte, to the disk, then takes its name.
 fn replace(directory: &Path, file: &Path, text: &str) -> io::Result<()> {
     let mut new = tempfile::NamedTempFile::new_in(directory)?;
+    // Who could read the file that was there can read it on.
+    if let Ok(before) = fs::metadata(file) {
+        new.as_file().set_permissions(before.permissions())?;
+    }
     new.write_all(text.as_bytes())?;
     new.as_file().sync_all()?;
     new.persist(file)?;
@@ -173,17 +177,22 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn the_file_is_its_owners_alone_and_a_link_to_it_stays_one() {
+    fn a_new_file_is_its_owners_alone_and_one_that_was_there_keeps_its_mode_and_the_link_to_it() {
         use std::os::unix::fs::PermissionsExt as _;
         let directory = tempfile::tempdir().unwrap();
         let (real, link) = (directory.path().join("dotfiles.toml"), directory.path().join("config.toml"));
         fs::write(&real, "").unwrap();
+        fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
+        let new = directory.path().join("new.toml");
         std::os::unix::fs::symlink(&real, &link).unwrap();
 
-        SettingsFile::at(link.clone()).keep("console", "theme", SettingValue::Word("ansi")).unwrap();
+        for file in [&link, &new] {
+            SettingsFile::at(file.clone()).keep("console", "theme", SettingValue::Word("ansi")).unwrap();
+        }
 
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-        assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o600);
+        let modes = [&real, &new].map(|file| fs::metadata(file).unwrap().permissions().mode() & 0o777);
+        assert_eq!(modes, [0o640, 0o600]);
         assert!(fs::read_to_string(&real).unwrap().contains("ansi"));
     }
 }

@@ -479,7 +479,12 @@ impl App {
             }
             Event::Key(key) if self.is_too_small() => {
                 let quits = self.cx.settings.keymap.action(&[KeyContext::Always], key.into()) == Some(Action::Quit);
-                if quits { self.quit() } else { Vec::new() }
+                if quits {
+                    self.cx.next_profile = None;
+                    self.quit()
+                } else {
+                    Vec::new()
+                }
             }
             _ if self.is_too_small() || self.cx.leaving => Vec::new(),
             Event::Key(key) if self.opens_palette(key) => {

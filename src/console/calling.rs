@@ -48,12 +48,10 @@ impl App {
             let words = if more.is_empty() { first.clone() } else { format!("{first}, and {} more", more.len()) };
             effects.extend(cx.settings.notices.notice(&words).map(Effect::Notice));
         }
-        if cx.settings.notices.title {
-            let title = title(cx);
-            if self.title.as_ref() != Some(&title) {
-                self.title = Some(title.clone());
-                effects.push(Effect::Title(title));
-            }
+        let title = cx.settings.notices.title.then(|| title(cx));
+        if self.title != title {
+            self.title.clone_from(&title);
+            effects.push(Effect::Title(title));
         }
         effects
     }

@@ -74,8 +74,8 @@ pub enum Effect {
     Browse(String),
     /// Ring, and tell on the desktop.
     Notice(Notice),
-    /// Set the terminal's title.
-    Title(String),
+    /// Set the terminal's title; nothing gives it the one back that it had.
+    Title(Option<String>),
     /// Write a text into a new file.
     WriteFile(PathBuf, String),
     /// Match an alert with the desk's orders, after this change of what matches.
@@ -496,7 +496,7 @@ fn keep_on(desk: &Desk, what: &Keep) -> Result<(), String> {
         Keep::Draft(alert, draft) => desk.drafts().put(*alert, draft),
         Keep::NoDraft(alert) => desk.drafts().remove(*alert),
         Keep::Sales(entered) => desk.sales().set(*entered),
-        Keep::Note(note) => desk.notes().add(note),
+        Keep::Note(note) => desk.notes().add(note).and_then(|()| desk.note_drafts().remove(note.alert)),
         Keep::NoteDraft(alert, draft) => desk.note_drafts().put(*alert, draft),
         Keep::NoNoteDraft(alert) => desk.note_drafts().remove(*alert),
         Keep::Snooze(snoozed, now) => desk.snoozes().put(snoozed, *now),

@@ -17,7 +17,6 @@ use zeroize::Zeroize;
 use super::app::{App, DeskState, Parts};
 use super::compact_backend::CompactBackend;
 use super::effects::Runner;
-use super::notices::title_sequence;
 use super::session::{ConsoleError, Session, SessionInfo};
 use super::terminal::{FrameWriter, KeyReader, TerminalGuard};
 use super::{Effect, Message, Theme};
@@ -178,8 +177,8 @@ impl Surface for Screen {
             }
             Effect::Notice(notice) => self.writer.send(notice.sequence().as_bytes()),
             Effect::Title(title) => {
-                let sent = self.writer.send(title_sequence(&title).as_bytes());
-                self.title = Some(title);
+                let sent = self.writer.send(&self.guard.title(title.as_deref()));
+                self.title = title;
                 sent
             }
             Effect::Mouse(on) => self.guard.set_mouse(on),

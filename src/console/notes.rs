@@ -46,6 +46,11 @@ impl NoteList {
         Keep::Note(note)
     }
 
+    /// Forgets what was being written about an alert, because it is a note now.
+    pub fn drop_draft(&mut self, alert: AlertId) {
+        self.drafts.remove(&alert);
+    }
+
     /// Takes over what is typed for an alert, card numbers masked; what is to be kept of it.
     pub fn keep_draft(&mut self, alert: AlertId, typed: &str) -> Keep {
         if typed.trim().is_empty() {

@@ -41,7 +41,7 @@ mod tests {
 
         simplify(&mut buffer);
 
-        let line: String = buffer.content.iter().map(|cell| cell.symbol()).collect();
+        let line: String = buffer.content.iter().map(ratatui::buffer::Cell::symbol).collect();
         assert!(line.starts_with("     >⚠"), "{line:?}");
         assert!(line.contains("東") && line.contains("==") && line.contains('✓'), "{line:?}");
         assert!(!line.chars().any(|letter| ('\u{2500}'..='\u{259f}').contains(&letter)), "{line:?}");

@@ -118,6 +118,23 @@ impl TerminalGuard {
         if self.mouse { execute!(out, EnableMouseCapture) } else { Ok(()) }
     }
 
+    /// What has the terminal show a title, or again the one that was there before.
+    pub(super) fn title(&self, title: Option<&str>) -> Vec<u8> {
+        let had = self.entered.title.swap(title.is_some(), Ordering::SeqCst);
+        let mut sequence = Vec::new();
+        match title {
+            Some(title) => {
+                if !had {
+                    sequence.extend_from_slice(PUSH_TITLE);
+                }
+                sequence.extend_from_slice(title_sequence(title).as_bytes());
+            }
+            None if had => sequence.extend_from_slice(POP_TITLE),
+            None => {}
+        }
+        sequence
+    }
+
     /// Gives the mouse back to the terminal, or takes it again.
     pub(super) fn set_mouse(&mut self, on: bool) -> io::Result<()> {
         self.mouse = on;

@@ -185,6 +185,15 @@ pub fn reason_after_refund(alert: &Alert, refunded_at: Option<Timestamp>) -> Inv
     }
 }
 
+/// The reason of an INVALID answer to an alert that its duplicates speak for together. Where money had gone back before the alert was raised,
+/// a refund after that changes nothing; one that was refunded speaks before one that was not.
+pub fn reason_beside<'d>(alert: &Alert, duplicates: impl Iterator<Item = &'d Duplicate>) -> Option<InvalidReason> {
+    let (refunded, others): (Vec<_>, Vec<_>) = duplicates.partition(|duplicate| duplicate.is_refunded());
+    let reasons: Vec<_> = refunded.iter().filter_map(|duplicate| duplicate.reason(alert)).collect();
+    let before = reasons.iter().find(|reason| **reason == InvalidReason::PreviouslyRefunded);
+    before.or(reasons.first()).copied().or_else(|| others.iter().find_map(|duplicate| duplicate.reason(alert)))
+}
+
 /// A duplicate of an alert, as whoever answers that one has to know it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Duplicate {
@@ -405,6 +414,25 @@ mod tests {
                 None,
             ]
         );
+    }
+
+    #[test]
+    fn a_refund_from_before_an_alert_weighs_more_than_one_after_it_and_any_more_than_none() {
+        let alert = Alert { alert_time: from_iso("2026-03-03T10:00:00Z"), ..Alert::sample() };
+        let refunded = |at: &str| Duplicate {
+            provider: Provider::Cdrn,
+            provider_id: at.to_owned(),
+            evidence: DuplicateEvidence::Arn,
+            state: DuplicateState::Refunded { at: from_iso(at) },
+        };
+        let (before, after) = (refunded("2026-03-03T09:00:00Z"), refunded("2026-03-03T11:00:00Z"));
+        let open = Duplicate { provider: Provider::Ethoca, state: DuplicateState::Waiting, ..before.clone() };
+
+        let told =
+            [vec![&after, &before], vec![&open, &after], vec![&before], vec![&open]].map(|all| reason_beside(&alert, all.into_iter()));
+
+        let (previously, duplicate) = (Some(InvalidReason::PreviouslyRefunded), Some(InvalidReason::Duplicate));
+        assert_eq!(told, [previously, duplicate, previously, duplicate]);
     }
 
     /// Alerts of so few values that many agree.

@@ -47,7 +47,7 @@ fn an_alert_that_lapses_soon_rings_once_and_the_title_is_given_back() {
     let file = settings(home.path(), LOUD);
 
     let terminal = Terminal::start(home.path(), &["--config", &file, "open"], 120, 40);
-    terminal.wait_for("lapses in 1");
+    terminal.wait_for("lapses at ");
     let written = leave(terminal);
 
     assert_eq!(written.matches("\x1b]777;notify;avert;ETHOCA CALL-0 lapses in 1").count(), 1, "{written:?}");
@@ -64,7 +64,7 @@ fn what_is_switched_off_is_not_written() {
     let file = settings(home.path(), "[notices]\nquiet = \"\"\nbell = false\ntitle = false\n");
 
     let terminal = Terminal::start(home.path(), &["--config", &file, "open"], 120, 40);
-    terminal.wait_for("lapses in 1");
+    terminal.wait_for("lapses at ");
     let written = leave(terminal);
 
     assert!(!written.contains('\x07') && !written.contains("\x1b]0;"), "{written:?}");

@@ -7,7 +7,7 @@ use super::entry_form::{Entered, EntryForm, EntryRow};
 use super::export_progress::ExportProgress;
 use crate::console::screens::queue::state::Queue;
 use crate::console::text::counted;
-use crate::console::{AppContext, Dialog, Effect, Message, Order, Orders, dialog};
+use crate::console::{AppContext, Dialog, Effect, Message, Order, Orders, Tone, dialog};
 use crate::desk::{ExportRequest, RecordFormat};
 use crate::domain::filter::MAX_PAGE_SIZE;
 use crate::domain::{AlertQuery, PageRequest, query};
@@ -27,7 +27,11 @@ pub struct ExportForm {
 }
 
 /// Opens it; the progress where an export is on its way.
-pub fn open(queue: &Queue, cx: &AppContext) -> Orders {
+pub fn open(queue: &Queue, cx: &mut AppContext) -> Orders {
+    if queue.lists_snoozed() {
+        cx.notify(Tone::Note, "What is snoozed is known here alone: choose a view that the service lists to export it.");
+        return Vec::new();
+    }
     if cx.exports.running().is_some() {
         return dialog::open(ExportProgress::default());
     }

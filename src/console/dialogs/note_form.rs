@@ -87,11 +87,12 @@ impl NoteForm {
             }
         };
         let note = Note { at: cx.now, alert: self.alert, user: cx.place.user.clone(), text };
-        let mut outcome = vec![Order::Close, Effect::Keep(cx.notes.add(note)).into()];
+        let outcome = vec![Order::Close, Effect::Keep(cx.notes.add(note)).into()];
         if cx.notes.has_draft(self.alert) {
-            outcome.push(Effect::Keep(cx.notes.keep_draft(self.alert, "")).into());
+            // The draft's file goes with the note that is on the disk, not before.
+            cx.notes.drop_draft(self.alert);
         }
-        cx.notify(Tone::Good, "Noted. Notes stay on this machine.");
+        cx.notify(Tone::Note, "Noted. Notes stay on this machine.");
         outcome
     }
 

@@ -61,8 +61,12 @@ impl Dialog for Reconnected {
         let mut outcome = vec![Order::Close];
         match choice {
             Choice::Send => {
-                cx.decisions.release_waiting(true, cx.now);
+                // What was to follow a refund that may not be recorded is asked about by itself.
+                cx.decisions.release_waiting(self.why == WaitReason::NotRecorded, cx.now);
                 cx.runs.released(None);
+                if cx.decisions.waiting().next().is_some() {
+                    cx.decisions.ask_again();
+                }
             }
             Choice::TakeBack => {
                 let back = cx.decisions.take_back_waiting();
@@ -84,7 +88,8 @@ impl Dialog for Reconnected {
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         self.targets.clear();
         let theme = &cx.theme;
-        let waiting: Vec<_> = cx.decisions.waiting().collect();
+        let is_meant = |decision: &&PendingDecision| self.why == WaitReason::NotRecorded || !decision.follows();
+        let waiting: Vec<_> = cx.decisions.waiting().filter(is_meant).collect();
         let mut question = Question::new(64, area).about(&cx.place);
         match self.why {
             WaitReason::NoAnswer => question.line("The service answers again", theme.strong),

@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::menu::{List, OpenMenu};
+use crate::console::setting::SettingValue;
 use crate::console::user_settings::UserSetting;
 use crate::console::widgets::menu::Selection;
 use crate::console::{Action, AppContext, Dialog, KeyContext, Message, Order, Orders};
@@ -17,24 +18,30 @@ const VALUES: usize = 16;
 pub struct SettingChoice {
     menu: OpenMenu,
     setting: &'static UserSetting,
+    /// What it may be: what it is now among it.
+    options: Vec<(SettingValue, &'static str)>,
 }
 
 impl SettingChoice {
     /// The values of a setting; the one of now is chosen.
     pub fn of(setting: &'static UserSetting, cx: &AppContext) -> Self {
         let now = (setting.current)(&cx.settings);
-        let at = setting.options.iter().position(|(value, _)| *value == now).unwrap_or(0);
-        Self { menu: OpenMenu::new(Selection::at(at), &[KeyContext::Menu], Action::MenuPick), setting }
+        let mut options = setting.options.to_vec();
+        let at = options.iter().position(|(value, _)| *value == now).unwrap_or_else(|| {
+            options.insert(0, (now, "as it is now"));
+            0
+        });
+        Self { menu: OpenMenu::new(Selection::at(at), &[KeyContext::Menu], Action::MenuPick), setting, options }
     }
 }
 
 impl Dialog for SettingChoice {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         let Message::Input(event) = message else { return Vec::new() };
-        let length = self.setting.options.len();
+        let length = self.options.len();
         match (self.menu.update(event, length, cx), self.menu.chosen.index(length)) {
             (Some(Action::MenuPick), Some(at)) => {
-                vec![Order::Close, Message::ChangeSetting(self.setting, self.setting.options[at].0).into()]
+                vec![Order::Close, Message::ChangeSetting(self.setting, self.options[at].0).into()]
             }
             (Some(Action::MenuClose), _) => vec![Order::Close],
             _ => Vec::new(),
@@ -52,7 +59,7 @@ impl Dialog for SettingChoice {
                 Span::styled(*words, theme.quiet),
             ])
         };
-        let entries = self.setting.options.iter().map(line).collect();
+        let entries = self.options.iter().map(line).collect();
         self.menu.draw(List { title: self.setting.label, entries, width: 90, ..List::default() }, frame, area, cx);
     }
 }

@@ -41,7 +41,8 @@ pub struct SnoozeMenu {
 pub fn open(queue: &Queue, cx: &mut AppContext) -> Orders {
     let alerts: Vec<Alert> = match queue.marked.alerts() {
         [] => queue.current().cloned().into_iter().collect(),
-        marked => marked.to_vec(),
+        // A mark keeps what was known when it was made.
+        marked => marked.iter().map(|alert| queue.listing.find(alert.id).unwrap_or(alert).clone()).collect(),
     };
     begin(alerts, !queue.marked.alerts().is_empty(), cx)
 }

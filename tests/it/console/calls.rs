@@ -47,7 +47,7 @@ fn words(rig: &Rig) -> Vec<String> {
 }
 
 fn titles(rig: &Rig) -> Vec<&str> {
-    rig.done.iter().filter_map(|effect| if let Effect::Title(title) = effect { Some(title.as_str()) } else { None }).collect()
+    rig.done.iter().filter_map(|effect| if let Effect::Title(title) = effect { title.as_deref() } else { None }).collect()
 }
 
 /// What was written into the journal as told, with the alerts that it names.
@@ -221,6 +221,29 @@ fn a_run_that_is_paused_calls_before_its_deadline_and_is_asked_about_at_its_end(
     assert_eq!(called, [format!("1 answer is held here and was not sent: {} 7KQ2F0, the window closes in 30 min", alerts[0].provider)]);
     assert!(asked.contains("A window closes while answers are paused"), "{asked}");
     assert_eq!(rig.sent(), 2);
+}
+
+#[test]
+fn what_was_to_follow_a_refund_does_not_leave_with_what_was_paused() {
+    let mut alerts = lapsing(&[45, 200, 250, 300]);
+    alerts[2].card_last_four = alerts[1].card_last_four.clone();
+    let mut rig = calling(alerts.clone()).start();
+    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed("closed".to_owned())));
+    rig.press("j enter r ctrl-s esc");
+    rig.advance(Duration::seconds(8));
+    let about_refund = rig.screen();
+    rig.press("esc g space G space b alt-n ctrl-s ctrl-p esc");
+    rig.advance(Duration::minutes(45));
+    let asked = rig.screen();
+
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(5));
+
+    assert!(about_refund.contains("The refund may not be recorded"), "{about_refund}");
+    assert!(asked.contains("A window closes while answers are paused") && asked.contains("2 decisions have waited"), "{asked}");
+    assert_eq!(rig.sent(), 3, "the refund that was refused, and both that were paused");
+    assert!(rig.service.alert(alerts[2].id).unwrap().outcome.is_none());
+    assert!(rig.screen().contains("The refund may not be recorded"), "{}", rig.screen());
 }
 
 #[test]

@@ -2,14 +2,15 @@
 
 use avert::console::SessionInfo;
 use avert::console::app::DeskState;
-use avert::console::effects::{Effect, Keep};
-use avert::desk::{Draft, Note};
+use avert::console::effects::{Effect, Keep, Runner};
+use avert::desk::{Desk, Draft, Note};
 use avert::domain::note::MAX_NOTE_CHARS;
 use avert::domain::time::Clock;
 use avert::domain::{AlertId, Dialect, Environment};
 use chrono::Duration;
 
-use super::rig::{Made, Rig, clock};
+use super::fake::Fake;
+use super::rig::{Made, Rig, clock, records};
 
 fn named() -> SessionInfo {
     SessionInfo {
@@ -118,8 +119,32 @@ fn what_is_typed_is_kept_within_300_ms_and_stands_there_again() {
     assert!(begun.contains("a note is begun and not kept yet"), "{begun}");
     assert!(again.contains("half a no"), "{again}");
     assert_eq!(kept(&rig)[0].text, "half a note");
-    assert!(rig.done.contains(&Effect::Keep(Keep::NoNoteDraft(first()))));
     assert!(!rig.screen().contains("a note is begun"));
+}
+
+#[tokio::test]
+async fn what_was_being_written_goes_only_when_its_note_is_on_the_disk() {
+    let directory = tempfile::tempdir().unwrap();
+    let keep = async |what: Keep| {
+        let (messages, _incoming) = tokio::sync::mpsc::unbounded_channel();
+        let service = Fake::with(Vec::new(), clock());
+        let desk = Desk::open(directory.path()).unwrap();
+        let mut runner = Runner::new(service.deployment(), Some(desk), None, records(), messages);
+        runner.run(Effect::Keep(what));
+        runner.finish().await;
+        Desk::open(directory.path()).unwrap().note_drafts().alerts().unwrap()
+    };
+    let draft = Draft { comments: "seen".to_owned(), ..Draft::default() };
+    let note = || Keep::Note(Note { at: clock().now(), alert: first(), user: None, text: "seen".to_owned() });
+    let in_the_way = directory.path().join("notes.ndjson");
+
+    let written = keep(Keep::NoteDraft(first(), draft)).await;
+    std::fs::create_dir(&in_the_way).unwrap();
+    let failed = keep(note()).await;
+    std::fs::remove_dir(&in_the_way).unwrap();
+    let kept = keep(note()).await;
+
+    assert_eq!((written, failed, kept), (vec![first()], vec![first()], Vec::new()));
 }
 
 #[test]

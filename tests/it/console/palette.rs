@@ -189,6 +189,24 @@ fn an_alert_is_gone_to_as_soon_as_it_is_found_where_nothing_else_fits() {
 }
 
 #[test]
+fn an_alert_of_what_was_typed_before_is_not_gone_to() {
+    let mut rig = doubled().start();
+    let [before, wanted] = [3, 4].map(|at| rig.service.alert(morning(clock().now())[at].id).unwrap());
+    type_in(&mut rig, &before.provider_id);
+    rig.holding_searches = true;
+
+    rig.press("ctrl-u");
+    rig.type_text(&wanted.provider_id);
+    rig.press("enter");
+    let here = rig.current();
+    rig.advance(Duration::milliseconds(400));
+    rig.release();
+
+    assert!(here != before.id, "{}", rig.screen());
+    assert_eq!(rig.current(), wanted.id, "{}", rig.screen());
+}
+
+#[test]
 fn a_profile_is_gone_to_when_this_console_is_left() {
     let place = SessionInfo { profiles: vec!["shop-eu".to_owned()], ..doubled().place };
     let mut rig = Made { place, ..doubled() }.start();

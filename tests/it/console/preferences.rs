@@ -59,6 +59,18 @@ fn a_grace_that_is_chosen_holds_for_the_next_decision() {
 }
 
 #[test]
+fn a_value_that_the_list_does_not_have_is_offered_first_and_stays_where_one_only_looks() {
+    let mut rig = settings(Made { grace: std::time::Duration::from_secs(7), ..Made::default() });
+
+    rig.press("j enter");
+    let list = rig.screen();
+    rig.press("enter");
+
+    assert!(list.contains("as it is now"), "{list}");
+    assert_eq!(kept(&rig), [("grace_seconds", SettingValue::Number(7))]);
+}
+
+#[test]
 fn the_mouse_is_given_to_the_terminal_and_taken_again() {
     let mut rig = settings(Made::default());
 

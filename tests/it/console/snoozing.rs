@@ -254,3 +254,14 @@ fn rows_that_are_hidden_among_many_pages_cost_no_row_in_sight() {
     assert_eq!(seen, (90..350u128).map(|number| id(10_000 + number)).collect::<Vec<_>>());
     assert_eq!(rows(&rig), first);
 }
+
+#[test]
+fn the_view_snoozed_is_not_exported_for_more_than_it_shows() {
+    let mut rig = on_the_fifth();
+    rig.press("z enter");
+    rig.update(Message::ShowView(avert::console::views::View::built_in(avert::desk::BuiltIn::Snoozed, rig.clock.now())));
+
+    rig.press("e");
+
+    assert!(rig.screen().contains("What is snoozed is known here alone"), "{}", rig.screen());
+}

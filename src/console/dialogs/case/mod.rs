@@ -306,8 +306,8 @@ impl Dialog for CaseDialog {
     }
 
     fn act(&mut self, action: Action, cx: &mut AppContext) -> Option<Orders> {
-        // What is the same everywhere the application does.
-        (self.offers(action, cx) && !is_everywhere(action)).then(|| self.act(action, cx))
+        // What is the same everywhere the application does; nothing else ever goes on to what lies below.
+        (!is_everywhere(action)).then(|| self.act(action, cx))
     }
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {

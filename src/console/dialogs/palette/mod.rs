@@ -13,7 +13,7 @@ use crate::console::text::{columns, cut, sanitize};
 use crate::console::widgets::menu::Selection;
 use crate::console::widgets::text_input::Typed;
 use crate::console::{Action, AppContext, Dialog, Effect, KeyContext, Message, Order, Orders, Pen, TextInput, Theme, Tone};
-use crate::domain::{Alert, Timestamp};
+use crate::domain::{Alert, AlertId, Timestamp};
 
 use offers::{PaletteGoal, PaletteOffer};
 
@@ -99,6 +99,32 @@ impl Palette {
         self.search.typed(cx);
     }
 
+    /// The alert that is chosen.
+    fn chosen_alert(&self, cx: &AppContext) -> Option<AlertId> {
+        let rows = self.rows(cx);
+        match rows.get(self.menu.chosen.index(rows.len())?)? {
+            PaletteRow::Alert(alert) => Some(alert.id),
+            PaletteRow::Offer(_) => None,
+        }
+    }
+
+    /// Takes in what was found. An offer that is chosen stays so, since alerts come below it; an alert stays so as itself, not as a row.
+    fn take_found(&mut self, chosen: Option<AlertId>, cx: &mut AppContext) -> Orders {
+        let goes = std::mem::take(&mut self.goes);
+        let rows = self.rows(cx);
+        let is = |row: &PaletteRow<'_>, id| matches!(row, PaletteRow::Alert(alert) if alert.id == id);
+        let first = rows.iter().position(|row| matches!(row, PaletteRow::Alert(_)));
+        let same = chosen.filter(|_| !goes).and_then(|id| rows.iter().position(|row| is(row, id)));
+        let at = if goes || chosen.is_some() { same.or(first) } else { None };
+        drop(rows);
+        match at {
+            Some(at) => self.menu.chosen = Selection::at(at),
+            None if chosen.is_some() => self.menu.chosen = Selection::default(),
+            None => {}
+        }
+        if goes && at.is_some() { self.pick(cx) } else { Vec::new() }
+    }
+
     /// Does what is chosen.
     fn pick(&self, cx: &mut AppContext) -> Orders {
         let rows = self.rows(cx);
@@ -181,8 +207,12 @@ impl Dialog for Palette {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         match message {
             Message::Tick if self.search.next_due().is_some_and(|due| due <= cx.now) => return self.search(),
-            // What is chosen stays: alerts come below it.
-            Message::Found(query, answer) if self.search.answered(query, answer) && self.goes => return self.pick(cx),
+            Message::Found(query, answer) => {
+                let chosen = self.chosen_alert(cx);
+                if self.search.answered(query, answer) {
+                    return self.take_found(chosen, cx);
+                }
+            }
             // What is typed is searched for, so letters are no commands here.
             Message::Input(Event::Key(key)) if is_typed(key) => {
                 let typed = self.input.key(*key);
@@ -198,8 +228,10 @@ impl Dialog for Palette {
                 let length = self.rows(cx).len();
                 match self.menu.update(event, length, cx) {
                     Some(Action::MenuClose) => return vec![Effect::GiveUpFind.into(), Order::Close],
-                    // There may be an alert that goes by it.
-                    Some(Action::MenuPick) if length == 0 => self.goes = !self.search.is_current(),
+                    // There may be an alert that goes by it, and those of what was typed before are not meant.
+                    Some(Action::MenuPick) if length == 0 || self.chosen_alert(cx).is_some() && !self.search.is_current() => {
+                        self.goes = !self.search.is_current();
+                    }
                     Some(Action::MenuPick) => return self.pick(cx),
                     _ => {}
                 }

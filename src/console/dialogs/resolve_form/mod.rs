@@ -24,7 +24,7 @@ use crate::console::times::Moments;
 use crate::console::{AppContext, ClickTargets, TextInput};
 use crate::desk::Draft;
 use crate::domain::resolution::{FieldError, InvalidReason, MAX_COMMENT_CHARS};
-use crate::domain::{Alert, AlertId, Amount, Dialect, Resolution, ResolutionParts, Timestamp};
+use crate::domain::{Alert, AlertId, Amount, Dialect, Resolution, ResolutionParts, Timestamp, duplicate};
 
 pub use caution::{Caution, KnownBefore, SaysOfMoney};
 pub use choice::Choice;
@@ -399,8 +399,7 @@ impl ResolveForm {
         if self.choice != Choice::Invalid {
             return;
         }
-        let refunded_first = self.warnings.iter().filter(|warning| warning.is_refunded()).chain(&self.warnings);
-        let offered = refunded_first.filter_map(|warning| warning.offers(&self.alert)).next();
+        let offered = duplicate::reason_beside(&self.alert, self.warnings.iter().filter_map(FormWarning::duplicate));
         match (&mut self.older, offered) {
             (Some(older), Some(reason)) if older.word().is_none() => older.choose_word(reason.older_word()),
             (None, Some(reason)) if self.reason.is_none() => self.reason = Some(reason),

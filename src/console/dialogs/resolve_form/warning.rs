@@ -25,6 +25,14 @@ impl FormWarning {
         matches!(self, Self::Duplicate(duplicate) if duplicate.is_refunded())
     }
 
+    /// The other alert that it tells of.
+    pub(super) fn duplicate(&self) -> Option<&Duplicate> {
+        match self {
+            Self::Duplicate(duplicate) => Some(duplicate),
+            _ => None,
+        }
+    }
+
     /// Whether both tell of the same other alert.
     pub(super) fn is_same_duplicate(&self, other: &Self) -> bool {
         match (self, other) {

@@ -43,7 +43,8 @@ impl Warning<'_> {
     pub fn reason(&self, alert: &Alert) -> Option<InvalidReason> {
         match self {
             Self::PaidTwice(others) | Self::Duplicates(others) => {
-                others.iter().find_map(|other| Duplicate::of(alert, other)?.reason(alert))
+                let duplicates: Vec<Duplicate> = others.iter().filter_map(|other| Duplicate::of(alert, other)).collect();
+                duplicate::reason_beside(alert, duplicates.iter())
             }
             Self::NetworkRule(_) => Some(InvalidReason::PreviouslyRefunded),
             Self::Notice => None,

@@ -350,8 +350,8 @@ fn draw_amount(alert: &Alert, buffer: &mut Buffer, cell: Rect, digits: Style, qu
     put_cut(buffer, currency, &sanitize(alert.currency.as_str()), quiet);
 }
 
-/// The signs right of the time left, each in a cell of its own: a duplicate, a rule of the network, a notice or else
-/// a rule of one's own; before those a note. An answered alert has none but that of a note.
+/// The signs right of the time left, each in a cell of its own: a duplicate, a rule of the network, a notice, else a note, else
+/// a rule of one's own. An answered alert has none but that of a note.
 fn marks(alert: &Alert, duplicate: Option<bool>, draw: &DrawContext<'_>) -> [Option<ListSign>; 3] {
     let noted = (!draw.notes.on(alert.id).is_empty()).then_some(ListSign::Noted);
     if alert.outcome.is_some() {
@@ -363,7 +363,7 @@ fn marks(alert: &Alert, duplicate: Option<bool>, draw: &DrawContext<'_>) -> [Opt
     let notice = alert.alert_type.is_notice().then_some(ListSign::Notice);
     // A notice asks for no answer: what a rule of one's own suggests for one stands in the detail.
     let suggested = || draw.suggestion(alert).map(|_| ListSign::Suggested);
-    [duplicate, rule, noted.or(notice).or_else(suggested)]
+    [duplicate, rule, notice.or(noted).or_else(suggested)]
 }
 
 /// The sign at the left edge: where a decision on the alert is, this console's own or what the engine has not finished.

@@ -6,12 +6,14 @@
 use std::collections::HashSet;
 
 use super::Listing;
-use crate::domain::{Alert, AlertId};
+use crate::domain::{Alert, AlertId, Deadline};
 
 impl Listing {
-    /// Whether an alert's row takes no line. One that is answered or has lapsed meanwhile is shown.
+    /// Whether an alert's row takes no line. One that is answered or has lapsed meanwhile is shown, and one whose last hour the service tells
+    /// by now: whole hours may have been told late.
     fn hides(&self, alert: &Alert) -> bool {
-        let waits = alert.outcome.is_none() && alert.expired_at.is_none();
+        let is_near = matches!(alert.deadline, Deadline::HoursLeft(hours) if hours < 1);
+        let waits = alert.outcome.is_none() && alert.expired_at.is_none() && !is_near;
         waits && Some(alert.id) != self.cursor_id && self.hidden.contains(&alert.id)
     }
 

@@ -29,7 +29,7 @@ impl Queue {
     }
 
     /// Whether what is asked for is the alerts that are put aside alone.
-    pub(super) fn lists_snoozed(&self) -> bool {
+    pub fn lists_snoozed(&self) -> bool {
         self.incoming.as_ref().unwrap_or(&self.listing).chosen().is_some()
     }
 
