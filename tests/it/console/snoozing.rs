@@ -265,3 +265,15 @@ fn the_view_snoozed_is_not_exported_for_more_than_it_shows() {
 
     assert!(rig.screen().contains("What is snoozed is known here alone"), "{}", rig.screen());
 }
+
+#[test]
+fn whole_hours_that_have_run_out_bring_a_snoozed_alert_back() {
+    let is_shown = |hours| {
+        let mut alerts = morning(clock().now());
+        alerts[4].deadline = Deadline::HoursLeft(hours);
+        let made = Made { kept: kept(&alerts[4..5], 200), ..Made::of(alerts) };
+        rows(&made.start()).contains(&id(5))
+    };
+
+    assert_eq!([3, 1, 0].map(is_shown), [false, false, true]);
+}
