@@ -1,4 +1,4 @@
-//! Dialogs: each in a file of its own, with its state, what changes it, and how it is drawn. [`open`] says which action opens which.
+//! Dialogs: each in a file of its own, with its state, what changes it, and how it is drawn. [`open()`] says which action opens which.
 
 pub mod alert_rows;
 pub mod alert_search;
