@@ -11,6 +11,7 @@ use ratatui::widgets::{Clear, Widget};
 use crate::console::decisions::{Departure, PendingDecision, State};
 use crate::console::pen::put_right;
 use crate::console::screens::queue::columns::Column;
+use crate::console::screens::queue::signs::ListSign;
 use crate::console::text::{self, cut};
 use crate::console::widgets::scrollbar;
 use crate::console::{AppContext, ClickTargets, DrawContext, Pen, times};
@@ -64,7 +65,8 @@ fn placed(room: u16) -> (Vec<(Column, u16, u16)>, u16) {
 /// The sign, the words and the style of a decision: how far it is.
 pub fn progress(decision: &PendingDecision, cx: &AppContext) -> ((&'static str, Style), String, Style) {
     let theme = &cx.theme;
-    let (sign, words, style) = match &decision.state {
+    let sign = ListSign::of(&decision.state).drawn(theme);
+    let words = match &decision.state {
         State::Staged(due) => {
             let words = match cx.decisions.departure(decision, *due, cx.now) {
                 Departure::In(seconds) => format!("leaves in {seconds} s"),
@@ -72,14 +74,14 @@ pub fn progress(decision: &PendingDecision, cx: &AppContext) -> ((&'static str, 
                 Departure::Paused => "paused, not sent".to_owned(),
                 Departure::AfterFirst => "waits for the refund".to_owned(),
             };
-            return (("»", theme.accent), words, theme.plain);
+            return (sign, words, theme.plain);
         }
-        State::Waiting => ("…", "waits here, not sent", theme.warning),
-        State::Sending => ("→", "with the network", theme.accent),
-        State::Checking(_) => ("?", "not known whether it arrived", theme.warning),
-        State::Refused(_) => ("!", "not recorded", theme.danger),
+        State::Waiting => "waits here, not sent",
+        State::Sending => "with the network",
+        State::Checking(_) => "not known whether it arrived",
+        State::Refused(_) => "not recorded",
     };
-    ((sign, style), words.to_owned(), style)
+    (sign, words.to_owned(), sign.1)
 }
 
 /// Whether what happens to an alert has no room in its row of so many columns.

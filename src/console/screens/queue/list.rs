@@ -10,7 +10,6 @@ use super::layout::{GUTTER, Regions};
 use super::listing::ListRow;
 use super::signs::ListSign;
 use super::state::{AT_RISK_HOURS, Queue, QueueTarget};
-use crate::console::decisions::State;
 use crate::console::pen::{put_middle, put_right};
 use crate::console::text::{count, counted, cut, sanitize};
 use crate::console::times::{self, Urgency};
@@ -368,13 +367,7 @@ fn marks(alert: &Alert, duplicate: Option<bool>, draw: &DrawContext<'_>) -> [Opt
 
 /// The sign at the left edge: where a decision on the alert is, this console's own or what the engine has not finished.
 fn decision_sign(alert: &Alert, draw: &DrawContext<'_>) -> Option<ListSign> {
-    let own = draw.decisions.of(alert.id).map(|decision| match decision.state {
-        State::Staged(_) => ListSign::Staged,
-        State::Waiting => ListSign::Waiting,
-        State::Sending => ListSign::Sending,
-        State::Checking(_) => ListSign::Unknown,
-        State::Refused(_) => ListSign::Refused,
-    });
+    let own = draw.decisions.of(alert.id).map(|decision| ListSign::of(&decision.state));
     let engines = draw.unfinished.of(alert.id).map(|unfinished| match Stage::of(unfinished) {
         Stage::Sending => ListSign::Sending,
         Stage::Unknown => ListSign::Unknown,

@@ -3,6 +3,7 @@
 use ratatui::style::Style;
 
 use crate::console::Theme;
+use crate::console::decisions::State;
 
 /// A sign beside an alert in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,6 +56,17 @@ impl ListSign {
         Self::Suggested,
         Self::Noted,
     ];
+
+    /// The sign of a decision of this console, by how far it is.
+    pub fn of(state: &State) -> Self {
+        match state {
+            State::Staged(_) => Self::Staged,
+            State::Waiting => Self::Waiting,
+            State::Sending => Self::Sending,
+            State::Checking(_) => Self::Unknown,
+            State::Refused(_) => Self::Refused,
+        }
+    }
 
     /// What it looks like.
     pub fn drawn(self, theme: &Theme) -> (&'static str, Style) {
