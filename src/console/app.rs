@@ -473,18 +473,10 @@ impl App {
             }
             Event::FocusLost => Vec::new(),
             Event::Key(key) if key.kind == KeyEventKind::Release => Vec::new(),
-            Event::Key(KeyEvent { code: KeyCode::Char('c'), modifiers: KeyModifiers::CONTROL, .. }) => {
-                self.cx.next_profile = None;
-                self.quit()
-            }
+            Event::Key(KeyEvent { code: KeyCode::Char('c'), modifiers: KeyModifiers::CONTROL, .. }) => self.quit_for_good(),
             Event::Key(key) if self.is_too_small() => {
                 let quits = self.cx.settings.keymap.action(&[KeyContext::Always], key.into()) == Some(Action::Quit);
-                if quits {
-                    self.cx.next_profile = None;
-                    self.quit()
-                } else {
-                    Vec::new()
-                }
+                if quits { self.quit_for_good() } else { Vec::new() }
             }
             _ if self.is_too_small() || self.cx.leaving => Vec::new(),
             Event::Key(key) if self.opens_palette(key) => {
@@ -551,10 +543,7 @@ impl App {
             }
             Action::Redraw => vec![Effect::Redraw.into()],
             Action::Suspend => vec![Effect::Suspend.into()],
-            Action::Quit => {
-                self.cx.next_profile = None;
-                return self.quit();
-            }
+            Action::Quit => return self.quit_for_good(),
             Action::Palette => self.palette(),
             Action::Help => self.help(),
             action => match ScreenName::of(action) {
@@ -575,6 +564,12 @@ impl App {
             self.say_nothing_done(action);
         }
         effects
+    }
+
+    /// Leaves, and opens no other profile after it.
+    fn quit_for_good(&mut self) -> Vec<Effect> {
+        self.cx.next_profile = None;
+        self.quit()
     }
 
     fn quit(&mut self) -> Vec<Effect> {
