@@ -35,23 +35,34 @@ fn assert_given_back(written: &[u8]) {
     }
 }
 
-#[test]
-fn text_in_an_open_form_outlives_a_line_that_hangs_up() {
-    let day = two();
+/// A console in whose form on the first alert stands a text.
+fn typing(day: &Day) -> Terminal {
     let mut terminal = day.open(120, 40);
     open_form(&mut terminal, "n");
     terminal.press("goods were delivered");
     terminal.wait_for("goods were delivered");
+    terminal
+}
+
+/// That the next console has that text in that form.
+fn assert_typed_text_is_there(day: &Day) {
+    let mut terminal = day.open_with(&[], 120, 40);
+    terminal.wait_for("SHOP 1 ");
+    open_form(&mut terminal, "n");
+    terminal.wait_for("goods were delivered");
+    terminal.press("\x1b");
+    terminal.wait_gone("Decision");
+    leave(terminal);
+}
+
+#[test]
+fn text_in_an_open_form_outlives_a_line_that_hangs_up() {
+    let day = two();
+    let terminal = typing(&day);
 
     signal(terminal.process(), "HUP");
     let (code, written) = terminal.wait_exit();
-    let mut again = day.open_with(&[], 120, 40);
-    again.wait_for("SHOP 1 ");
-    open_form(&mut again, "n");
-    again.wait_for("goods were delivered");
-    again.press("\x1b");
-    again.wait_gone("Decision");
-    leave(again);
+    assert_typed_text_is_there(&day);
 
     assert_ne!(code, 0);
     assert_given_back(&written);
@@ -80,20 +91,11 @@ fn a_decision_in_its_grace_does_not_leave_when_the_console_is_told_to_end() {
 #[test]
 fn a_console_whose_terminal_is_closed_ends_by_itself_and_keeps_its_text() {
     let day = two();
-    let mut terminal = day.open(120, 40);
-    open_form(&mut terminal, "n");
-    terminal.press("goods were delivered");
-    terminal.wait_for("goods were delivered");
+    let terminal = typing(&day);
 
     terminal.close();
-    let mut again = day.open_with(&[], 120, 40);
-    again.wait_for("SHOP 1 ");
-    open_form(&mut again, "n");
 
-    again.wait_for("goods were delivered");
-    again.press("\x1b");
-    again.wait_gone("Decision");
-    leave(again);
+    assert_typed_text_is_there(&day);
 }
 
 #[test]
