@@ -465,7 +465,8 @@ impl App {
         match event {
             Event::Resize(columns, rows) => {
                 self.resize(Rect::new(0, 0, columns, rows));
-                Vec::new()
+                // What a smaller window cut off is gone from the terminal, also where the size is what it was before.
+                vec![Effect::Redraw]
             }
             Event::FocusGained => {
                 let outcome = self.screens.get_mut(ScreenName::Queue).update(Message::Input(event), &mut self.cx);

@@ -115,6 +115,23 @@ fn a_storm_of_sizes_leaves_the_cursor_on_its_alert_and_the_screen_whole() {
 }
 
 #[test]
+fn a_window_that_was_small_for_a_moment_is_drawn_anew_and_the_key_after_it_is_heard() {
+    let day = two();
+    let mut terminal = day.open(120, 40);
+
+    // Stopped, the console hears of all of it at once, and of a size that is the one it had.
+    signal(terminal.process(), "STOP");
+    terminal.resize(20, 4);
+    terminal.resize(120, 40);
+    terminal.press("j");
+    signal(terminal.process(), "CONT");
+
+    terminal.wait_for("alert       DAY-2");
+    terminal.wait_for("SHOP 1 ");
+    leave(terminal);
+}
+
+#[test]
 fn a_terminal_that_tells_no_colours_gets_a_console_all_the_same() {
     let day = two();
 

@@ -244,7 +244,11 @@ impl Terminal {
         let begin = Instant::now();
         let mut shown = shown.lock().unwrap();
         while !shown.closed {
-            let left = PATIENCE.checked_sub(begin.elapsed()).expect("the program ends");
+            let Some(left) = PATIENCE.checked_sub(begin.elapsed()) else {
+                let seen = shown.last_frame().to_owned();
+                drop(shown);
+                panic!("the program has not ended after {PATIENCE:?}; the screen:\n{seen}");
+            };
             shown = changed.wait_timeout(shown, left).unwrap().0;
         }
         let code = self.child.0.wait().expect("an exit status").exit_code();
