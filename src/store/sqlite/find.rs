@@ -1,8 +1,9 @@
 //! Full-text search over all fields: candidates by the index of trigrams, compared by the domain.
 //!
-//! Where the candidates are few, all of them are read and put in order. Where they are many, each grade is asked for by itself, better ones
-//! first, and its candidates are marked; what waits for an answer and then the rest is walked from the newest on past the marks, and only what
-//! is marked is read, until there is enough.
+//! The index is asked for the rarest trigrams of what is looked for. Where the candidates are few, all of them are read and put in order.
+//! Where they are many, each grade is asked for by itself, better ones first: what waits for an answer and then the rest is walked from the
+//! newest on until there is enough. Where every tenth alert is a candidate, each is read; else the candidates are marked first, and only what
+//! is marked is read.
 
 use rusqlite::Connection;
 
@@ -15,21 +16,34 @@ use super::statements::{Statements as _, cell};
 use crate::domain::find::among;
 use crate::domain::{Alert, FindQuery, MatchGrade, OrganizationId};
 use crate::store::StoreResult;
-use crate::store::searched::{EDGE, find_patterns, find_text, searchable};
+use crate::store::searched::{find_patterns, find_text, searchable};
 
 /// How far each way goes before another one is taken.
 #[derive(Debug, Clone, Copy)]
 struct Bounds {
     /// Up to so many candidates are all read.
     candidates: usize,
+    /// The same of the candidates of one grade, most of which match less well: they are compared first.
+    of_grade: usize,
+    /// So many alerts are read where nearly every one is a candidate, before the candidates are marked.
+    dense: usize,
     /// So many alerts are read for words that are too short for the index, before it is asked for whatever begins with one.
     walk: usize,
 }
 
-const BOUNDS: Bounds = Bounds { candidates: 1_000, walk: 2_000 };
+const BOUNDS: Bounds = Bounds { candidates: 1_000, of_grade: 20_000, dense: 400, walk: 2_000 };
 
-/// The index is asked for so many trigrams of a word, spread over it: what they leave is compared.
-const TRIGRAMS: usize = 4;
+/// The index is asked for so many trigrams, the rarest: what they leave is compared.
+const TRIGRAMS: usize = 3;
+
+/// So many candidates tell how many of them match.
+const LOOKED_AT: usize = 64;
+
+/// So many trigrams of a word, spread over it, are asked how rare they are.
+const ASKED: usize = 12;
+
+/// The first alerts that have a trigram tell how rare it is.
+const SAMPLE: i64 = 256;
 
 /// What is found, best first.
 pub(super) fn find(reader: &mut Reader, organization: OrganizationId, query: &FindQuery, size: u32) -> StoreResult<Vec<Alert>> {
@@ -44,12 +58,18 @@ fn find_within(
     size: usize,
 ) -> StoreResult<Vec<Alert>> {
     let Some(organization) = organization_key(&reader.conn, organization)? else { return Ok(Vec::new()) };
-    if let Some(expression) = all_trigrams(query, MatchGrade::Inside)
-        && let Some(few) = few_candidates(&reader.conn, organization, &expression, bounds.candidates)?
+    if let Some(asked) = rarest_trigrams(&reader.conn, query, MatchGrade::Inside)?
+        && let Some(few) = few_candidates(&reader.conn, &asked.expression, bounds.candidates)?
     {
         let Reader { conn, dictionary, .. } = reader;
-        let alerts: StoreResult<Vec<Alert>> = few.into_iter().map(|key| read_by_key(conn, dictionary, key)).collect();
-        return Ok(among(query, &alerts?, size).into_iter().cloned().collect());
+        let mut is_own = conn.prepare_cached("SELECT 1 FROM alert WHERE key = ?1 AND organization = ?2")?;
+        let mut alerts = Vec::new();
+        for key in few {
+            if is_own.exists((key, organization))? {
+                alerts.push(read_by_key(conn, dictionary, key)?);
+            }
+        }
+        return Ok(among(query, &alerts, size).into_iter().cloned().collect());
     }
     let mut found = Vec::new();
     for grade in MatchGrade::ALL {
@@ -62,14 +82,12 @@ fn find_within(
     Ok(found)
 }
 
-/// The candidates of an expression, where there are no more than `most`.
-fn few_candidates(conn: &Connection, organization: i64, expression: &str, most: usize) -> StoreResult<Option<Vec<i64>>> {
+/// The candidates of an expression in all organizations, where there are no more than `most`.
+fn few_candidates(conn: &Connection, expression: &str, most: usize) -> StoreResult<Option<Vec<i64>>> {
     let limit = i64::try_from(most).unwrap_or(i64::MAX).saturating_add(1);
-    let candidates = "SELECT a.key, a.organization = ?2 FROM alert_find f CROSS JOIN alert a ON a.key = f.rowid
-         WHERE f.alert_find MATCH ?1 LIMIT ?3";
-    let all: Vec<(i64, bool)> = conn.all(candidates, (expression, organization, limit), |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let few = all.len() <= most;
-    Ok(few.then(|| all.into_iter().filter(|(_, own)| *own).map(|(key, _)| key).collect()))
+    let candidates = "SELECT rowid FROM alert_find WHERE alert_find MATCH ?1 LIMIT ?2";
+    let keys: Vec<i64> = conn.all(candidates, (expression, limit), cell)?;
+    Ok((keys.len() <= most).then_some(keys))
 }
 
 /// A search for alerts that match exactly so well.
@@ -89,9 +107,25 @@ struct Walked {
 
 impl Search<'_> {
     fn run(&self, reader: &mut Reader) -> StoreResult<Vec<Alert>> {
-        let expression = all_trigrams(self.query, self.grade);
-        let marks = expression.as_deref().map(|expression| mark(&reader.conn, expression)).transpose()?;
+        let asked = rarest_trigrams(&reader.conn, self.query, self.grade)?;
         let short = self.short_words();
+        if let Some(asked) = &asked
+            && short.is_empty()
+        {
+            if let Some(few) = few_candidates(&reader.conn, &asked.expression, self.bounds.of_grade)?
+                && self.is_read_sooner(reader, &few)?
+            {
+                return self.best_of(reader, few);
+            }
+            if asked.is_dense {
+                let walked = self.walk(reader, None, self.bounds.dense)?;
+                if walked.is_done {
+                    return Ok(walked.found);
+                }
+            }
+        }
+        let expression = asked.map(|asked| asked.expression);
+        let marks = expression.as_deref().map(|expression| mark(&reader.conn, expression)).transpose()?;
         if short.is_empty() {
             return Ok(self.walk(reader, marks, usize::MAX)?.found);
         }
@@ -111,6 +145,35 @@ impl Search<'_> {
         }
         let marks = if all.is_empty() { None } else { Some(mark(&reader.conn, &all.join(" AND "))?) };
         Ok(self.walk(reader, marks, usize::MAX)?.found)
+    }
+
+    /// Whether all of these candidates are read sooner than they are walked until there is enough: some of them tell how many match.
+    fn is_read_sooner(&self, reader: &mut Reader, keys: &[i64]) -> StoreResult<bool> {
+        let (mut read, mut matching) = (0, 0);
+        for key in keys.iter().step_by(keys.len() / LOOKED_AT + 1) {
+            read += 1;
+            matching += usize::from(self.matches(reader, *key)?);
+        }
+        // On the walk, others are passed as well.
+        Ok(matching == 0 || keys.len() < 2 * self.missing * read / matching)
+    }
+
+    /// The best of these alerts that match so well.
+    fn best_of(&self, reader: &mut Reader, keys: Vec<i64>) -> StoreResult<Vec<Alert>> {
+        let mut matching = Vec::new();
+        for key in keys {
+            if self.matches(reader, key)? {
+                matching.push(read_by_key(&reader.conn, &mut reader.dictionary, key)?);
+            }
+        }
+        Ok(among(self.query, &matching, self.missing).into_iter().cloned().collect())
+    }
+
+    /// Whether an alert is the organization's and matches so well.
+    fn matches(&self, reader: &mut Reader, key: i64) -> StoreResult<bool> {
+        let Reader { conn, dictionary, .. } = reader;
+        let alert = read_searched(conn, dictionary, self.organization, key)?;
+        Ok(alert.is_some_and(|alert| self.query.grade(&alert) == Some(self.grade)))
     }
 
     /// The words that have no trigram of their own.
@@ -145,7 +208,8 @@ impl Search<'_> {
                     return Ok(walked);
                 }
                 read += 1;
-                if self.query.grade(&read_searched(conn, dictionary, key)?) == Some(self.grade) {
+                let alert = read_searched(conn, dictionary, self.organization, key)?;
+                if alert.is_some_and(|alert| self.query.grade(&alert) == Some(self.grade)) {
                     walked.found.push(read_by_key(conn, dictionary, key)?);
                 }
             }
@@ -161,30 +225,48 @@ fn mark(conn: &Connection, expression: &str) -> StoreResult<Marks> {
     Ok(Marks::of(conn, &candidates)?)
 }
 
-/// The expression of the full-text index for trigrams of every word, as it has to stand in an alert to match so well; none where no word has
-/// one.
-fn all_trigrams(query: &FindQuery, grade: MatchGrade) -> Option<String> {
-    let mut wanted: Vec<String> = Vec::new();
-    for pattern in find_patterns(query, grade) {
-        for trigram in spread(&pattern).iter().map(|trigram| quoted(trigram)) {
-            if !wanted.contains(&trigram) {
-                wanted.push(trigram);
-            }
-        }
-    }
-    if wanted.is_empty() { None } else { Some(wanted.join(" AND ")) }
+/// What the index of trigrams is asked for.
+struct Asked {
+    expression: String,
+    /// Whether some tenth of all alerts may have it.
+    is_dense: bool,
 }
 
-/// Some trigrams of a text, spread over it, its first and its last one among them. Of a pattern with an edge the one that holds a character
-/// more tells more.
+/// The rarest trigrams of what has to stand in an alert for it to match so well; none where no word has one.
+fn rarest_trigrams(conn: &Connection, query: &FindQuery, grade: MatchGrade) -> StoreResult<Option<Asked>> {
+    let mut wanted: Vec<String> = Vec::new();
+    for trigram in find_patterns(query, grade).iter().flat_map(|pattern| spread(pattern)) {
+        if !wanted.contains(&trigram) {
+            wanted.push(trigram);
+        }
+    }
+    let newest: i64 = conn.one("SELECT coalesce(max(key), 0) FROM alert", [], cell)?;
+    let mut by_frequency = Vec::new();
+    for trigram in wanted {
+        let trigram = quoted(&trigram);
+        by_frequency.push((frequency(conn, &trigram, newest)?, trigram));
+    }
+    by_frequency.sort_unstable();
+    by_frequency.truncate(TRIGRAMS);
+    let Some((rarest, _)) = by_frequency.first() else { return Ok(None) };
+    let is_dense = rarest.saturating_mul(10) > newest;
+    let expression = by_frequency.into_iter().map(|(_, trigram)| trigram).collect::<Vec<_>>().join(" AND ");
+    Ok(Some(Asked { expression, is_dense }))
+}
+
+/// How many alerts have a trigram, reckoned from how far the first of them reach.
+fn frequency(conn: &Connection, trigram: &str, newest: i64) -> StoreResult<i64> {
+    let first = "SELECT count(*), max(rowid) FROM (SELECT rowid FROM alert_find WHERE alert_find MATCH ?1 LIMIT ?2)";
+    let (found, reach): (i64, Option<i64>) = conn.one(first, (trigram, SAMPLE), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(if found < SAMPLE { found } else { found.saturating_mul(newest) / reach.unwrap_or(1).max(1) })
+}
+
+/// Some trigrams of a text, spread over it, its first and its last one among them.
 fn spread(text: &str) -> Vec<String> {
     let chars: Vec<char> = text.chars().collect();
-    let mut all: Vec<String> = chars.windows(3).map(|trigram| trigram.iter().collect()).collect();
-    if all.len() > TRIGRAMS {
-        all.retain(|trigram| !(trigram.starts_with(EDGE) || trigram.ends_with(EDGE)));
-    }
+    let all: Vec<String> = chars.windows(3).map(|trigram| trigram.iter().collect()).collect();
     let Some(last) = all.len().checked_sub(1) else { return Vec::new() };
-    let steps = last.clamp(1, TRIGRAMS - 1);
+    let steps = last.clamp(1, ASKED - 1);
     let mut places: Vec<usize> = (0..=steps).map(|step| step * last / steps).collect();
     places.dedup();
     places.into_iter().map(|place| all[place].clone()).collect()
@@ -310,8 +392,10 @@ mod tests {
             let query = FindQuery::parse(text).unwrap();
             for size in [1, 5, 100] {
                 let expected: Vec<_> = among(&query, &alerts, size).into_iter().map(|alert| alert.id).collect();
-                for (candidates, walk) in [(1_000, 2_000), (3, 2_000), (3, 10), (3, 0), (0, 1)] {
-                    let (query, bounds) = (query.clone(), Bounds { candidates, walk });
+                for (candidates, of_grade, dense, walk) in
+                    [(1_000, 1_000, 400, 2_000), (3, 20, 400, 2_000), (3, 7, 7, 10), (3, 3, 0, 0), (0, 0, 1, 1), (0, 0, 60, 60)]
+                {
+                    let (query, bounds) = (query.clone(), Bounds { candidates, of_grade, dense, walk });
                     let found =
                         store.read_list(organization, move |reader| find_within(bounds, reader, organization, &query, size)).await.unwrap();
                     let found: Vec<_> = found.into_iter().map(|alert| alert.id).collect();
