@@ -14,7 +14,7 @@ use rusqlite::{Connection, params_from_iter};
 
 use super::counts::{CellFilter, NO_OUTCOME, day_start};
 use super::marks::{self, Marks};
-use super::query::{Nulls, SortColumn, Sql, Wanted, push_direction, push_order, sort_column};
+use super::query::{Nulls, SortColumn, Sql, Wanted, is_partial, push_direction, push_order, sort_column};
 use super::readers::Reader;
 use super::rows::{organization_key, read_by_key};
 use super::statements::{Statements as _, cell};
@@ -79,11 +79,16 @@ struct Part {
 }
 
 impl Part {
-    /// The same part of `total` as it is met from the end, where that is the nearer one; its keys come in the opposite order.
-    fn backwards(self, total: u64) -> Option<Self> {
+    /// The same part of `total` as it is met from the end; its keys come in the opposite order.
+    fn from_end(self, total: u64) -> Option<Self> {
         let offset = total.checked_sub(self.offset + self.limit)?;
         let sort = Sort { order: self.sort.order.reversed(), ..self.sort };
-        (offset < self.offset).then_some(Self { sort, offset, ..self })
+        Some(Self { sort, offset, ..self })
+    }
+
+    /// The same part from the end, where fewer matches lie before it there.
+    fn backwards(self, total: u64) -> Option<Self> {
+        self.from_end(total).filter(|back| back.offset < self.offset)
     }
 }
 
@@ -127,11 +132,20 @@ fn has_one_organization(conn: &Connection) -> StoreResult<bool> {
     conn.one("SELECT count(*) = 1 FROM organization", [], cell)
 }
 
+/// The keys of everything that matches.
+fn matching(conn: &Connection, wanted: &Wanted) -> StoreResult<Sql> {
+    if !wanted.is_texts_only() {
+        return Ok(from_own_index(Sql::new("SELECT a.key "), wanted, Some(by_words_index(wanted))));
+    }
+    let key = if wanted.indexed_texts().is_some() { "t.rowid" } else { "s.alert" };
+    Ok(from_texts(Sql::new(&format!("SELECT {key} ")), wanted, has_one_organization(conn)?))
+}
+
 /// FROM and WHERE of texts and nothing else, without touching the wide rows.
 fn from_texts(mut sql: Sql, wanted: &Wanted, one_organization: bool) -> Sql {
     match wanted.indexed_texts() {
         Some(phrases) if one_organization && wanted.short_texts().next().is_none() => {
-            sql.push("FROM alert_trigram WHERE text MATCH ");
+            sql.push("FROM alert_trigram t WHERE t.text MATCH ");
             sql.value(phrases);
             return sql;
         }
@@ -220,8 +234,11 @@ fn page_keys(reader: &mut Reader, wanted: &Wanted, part: Part, total: u64) -> St
         return sorted(reader, wanted, &column, part, total);
     }
     let conn = &reader.conn;
-    let matching = from_own_index(Sql::new("SELECT a.key "), wanted, Some(by_words_index(wanted)));
-    let (back, marks) = (part.backwards(total), Marks::of(conn, &matching)?);
+    let marks = Marks::of(conn, &matching(conn, wanted)?)?;
+    let back = part.from_end(total);
+    let around = (part.offset, back.map_or(0, |back| back.offset));
+    let from_end = marks::is_nearer_to_end(conn, wanted.organization, &column, part.sort.order, around, &marks)?;
+    let back = back.filter(|_| from_end);
     let window = back.map_or((part.offset, part.limit), |back| (back.offset, back.limit));
     let keys = marks::page(conn, wanted.organization, (&column, index), (part.sort.order, back.is_some()), window, marks)?;
     Ok(if back.is_some() { reversed(keys) } else { keys })
@@ -238,6 +255,9 @@ struct Costs {
 /// A row that is read costs as much as so many steps along an index.
 const ROW: u128 = 20;
 
+/// So does one that holds nothing but the text that is searched.
+const NARROW_ROW: u128 = 6;
+
 impl Costs {
     fn of(reader: &Reader, wanted: &Wanted, part: Part, total: u64) -> Self {
         let near = part.backwards(total).unwrap_or(part);
@@ -249,7 +269,8 @@ impl Costs {
         let within = u128::from(reader.counts.total(wanted.organization, &CellFilter::default(), from, until));
         // Finding everything that matches, and whether its rows are read for it.
         let (finding, reads) = match () {
-            () if wanted.expires.is_some() => (total, false),
+            () if wanted.expires.is_some() || wanted.is_in_transaction_time() => (total, false),
+            () if wanted.is_texts_only() => (total * NARROW_ROW, false),
             () if wanted.has_own_index() => (total * ROW, true),
             () if wanted.waits => (u128::from(counted(reader, wanted)), false),
             () => (within, false),
@@ -390,7 +411,7 @@ fn walk(reader: &mut Reader, wanted: &Wanted, column: &SortColumn, index: &str, 
     };
     let conn = &reader.conn;
     if let Some(back) = part.backwards(total).filter(|_| !column.nulls_come_first(part.sort.order)) {
-        return Ok(limited(reader, wanted, part.sort, || walk_back(conn, wanted, column, index, back))?.map(reversed));
+        return Ok(limited(reader, wanted, index, || walk_back(conn, wanted, column, index, back))?.map(reversed));
     }
     let count_valued = || count(conn, &from_valued(Sql::new("SELECT count(*) "), wanted, column, index));
     if column.nulls_come_first(part.sort.order) {
@@ -406,7 +427,7 @@ fn walk(reader: &mut Reader, wanted: &Wanted, column: &SortColumn, index: &str, 
         found.extend(others);
         return Ok(Some(found));
     }
-    let Some(mut found) = limited(reader, wanted, part.sort, || walk_valued(conn, wanted, column, index, part))? else { return Ok(None) };
+    let Some(mut found) = limited(reader, wanted, index, || walk_valued(conn, wanted, column, index, part))? else { return Ok(None) };
     let missing = part.limit - found.len() as u64;
     if missing > 0 && column.nulls != Nulls::Never {
         let valued = match (valued, found.len() as u64) {
@@ -421,8 +442,8 @@ fn walk(reader: &mut Reader, wanted: &Wanted, column: &SortColumn, index: &str, 
 }
 
 /// Walks under the budget, or to the end where no row has to be read for it.
-fn limited<T>(reader: &Reader, wanted: &Wanted, sort: Sort, walk: impl FnOnce() -> rusqlite::Result<T>) -> StoreResult<Option<T>> {
-    if wanted.is_in_every_index() && nulls_index("", sort).is_empty() { Ok(Some(walk()?)) } else { reader.budget.run_shortly(walk) }
+fn limited<T>(reader: &Reader, wanted: &Wanted, index: &str, walk: impl FnOnce() -> rusqlite::Result<T>) -> StoreResult<Option<T>> {
+    if wanted.is_in_every_index() && !is_partial(index) { Ok(Some(walk()?)) } else { reader.budget.run_shortly(walk) }
 }
 
 /// Walks from the end of a sort that has its nulls there: these first, and then what has a value.
@@ -434,7 +455,7 @@ fn walk_back(conn: &Connection, wanted: &Wanted, column: &SortColumn, index: &st
     let missing = back.limit - found.len() as u64;
     let nulls = match found.len() as u64 {
         _ if missing == 0 || back.offset == 0 => 0,
-        0 => count(conn, &from_nulls(Sql::new("SELECT count(*) "), wanted, column, nulls_index(index, back.sort)))?,
+        0 => count(conn, &from_nulls(Sql::new("SELECT count(*) "), wanted, column, nulls_index(index)))?,
         some => back.offset + some,
     };
     found.extend(walk_valued(conn, wanted, column, index, Part { offset: back.offset.saturating_sub(nulls), limit: missing, ..back })?);
@@ -466,7 +487,7 @@ fn walk_nulls(conn: &Connection, wanted: &Wanted, column: &SortColumn, index: &s
     if part.limit == 0 {
         return Ok(Vec::new());
     }
-    let mut sql = from_nulls(Sql::new("SELECT a.key "), wanted, column, nulls_index(index, part.sort));
+    let mut sql = from_nulls(Sql::new("SELECT a.key "), wanted, column, nulls_index(index));
     push_direction(&mut sql, None, part.sort.order);
     push_window(&mut sql, part.offset, part.limit);
     keys(conn, &sql)
@@ -480,8 +501,8 @@ fn from_nulls(sql: Sql, wanted: &Wanted, column: &SortColumn, index: &str) -> Sq
 }
 
 /// The index to find nulls by: those on deadlines and lapses hold none.
-fn nulls_index(index: &str, sort: Sort) -> &str {
-    if matches!(sort.field, SortField::HoursLeft | SortField::ExpiredAt) { "alert_by_id" } else { index }
+fn nulls_index(index: &str) -> &str {
+    if is_partial(index) { "alert_by_id" } else { index }
 }
 
 /// Puts everything that matches in order, from the end that is nearer.

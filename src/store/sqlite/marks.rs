@@ -5,7 +5,7 @@ use fixedbitset::FixedBitSet;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
-use super::query::{Nulls, SortColumn, Sql, push_direction};
+use super::query::{Nulls, SortColumn, Sql, is_partial, push_direction};
 use crate::domain::SortOrder;
 
 /// The keys of the alerts that match and have not been passed yet.
@@ -71,29 +71,103 @@ pub(super) fn page(
     mut marks: Marks,
 ) -> rusqlite::Result<Vec<i64>> {
     let direction = if backwards { order.reversed() } else { order };
+    let has_nulls = column.nulls != Nulls::Never;
+    let knows_nulls = has_nulls && !is_partial(index);
     let mut valued = of_index(index, organization);
-    if column.nulls != Nulls::Never {
+    if has_nulls {
         valued.push(&format!(" AND {} IS NOT NULL", column.value));
     }
     push_direction(&mut valued, Some(&column.value), direction);
-    // Whatever is still marked once everything with a value is passed has none.
-    let others = by_id(organization, direction);
+    let others = if knows_nulls {
+        let mut nulls = of_index(index, organization);
+        nulls.push(&format!(" AND {} IS NULL", column.value));
+        push_direction(&mut nulls, None, direction);
+        nulls
+    } else {
+        // Whatever is still marked once everything with a value is passed has none.
+        by_id(organization, direction)
+    };
     let mut window = Window { skip: offset, left: limit, keys: Vec::new() };
-    if column.nulls != Nulls::Never && column.nulls_come_first(order) != backwards {
+    if has_nulls && column.nulls_come_first(order) != backwards {
         let mut without = marks.clone();
-        each_key(conn, &valued, |key| {
-            without.take(key);
-            true
-        })?;
+        if !knows_nulls {
+            each_key(conn, &valued, |key| {
+                without.take(key);
+                true
+            })?;
+        }
         window.fill(conn, &others, &mut without)?;
         window.fill(conn, &valued, &mut marks)?;
     } else {
         window.fill(conn, &valued, &mut marks)?;
-        if column.nulls != Nulls::Never {
+        if has_nulls {
             window.fill(conn, &others, &mut marks)?;
         }
     }
     Ok(window.keys)
+}
+
+/// So many alerts are asked for what they are sorted by.
+const SAMPLE: usize = 64;
+
+/// Whether a page is met sooner from the end of an index: what is marked may lie close together there, so some of it, and some of all
+/// alerts, is asked for its value. Where that tells nothing, whether less of what is marked lies behind the page than before it.
+pub(super) fn is_nearer_to_end(
+    conn: &Connection,
+    organization: i64,
+    column: &SortColumn,
+    order: SortOrder,
+    (before, behind): (u64, u64),
+    marks: &Marks,
+) -> rusqlite::Result<bool> {
+    let by_count = behind < before;
+    let newest: i64 = conn.prepare_cached("SELECT coalesce(max(key), 0) FROM alert")?.query_row([], |row| row.get(0))?;
+    let step = usize::try_from(newest).unwrap_or(1) / SAMPLE + 1;
+    let all = values(conn, organization, column, (1..).step_by(step).take(SAMPLE))?;
+    let step = marks.0.count_ones(..) / SAMPLE + 1;
+    let marked = values(conn, organization, column, marks.0.ones().step_by(step))?;
+    if all.is_empty() || marked.is_empty() {
+        return Ok(by_count);
+    }
+    // The share of all alerts that lie before the place at which the page is, in the order of the sort.
+    let place = |before: u64, behind: u64| {
+        let at = usize::try_from(before.saturating_mul(marked.len() as u64) / (before + behind).max(1)).unwrap_or(usize::MAX);
+        let value = match order {
+            SortOrder::Ascending => &marked[at.min(marked.len() - 1)],
+            SortOrder::Descending => &marked[marked.len() - 1 - at.min(marked.len() - 1)],
+        };
+        let less = all.partition_point(|other| other < value);
+        if order == SortOrder::Ascending { less } else { all.len() - less }
+    };
+    let passed = place(before, behind);
+    let left = all.len() - passed.min(all.len());
+    Ok(if passed == left { by_count } else { left < passed })
+}
+
+/// What a column holds; numbers and texts do not occur together in one.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Sorted {
+    Number(i64),
+    Text(String),
+}
+
+/// The values of these alerts in a column, in order; those that have none, or are another organization's, are left out.
+fn values(conn: &Connection, organization: i64, column: &SortColumn, keys: impl Iterator<Item = usize>) -> rusqlite::Result<Vec<Sorted>> {
+    let value = format!("SELECT {} FROM alert a WHERE a.key = ?1 AND a.organization = ?2", column.value);
+    let mut statement = conn.prepare_cached(&value)?;
+    let mut values = Vec::new();
+    for key in keys {
+        let mut rows = statement.query((i64::try_from(key).unwrap_or(i64::MAX), organization))?;
+        if let Some(row) = rows.next()? {
+            match row.get(0)? {
+                Value::Integer(number) => values.push(Sorted::Number(number)),
+                Value::Text(text) => values.push(Sorted::Text(text)),
+                Value::Null | Value::Real(_) | Value::Blob(_) => {}
+            }
+        }
+    }
+    values.sort_unstable();
+    Ok(values)
 }
 
 /// A page of what is marked in the order of the id.

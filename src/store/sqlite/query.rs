@@ -93,6 +93,11 @@ impl Wanted {
         cells.is_any() && self.alert_time == (None, None) && Self { companies: None, ..self.clone() }.is_counted()
     }
 
+    /// Whether the index of transaction times knows all that is asked for.
+    pub(super) fn is_in_transaction_time(&self) -> bool {
+        self.transaction_time != (None, None) && Self { transaction_time: (None, None), ..self.clone() }.is_in_every_index()
+    }
+
     /// Whether a condition has an index of its own, through which everything that matches is found without looking at the rest.
     pub(super) fn has_own_index(&self) -> bool {
         self.expires.is_some() || self.transaction_time != (None, None) || self.indexed_texts().is_some()
@@ -310,6 +315,11 @@ pub(super) fn sort_column(reader: &mut Reader, organization: i64, field: SortFie
         SortField::CardLastFour => text("a.card_last_four", Some("alert_by_card_last_four")),
         SortField::HoursLeft => SortColumn { nulls: Nulls::Least, ..nullable("a.open_deadline", Some("alert_by_open_deadline")) },
     })
+}
+
+/// Whether an index holds only what has a value to sort by.
+pub(super) fn is_partial(index: &str) -> bool {
+    matches!(index, "alert_by_expired_at" | "alert_by_open_deadline")
 }
 
 /// The ORDER BY of a whole sort, from its beginning or backwards from its end. To SQLite a null is less than any value.
