@@ -51,13 +51,14 @@ pub(super) fn list(reader: &mut Reader, organization: OrganizationId, query: &Al
         wanted.span = (first.map(day_start), end.map(day_start));
     }
     wanted.waits = waits(reader, &wanted)?;
-    page.total = total(reader, &wanted)?;
+    let matched = marked_by_text(reader, &wanted)?;
+    page.total = matched.as_ref().map_or_else(|| total(reader, &wanted), |marks| Ok(marks.len()))?;
     let offset = query.page.page.saturating_mul(query.page.size.into());
     if offset >= page.total {
         return Ok(page);
     }
     let part = Part { sort: query.sort, offset, limit: u64::from(query.page.size).min(page.total - offset) };
-    let keys = page_keys(reader, &wanted, part, page.total)?;
+    let keys = page_keys(reader, &wanted, part, page.total, matched)?;
     let alerts: StoreResult<Vec<_>> = keys.into_iter().map(|key| read_by_key(&reader.conn, &mut reader.dictionary, key)).collect();
     page.data = alerts?;
     Ok(page)
@@ -104,23 +105,30 @@ fn counted(reader: &Reader, wanted: &Wanted) -> u64 {
 }
 
 fn total(reader: &Reader, wanted: &Wanted) -> StoreResult<u64> {
-    let candidates = counted(reader, wanted);
     if wanted.is_counted() {
-        return Ok(candidates);
+        return Ok(counted(reader, wanted));
     }
     let counting = Sql::new("SELECT count(*) ");
     if wanted.is_texts_only() {
         return Ok(count(&reader.conn, &from_texts(counting, wanted, has_one_organization(&reader.conn)?))?);
     }
-    let through_own_index = from_own_index(counting, wanted, Some(by_words_index(wanted)));
-    if is_text_in_few(wanted, candidates) {
-        // The text may be rare or everywhere: where it is everywhere, going through the few alerts is the shorter way.
-        return match reader.budget.run(|| count(&reader.conn, &through_own_index))? {
-            Some(total) => Ok(total),
-            None => Ok(count(&reader.conn, &from_alerts(Sql::new("SELECT count(*) "), wanted, Some(by_words_index(wanted))))?),
-        };
+    Ok(count(&reader.conn, &from_own_index(counting, wanted, Some(by_words_index(wanted))))?)
+}
+
+/// Everything that matches, where a text is looked for among others that the index of words knows, and has so many hits that reading the row
+/// of each would take longer than going through that index.
+fn marked_by_text(reader: &Reader, wanted: &Wanted) -> StoreResult<Option<Marks>> {
+    let without = Wanted { texts: Vec::new(), ..wanted.clone() };
+    let others = without.has_own_index() || wanted.short_texts().next().is_some() || wanted.is_texts_only();
+    let Some(phrases) = wanted.indexed_texts().filter(|_| !others) else { return Ok(None) };
+    let mut hits = Sql::new("SELECT t.rowid FROM alert_trigram t WHERE t.text MATCH ");
+    hits.value(phrases);
+    let hits = Marks::of(&reader.conn, &hits)?;
+    if u128::from(hits.len()) * ROW < u128::from(counted(reader, wanted)) {
+        return Ok(None);
     }
-    Ok(count(&reader.conn, &through_own_index)?)
+    let known = from_alerts(Sql::new("SELECT a.key "), &without, Some(by_words_index(wanted)));
+    Ok(Some(hits.and(&reader.conn, &known)?))
 }
 
 /// Whether a text is looked for in alerts that are few by their words and dates.
@@ -213,7 +221,7 @@ pub(super) fn from_alerts(mut sql: Sql, wanted: &Wanted, index: Option<&str>) ->
     sql
 }
 
-fn page_keys(reader: &mut Reader, wanted: &Wanted, part: Part, total: u64) -> StoreResult<Vec<i64>> {
+fn page_keys(reader: &mut Reader, wanted: &Wanted, part: Part, total: u64, matched: Option<Marks>) -> StoreResult<Vec<i64>> {
     let column = sort_column(reader, wanted.organization, part.sort.field)?;
     if wanted.is_counted() {
         if part.sort.field == SortField::AlertTimeStamp {
@@ -224,6 +232,9 @@ fn page_keys(reader: &mut Reader, wanted: &Wanted, part: Part, total: u64) -> St
         }
     }
     let Some(index) = column.index else { return sorted(reader, wanted, &column, part, total) };
+    if let Some(marks) = matched {
+        return past_marks(&reader.conn, wanted.organization, (&column, index), part, total, marks);
+    }
     let costs = Costs::of(reader, wanted, part, total);
     if costs.walking <= costs.marking.min(costs.sorting)
         && let Some(keys) = walk(reader, wanted, &column, index, part, total)?
@@ -233,14 +244,25 @@ fn page_keys(reader: &mut Reader, wanted: &Wanted, part: Part, total: u64) -> St
     if costs.sorting < costs.marking {
         return sorted(reader, wanted, &column, part, total);
     }
-    let conn = &reader.conn;
-    let marks = Marks::of(conn, &matching(conn, wanted)?)?;
+    let marks = Marks::of(&reader.conn, &matching(&reader.conn, wanted)?)?;
+    past_marks(&reader.conn, wanted.organization, (&column, index), part, total, marks)
+}
+
+/// Walks an index past the marks on everything that matches, from the end that is nearer.
+fn past_marks(
+    conn: &Connection,
+    organization: i64,
+    (column, index): (&SortColumn, &str),
+    part: Part,
+    total: u64,
+    marks: Marks,
+) -> StoreResult<Vec<i64>> {
     let back = part.from_end(total);
     let around = (part.offset, back.map_or(0, |back| back.offset));
-    let from_end = marks::is_nearer_to_end(conn, wanted.organization, &column, part.sort.order, around, &marks)?;
+    let from_end = marks::is_nearer_to_end(conn, organization, column, part.sort.order, around, &marks)?;
     let back = back.filter(|_| from_end);
     let window = back.map_or((part.offset, part.limit), |back| (back.offset, back.limit));
-    let keys = marks::page(conn, wanted.organization, (&column, index), (part.sort.order, back.is_some()), window, marks)?;
+    let keys = marks::page(conn, organization, (column, index), (part.sort.order, back.is_some()), window, marks)?;
     Ok(if back.is_some() { reversed(keys) } else { keys })
 }
 

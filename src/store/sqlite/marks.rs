@@ -23,6 +23,23 @@ impl Marks {
         Ok(Self(marks))
     }
 
+    /// How many are marked.
+    pub(super) fn len(&self) -> u64 {
+        self.0.count_ones(..) as u64
+    }
+
+    /// Of what is marked, what a statement selects as well.
+    pub(super) fn and(&self, conn: &Connection, selecting: &Sql) -> rusqlite::Result<Self> {
+        let mut both = FixedBitSet::with_capacity(self.0.len());
+        each_key(conn, selecting, |key| {
+            if self.0.contains(key) {
+                both.insert(key);
+            }
+            true
+        })?;
+        Ok(Self(both))
+    }
+
     /// Whether this key was marked; it is no longer.
     pub(super) fn take(&mut self, key: usize) -> bool {
         let was = self.0.contains(key);
