@@ -60,13 +60,16 @@ pub(super) fn environment() -> anyhow::Result<Environment> {
     })
 }
 
+/// What has been pasted is there by then; crossterm does not look at all where it may not wait.
+const AT_ONCE: Duration = Duration::from_millis(1);
+
 /// A secret, which is not shown while it is typed.
 pub(super) fn secret(question: &str) -> anyhow::Result<Secret> {
     // Before the question stands there: who answers at once is not shown either.
     let hidden = Hidden::begin().context("the terminal cannot be kept from showing what is typed")?;
     let typed = hidden_line(question);
     // What was pasted after the secret's line is no answer to anything that follows.
-    while event::poll(Duration::ZERO).unwrap_or(false) && event::read().is_ok() {}
+    while event::poll(AT_ONCE).unwrap_or(false) && event::read().is_ok() {}
     drop(hidden);
     say("");
     let typed = typed?;

@@ -263,8 +263,8 @@ impl<W> Write for FrameWriter<W> {
     }
 }
 
-/// A reader thread for terminal events, ended on drop. crossterm 0.29 spins for ever inside its read once the terminal is gone, so nothing
-/// that has to go on may wait in it; the heartbeat ends the console then.
+/// A reader thread for terminal events, ended on drop. crossterm 0.29 spins inside its read once the terminal is gone, so nothing that has to
+/// go on may wait in it; the heartbeat ends the console then.
 pub(super) struct KeyReader {
     stop: Arc<AtomicBool>,
 }

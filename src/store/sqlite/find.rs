@@ -25,7 +25,7 @@ struct Bounds {
     candidates: usize,
     /// The same of the candidates of one grade, most of which match less well: they are compared first.
     of_grade: usize,
-    /// So many alerts are read where nearly every one is a candidate, before the candidates are marked.
+    /// So many alerts are read where some tenth of them are candidates, before the candidates are marked.
     dense: usize,
     /// So many alerts are read for words that are too short for the index, before it is asked for whatever begins with one.
     walk: usize,
@@ -71,9 +71,11 @@ fn find_within(
         }
         return Ok(among(query, &alerts, size).into_iter().cloned().collect());
     }
+    reader.counts.refresh(&reader.conn, organization)?;
+    let own = usize::try_from(reader.counts.all(organization)).unwrap_or(usize::MAX);
     let mut found = Vec::new();
     for grade in MatchGrade::ALL {
-        let search = Search { bounds, organization, query, grade, missing: size - found.len() };
+        let search = Search { bounds, organization, own, query, grade, missing: size - found.len() };
         if search.missing == 0 {
             break;
         }
@@ -94,6 +96,8 @@ fn few_candidates(conn: &Connection, expression: &str, most: usize) -> StoreResu
 struct Search<'a> {
     bounds: Bounds,
     organization: i64,
+    /// How many alerts the organization has.
+    own: usize,
     query: &'a FindQuery,
     grade: MatchGrade,
     missing: usize,
@@ -149,6 +153,10 @@ impl Search<'_> {
 
     /// Whether all of these candidates are read sooner than they are walked until there is enough: some of them tell how many match.
     fn is_read_sooner(&self, reader: &mut Reader, keys: &[i64]) -> StoreResult<bool> {
+        // Most of them are other organizations'.
+        if keys.len() > self.own {
+            return Ok(false);
+        }
         let (mut read, mut matching) = (0, 0);
         for key in keys.iter().step_by(keys.len() / LOOKED_AT + 1) {
             read += 1;
@@ -333,9 +341,9 @@ mod tests {
     use super::*;
     use crate::domain::event::RenderEvent;
     use crate::domain::time::Timestamp;
-    use crate::domain::{AlertPatch, AlertType, Deadline, EventKind, Outcome, Provider};
+    use crate::domain::{AlertPatch, AlertType, CompanyId, Deadline, EnrollmentId, EventKind, Organization, Outcome, Provider};
     use crate::store::sqlite::{SqliteOptions, SqliteStore};
-    use crate::store::{AlertStore as _, OrganizationStore as _};
+    use crate::store::{AlertStore as _, OrganizationRecord, OrganizationStore as _};
 
     struct NoEvents;
 
@@ -367,6 +375,14 @@ mod tests {
         let store = SqliteStore::open(&SqliteOptions::directory(directory.path(), Arc::new(NoEvents))).unwrap();
         let organization = store.organizations().await.unwrap()[0].organization.id;
         let alerts: Vec<Alert> = (1..=120).map(alert).collect();
+        let other = OrganizationRecord {
+            organization: Organization { id: OrganizationId::generate(), name: "other".to_owned() },
+            default_company: CompanyId::generate(),
+            default_enrollment: EnrollmentId::generate(),
+        };
+        store.add_organization(other.clone(), Timestamp::UNIX_EPOCH).await.unwrap();
+        let strangers = (1..=120).map(alert).map(AlertPatch::of).collect();
+        store.ingest(other.organization.id, strangers, Timestamp::UNIX_EPOCH).await.unwrap();
         store.ingest(organization, alerts.iter().cloned().map(AlertPatch::of).collect(), Timestamp::UNIX_EPOCH).await.unwrap();
 
         for text in [

@@ -81,15 +81,14 @@ struct Part {
 
 impl Part {
     /// The same part of `total` as it is met from the end; its keys come in the opposite order.
-    fn from_end(self, total: u64) -> Option<Self> {
-        let offset = total.checked_sub(self.offset + self.limit)?;
+    fn from_end(self, total: u64) -> Self {
         let sort = Sort { order: self.sort.order.reversed(), ..self.sort };
-        Some(Self { sort, offset, ..self })
+        Self { sort, offset: total.saturating_sub(self.offset + self.limit), ..self }
     }
 
     /// The same part from the end, where fewer matches lie before it there.
     fn backwards(self, total: u64) -> Option<Self> {
-        self.from_end(total).filter(|back| back.offset < self.offset)
+        Some(self.from_end(total)).filter(|back| back.offset < self.offset)
     }
 }
 
@@ -140,13 +139,14 @@ fn has_one_organization(conn: &Connection) -> StoreResult<bool> {
     conn.one("SELECT count(*) = 1 FROM organization", [], cell)
 }
 
-/// The keys of everything that matches.
-fn matching(conn: &Connection, wanted: &Wanted) -> StoreResult<Sql> {
+/// The keys of everything that matches, to be marked.
+fn matching(wanted: &Wanted) -> Sql {
     if !wanted.is_texts_only() {
-        return Ok(from_own_index(Sql::new("SELECT a.key "), wanted, Some(by_words_index(wanted))));
+        return from_own_index(Sql::new("SELECT a.key "), wanted, Some(by_words_index(wanted)));
     }
     let key = if wanted.indexed_texts().is_some() { "t.rowid" } else { "s.alert" };
-    Ok(from_texts(Sql::new(&format!("SELECT {key} ")), wanted, has_one_organization(conn)?))
+    // What other organizations have is not met on an index of this one's.
+    from_texts(Sql::new(&format!("SELECT {key} ")), wanted, true)
 }
 
 /// FROM and WHERE of texts and nothing else, without touching the wide rows.
@@ -244,7 +244,7 @@ fn page_keys(reader: &mut Reader, wanted: &Wanted, part: Part, total: u64, match
     if costs.sorting < costs.marking {
         return sorted(reader, wanted, &column, part, total);
     }
-    let marks = Marks::of(&reader.conn, &matching(&reader.conn, wanted)?)?;
+    let marks = Marks::of(&reader.conn, &matching(wanted))?;
     past_marks(&reader.conn, wanted.organization, (&column, index), part, total, marks)
 }
 
@@ -258,12 +258,10 @@ fn past_marks(
     marks: Marks,
 ) -> StoreResult<Vec<i64>> {
     let back = part.from_end(total);
-    let around = (part.offset, back.map_or(0, |back| back.offset));
-    let from_end = marks::is_nearer_to_end(conn, organization, column, part.sort.order, around, &marks)?;
-    let back = back.filter(|_| from_end);
-    let window = back.map_or((part.offset, part.limit), |back| (back.offset, back.limit));
-    let keys = marks::page(conn, organization, (column, index), (part.sort.order, back.is_some()), window, marks)?;
-    Ok(if back.is_some() { reversed(keys) } else { keys })
+    let backwards = marks::is_nearer_to_end(conn, organization, column, part.sort.order, (part.offset, back.offset), &marks)?;
+    let window = (if backwards { back.offset } else { part.offset }, part.limit);
+    let keys = marks::page(conn, organization, (column, index), (part.sort.order, backwards), window, marks)?;
+    Ok(if backwards { reversed(keys) } else { keys })
 }
 
 /// What the ways to a page are reckoned to cost, in steps along an index.
@@ -277,9 +275,6 @@ struct Costs {
 /// A row that is read costs as much as so many steps along an index.
 const ROW: u128 = 20;
 
-/// So does one that holds nothing but the text that is searched.
-const NARROW_ROW: u128 = 6;
-
 impl Costs {
     fn of(reader: &Reader, wanted: &Wanted, part: Part, total: u64) -> Self {
         let near = part.backwards(total).unwrap_or(part);
@@ -292,7 +287,7 @@ impl Costs {
         // Finding everything that matches, and whether its rows are read for it.
         let (finding, reads) = match () {
             () if wanted.expires.is_some() || wanted.is_in_transaction_time() => (total, false),
-            () if wanted.is_texts_only() => (total * NARROW_ROW, false),
+            () if wanted.is_texts_only() && wanted.indexed_texts().is_some() => (total, false),
             () if wanted.has_own_index() => (total * ROW, true),
             () if wanted.waits => (u128::from(counted(reader, wanted)), false),
             () => (within, false),

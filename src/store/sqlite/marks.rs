@@ -1,6 +1,8 @@
 //! The bitmap scan of a list: everything that matches is marked first, each alert by one bit, and the index that is in the order of the sort
 //! is walked next, past the marks and without reading a row.
 
+use std::cmp::Ordering;
+
 use fixedbitset::FixedBitSet;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
@@ -124,7 +126,7 @@ pub(super) fn page(
     Ok(window.keys)
 }
 
-/// So many alerts are asked for what they are sorted by.
+/// So many of what is marked, and of all alerts, tell where in an index a page lies.
 const SAMPLE: usize = 64;
 
 /// Whether a page is met sooner from the end of an index: what is marked may lie close together there, so some of it, and some of all
@@ -137,53 +139,59 @@ pub(super) fn is_nearer_to_end(
     (before, behind): (u64, u64),
     marks: &Marks,
 ) -> rusqlite::Result<bool> {
-    let by_count = behind < before;
+    let nulls_first = column.nulls_come_first(order);
+    let in_order = |left: &Value, right: &Value| match (left, right) {
+        (Value::Null, Value::Null) => Ordering::Equal,
+        (Value::Null, _) => {
+            if nulls_first {
+                Ordering::Less
+            } else {
+                Ordering::Greater
+            }
+        }
+        (_, Value::Null) => {
+            if nulls_first {
+                Ordering::Greater
+            } else {
+                Ordering::Less
+            }
+        }
+        _ if order == SortOrder::Ascending => compare(left, right),
+        _ => compare(right, left),
+    };
     let newest: i64 = conn.prepare_cached("SELECT coalesce(max(key), 0) FROM alert")?.query_row([], |row| row.get(0))?;
-    let step = usize::try_from(newest).unwrap_or(1) / SAMPLE + 1;
+    let step = usize::try_from(newest).unwrap_or_default() / SAMPLE + 1;
     let all = values(conn, organization, column, (1..).step_by(step).take(SAMPLE))?;
     let step = marks.0.count_ones(..) / SAMPLE + 1;
-    let marked = values(conn, organization, column, marks.0.ones().step_by(step))?;
-    if all.is_empty() || marked.is_empty() {
-        return Ok(by_count);
+    let mut marked = values(conn, organization, column, marks.0.ones().step_by(step))?;
+    marked.sort_by(in_order);
+    let place = before.saturating_mul(marked.len() as u64) / (before + behind).max(1);
+    let Some(value) = marked.get(usize::try_from(place).unwrap_or(usize::MAX)).or(marked.last()) else { return Ok(behind < before) };
+    let passed = all.iter().filter(|other| in_order(other, value).is_lt()).count();
+    let left = all.iter().filter(|other| in_order(other, value).is_gt()).count();
+    Ok(if passed.abs_diff(left) <= 1 { behind < before } else { left < passed })
+}
+
+/// Numbers and texts do not occur together in a column.
+fn compare(left: &Value, right: &Value) -> Ordering {
+    match (left, right) {
+        (Value::Integer(left), Value::Integer(right)) => left.cmp(right),
+        (Value::Text(left), Value::Text(right)) => left.cmp(right),
+        _ => Ordering::Equal,
     }
-    // The share of all alerts that lie before the place at which the page is, in the order of the sort.
-    let place = |before: u64, behind: u64| {
-        let at = usize::try_from(before.saturating_mul(marked.len() as u64) / (before + behind).max(1)).unwrap_or(usize::MAX);
-        let value = match order {
-            SortOrder::Ascending => &marked[at.min(marked.len() - 1)],
-            SortOrder::Descending => &marked[marked.len() - 1 - at.min(marked.len() - 1)],
-        };
-        let less = all.partition_point(|other| other < value);
-        if order == SortOrder::Ascending { less } else { all.len() - less }
-    };
-    let passed = place(before, behind);
-    let left = all.len() - passed.min(all.len());
-    Ok(if passed == left { by_count } else { left < passed })
 }
 
-/// What a column holds; numbers and texts do not occur together in one.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Sorted {
-    Number(i64),
-    Text(String),
-}
-
-/// The values of these alerts in a column, in order; those that have none, or are another organization's, are left out.
-fn values(conn: &Connection, organization: i64, column: &SortColumn, keys: impl Iterator<Item = usize>) -> rusqlite::Result<Vec<Sorted>> {
+/// What these alerts of an organization have in a column.
+fn values(conn: &Connection, organization: i64, column: &SortColumn, keys: impl Iterator<Item = usize>) -> rusqlite::Result<Vec<Value>> {
     let value = format!("SELECT {} FROM alert a WHERE a.key = ?1 AND a.organization = ?2", column.value);
     let mut statement = conn.prepare_cached(&value)?;
     let mut values = Vec::new();
     for key in keys {
         let mut rows = statement.query((i64::try_from(key).unwrap_or(i64::MAX), organization))?;
         if let Some(row) = rows.next()? {
-            match row.get(0)? {
-                Value::Integer(number) => values.push(Sorted::Number(number)),
-                Value::Text(text) => values.push(Sorted::Text(text)),
-                Value::Null | Value::Real(_) | Value::Blob(_) => {}
-            }
+            values.push(row.get(0)?);
         }
     }
-    values.sort_unstable();
     Ok(values)
 }
 
@@ -224,4 +232,117 @@ fn each_key(conn: &Connection, sql: &Sql, mut goes_on: impl FnMut(usize) -> bool
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::domain::event::RenderEvent;
+    use crate::domain::time::Timestamp;
+    use crate::domain::{Alert, AlertId, AlertPatch, AlertType, Currency, Deadline, EventKind, Provider, SortField};
+    use crate::store::sqlite::query::{push_order, sort_column};
+    use crate::store::sqlite::readers::Reader;
+    use crate::store::sqlite::rows::organization_key;
+    use crate::store::sqlite::{SqliteOptions, SqliteStore};
+    use crate::store::{AlertStore as _, OrganizationStore as _, StoreResult};
+
+    struct NoEvents;
+
+    impl RenderEvent for NoEvents {
+        fn render(&self, _: &EventKind, _: &Alert, _: Timestamp) -> String {
+            String::new()
+        }
+    }
+
+    /// One alert an hour; some without a time, with a deadline of their own, or lapsed.
+    fn alert(number: i64) -> Alert {
+        let at = |hours: i64| Timestamp::UNIX_EPOCH + chrono::TimeDelta::hours(hours);
+        Alert {
+            provider_id: format!("P-{number}"),
+            currency: Currency::new("EUR"),
+            alert_time: (number % 7 != 0).then(|| at(number)),
+            deadline: Deadline::At(at(1_000 - number % 5)),
+            expired_at: (number % 3 == 0).then(|| at(number % 11)),
+            ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud)
+        }
+    }
+
+    /// What a reader of a store with 60 alerts says, which is also told the organization's key.
+    async fn reading<T: Send + 'static>(work: impl FnOnce(&mut Reader, i64) -> StoreResult<T> + Send + 'static) -> T {
+        let directory = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(&SqliteOptions::directory(directory.path(), Arc::new(NoEvents))).unwrap();
+        let organization = store.organizations().await.unwrap()[0].organization.id;
+        store.ingest(organization, (1..=60).map(alert).map(AlertPatch::of).collect(), Timestamp::UNIX_EPOCH).await.unwrap();
+        let read = store.read_list(organization, move |reader| {
+            let key = organization_key(&reader.conn, organization)?.unwrap();
+            reader.counts.refresh(&reader.conn, key)?;
+            work(reader, key)
+        });
+        read.await.unwrap()
+    }
+
+    /// Marks these keys.
+    fn marked(reader: &Reader, keys: &str) -> StoreResult<Marks> {
+        Ok(Marks::of(&reader.conn, &Sql::new(&format!("SELECT key FROM alert WHERE {keys}")))?)
+    }
+
+    #[tokio::test]
+    async fn a_page_past_the_marks_is_that_of_what_is_marked_from_either_end() {
+        let pages = reading(|reader, organization| {
+            let mut pages = Vec::new();
+            for field in SortField::ALL {
+                let column = sort_column(reader, organization, field)?;
+                let Some(index) = column.index else { continue };
+                for order in [SortOrder::Ascending, SortOrder::Descending] {
+                    let mut sql = Sql::new("SELECT a.key FROM alert a WHERE a.key % 2 = 0");
+                    push_order(&mut sql, &column, order, false);
+                    let mut expected = Vec::new();
+                    each_key(&reader.conn, &sql, |key| {
+                        expected.push(key as i64);
+                        true
+                    })?;
+                    for offset in 0..30_u64 {
+                        for backwards in [false, true] {
+                            let marks = marked(reader, "key % 2 = 0")?;
+                            let found = page(&reader.conn, organization, (&column, index), (order, backwards), (offset, 4), marks)?;
+                            let all: Vec<i64> = if backwards { expected.iter().rev().copied().collect() } else { expected.clone() };
+                            let wanted: Vec<i64> = all.into_iter().skip(offset as usize).take(4).collect();
+                            pages.push((field, order, backwards, offset, found, wanted));
+                        }
+                    }
+                }
+            }
+            Ok(pages)
+        })
+        .await;
+
+        assert!(pages.len() > 1_000);
+        for (field, order, backwards, offset, found, wanted) in pages {
+            assert_eq!(found, wanted, "{field:?} {order:?} {backwards} {offset}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_page_of_what_lies_at_one_end_is_met_from_there() {
+        let nearer = reading(|reader, organization| {
+            let mut nearer = Vec::new();
+            for (field, keys) in [(SortField::AlertTimeStamp, "key > 50"), (SortField::AlertTimeStamp, "1"), (SortField::Currency, "1")] {
+                let (column, marks) = (sort_column(reader, organization, field)?, marked(reader, keys)?);
+                for order in [SortOrder::Ascending, SortOrder::Descending] {
+                    for around in [(0, 9), (8, 1)] {
+                        nearer.push(is_nearer_to_end(&reader.conn, organization, &column, order, around, &marks)?);
+                    }
+                }
+            }
+            Ok(nearer)
+        })
+        .await;
+
+        let (newest, spread, equal) = (&nearer[..4], &nearer[4..8], &nearer[8..]);
+        assert_eq!(newest, [true, true, false, false], "the first ones lie at the end of what ascends");
+        assert_eq!(spread, [false, true, false, true]);
+        assert_eq!(equal, [false, true, false, true], "equal values tell nothing");
+    }
 }

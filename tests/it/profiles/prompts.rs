@@ -86,3 +86,25 @@ fn a_key_that_was_mistyped_is_typed_again_and_one_that_is_to_be_kept_nowhere_lea
     assert_eq!(world.json(&["profiles", "list"])[0]["credential"], "none");
     assert!(world.files_with(&world.key).is_empty());
 }
+
+#[test]
+fn what_is_pasted_behind_a_secret_answers_nothing() {
+    let world = world();
+    let mut terminal = Terminal::start(world.desk.path(), &["profiles", "add", "shop"], 120, 40);
+
+    let mut answer = |question: &str, text: &str| {
+        terminal.wait_for(question);
+        terminal.press(&format!("{text}\r"));
+    };
+    answer("Base URL, without /api/v1:", &world.server.url);
+    answer("Client id (empty for an API key):", "");
+    answer("API key (not shown):", &format!("{}\rolder\ry", world.key));
+    answer("Dialect, current or older [current]:", "");
+    answer("nothing can be sent from here? [y/N]", "");
+    answer("Open it where no profile is named? [Y/n]", "");
+    answer("which only you can read? [y/N]", "y");
+    terminal.wait_for("profile shop added: sandbox at");
+
+    assert_eq!(terminal.wait_exit().0, 0);
+    assert_eq!(world.json(&["profiles", "list"])[0]["dialect"], "current");
+}

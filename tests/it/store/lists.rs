@@ -11,7 +11,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use uuid::Uuid;
 
-use super::{Fixture, outcome};
+use super::organizations::organization;
+use super::{Fixture, outcome, row};
 use crate::support::alerts::{noon, open_alert};
 
 fn companies() -> Vec<CompanyId> {
@@ -175,6 +176,7 @@ contract!(
     money_at_risk_is_summed_by_currency,
     a_search_for_what_nobody_has_finds_nothing_and_quotes_do_no_harm,
     what_means_something_in_a_pattern_is_searched_as_it_is,
+    a_text_is_looked_for_among_the_alerts_of_one_organization_alone,
     a_page_deep_in_the_list_is_the_one_that_follows_from_the_pages_before,
 );
 
@@ -309,6 +311,27 @@ async fn what_means_something_in_a_pattern_is_searched_as_it_is(fixture: Fixture
     assert_eq!((found("%").await, found("_").await, found("\\").await), (1, 1, 1));
     let nobodys = AlertFilter { providers: vec![Provider::parse("\0")], ..AlertFilter::default() };
     assert_eq!(fixture.list(&AlertQuery { filter: nobodys, ..AlertQuery::default() }).await.1, 0);
+}
+
+async fn a_text_is_looked_for_among_the_alerts_of_one_organization_alone(fixture: Fixture) {
+    let other = organization("other");
+    fixture.store.add_organization(other.clone(), noon()).await.unwrap();
+    let name = |number: usize| if number.is_multiple_of(3) { "Meadow" } else { "Harbor" };
+    let alerts = |whose: &str| {
+        (0..40).map(|number| Alert { merchant_descriptor: name(number).into(), ..open_alert(&format!("{whose}{number}")) }).collect()
+    };
+    let (own, strangers): (Vec<Alert>, Vec<Alert>) = (alerts("own"), alerts("other"));
+    let rows = strangers.iter().map(|alert| row(alert, false)).collect();
+    fixture.store.ingest(other.organization.id, rows, noon()).await.unwrap();
+    fixture.bring(&own).await;
+
+    for (q, providers) in [("harbor", vec![]), ("harbor", vec![Provider::Ethoca]), ("ha", vec![])] {
+        let filter = AlertFilter { q: Some(q.to_owned()), providers, ..AlertFilter::default() };
+        for (sort, page) in every_sort().into_iter().flat_map(|sort| (0..4).map(move |page| (sort, page))) {
+            let page = PageRequest { page, size: 7 };
+            assert_lists(&fixture, &own, &AlertQuery { filter: filter.clone(), sort, page }).await;
+        }
+    }
 }
 
 async fn a_page_deep_in_the_list_is_the_one_that_follows_from_the_pages_before(fixture: Fixture) {
