@@ -67,8 +67,8 @@ def filters(deployment):
         "company": {"companyIds": sample["companyId"]},
         "expires": {"expiresIn": 6},
         "descriptor": {"descriptor": sample["merchantDescriptor"][:5]},
-        "word": {"search": sample["providerId"][:5]},
-        "letters": {"search": sample["providerId"][:2]},
+        "word": {"q": sample["providerId"][:5]},
+        "letters": {"q": sample["providerId"][:2]},
     }
 
 

@@ -139,23 +139,11 @@ pub(super) fn is_nearer_to_end(
     (before, behind): (u64, u64),
     marks: &Marks,
 ) -> rusqlite::Result<bool> {
-    let nulls_first = column.nulls_come_first(order);
+    let of_null = if column.nulls_come_first(order) { Ordering::Less } else { Ordering::Greater };
     let in_order = |left: &Value, right: &Value| match (left, right) {
         (Value::Null, Value::Null) => Ordering::Equal,
-        (Value::Null, _) => {
-            if nulls_first {
-                Ordering::Less
-            } else {
-                Ordering::Greater
-            }
-        }
-        (_, Value::Null) => {
-            if nulls_first {
-                Ordering::Greater
-            } else {
-                Ordering::Less
-            }
-        }
+        (Value::Null, _) => of_null,
+        (_, Value::Null) => of_null.reverse(),
         _ if order == SortOrder::Ascending => compare(left, right),
         _ => compare(right, left),
     };
@@ -165,11 +153,21 @@ pub(super) fn is_nearer_to_end(
     let step = marks.0.count_ones(..) / SAMPLE + 1;
     let mut marked = values(conn, organization, column, marks.0.ones().step_by(step))?;
     marked.sort_by(in_order);
-    let place = before.saturating_mul(marked.len() as u64) / (before + behind).max(1);
-    let Some(value) = marked.get(usize::try_from(place).unwrap_or(usize::MAX)).or(marked.last()) else { return Ok(behind < before) };
-    let passed = all.iter().filter(|other| in_order(other, value).is_lt()).count();
-    let left = all.iter().filter(|other| in_order(other, value).is_gt()).count();
-    Ok(if passed.abs_diff(left) <= 1 { behind < before } else { left < passed })
+    let place = usize::try_from(before.saturating_mul(marked.len() as u64) / (before + behind).max(1)).unwrap_or(usize::MAX);
+    let place = place.min(marked.len().saturating_sub(1));
+    let Some(value) = marked.get(place) else { return Ok(behind < before) };
+    let (less, equal) = ordered(&all, value, in_order);
+    let (less_marked, equal_marked) = ordered(&marked, value, in_order);
+    // Equal values are passed in proportion; all is counted in shares of one of them.
+    let passed = less * equal_marked + equal * (place - less_marked);
+    let left = all.len() * equal_marked - passed;
+    Ok(if passed.abs_diff(left) <= equal_marked { behind < before } else { left < passed })
+}
+
+/// How many values come before one, and how many are equal to it.
+fn ordered(values: &[Value], value: &Value, in_order: impl Fn(&Value, &Value) -> Ordering) -> (usize, usize) {
+    let count = |wanted| values.iter().filter(|other| in_order(other, value) == wanted).count();
+    (count(Ordering::Less), count(Ordering::Equal))
 }
 
 /// Numbers and texts do not occur together in a column.
