@@ -81,14 +81,14 @@ struct Part {
 
 impl Part {
     /// The same part of `total` as it is met from the end; its keys come in the opposite order.
-    fn from_end(self, total: u64) -> Self {
+    fn seen_from_end(self, total: u64) -> Self {
         let sort = Sort { order: self.sort.order.reversed(), ..self.sort };
         Self { sort, offset: total.saturating_sub(self.offset + self.limit), ..self }
     }
 
     /// The same part from the end, where fewer matches lie before it there.
     fn backwards(self, total: u64) -> Option<Self> {
-        Some(self.from_end(total)).filter(|back| back.offset < self.offset)
+        Some(self.seen_from_end(total)).filter(|back| back.offset < self.offset)
     }
 }
 
@@ -257,7 +257,7 @@ fn past_marks(
     total: u64,
     marks: Marks,
 ) -> StoreResult<Vec<i64>> {
-    let back = part.from_end(total);
+    let back = part.seen_from_end(total);
     let backwards = marks::is_nearer_to_end(conn, organization, column, part.sort.order, (part.offset, back.offset), &marks)?;
     let window = (if backwards { back.offset } else { part.offset }, part.limit);
     let keys = marks::page(conn, organization, (column, index), (part.sort.order, backwards), window, marks)?;

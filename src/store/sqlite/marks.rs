@@ -298,15 +298,15 @@ mod tests {
                     push_order(&mut sql, &column, order, false);
                     let mut expected = Vec::new();
                     each_key(&reader.conn, &sql, |key| {
-                        expected.push(key as i64);
+                        expected.push(i64::try_from(key).unwrap());
                         true
                     })?;
-                    for offset in 0..30_u64 {
+                    for offset in 0..30_u8 {
                         for backwards in [false, true] {
                             let marks = marked(reader, "key % 2 = 0")?;
-                            let found = page(&reader.conn, organization, (&column, index), (order, backwards), (offset, 4), marks)?;
+                            let found = page(&reader.conn, organization, (&column, index), (order, backwards), (offset.into(), 4), marks)?;
                             let all: Vec<i64> = if backwards { expected.iter().rev().copied().collect() } else { expected.clone() };
-                            let wanted: Vec<i64> = all.into_iter().skip(offset as usize).take(4).collect();
+                            let wanted: Vec<i64> = all.into_iter().skip(offset.into()).take(4).collect();
                             pages.push((field, order, backwards, offset, found, wanted));
                         }
                     }

@@ -327,7 +327,7 @@ async fn a_text_is_looked_for_among_the_alerts_of_one_organization_alone(fixture
 
     for (q, providers) in [("harbor", vec![]), ("harbor", vec![Provider::Ethoca]), ("ha", vec![])] {
         let filter = AlertFilter { q: Some(q.to_owned()), providers, ..AlertFilter::default() };
-        for (sort, page) in every_sort().into_iter().flat_map(|sort| (0..4).map(move |page| (sort, page))) {
+        for (sort, page) in every_sort().flat_map(|sort| (0..4).map(move |page| (sort, page))) {
             let page = PageRequest { page, size: 7 };
             assert_lists(&fixture, &own, &AlertQuery { filter: filter.clone(), sort, page }).await;
         }
