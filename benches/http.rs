@@ -37,7 +37,7 @@ use tokio_util::sync::CancellationToken;
 const CONNECTIONS: usize = 32;
 /// Requests of each of them in a round.
 const REQUESTS: usize = 30;
-/// Interleaved rounds behind each ratio.
+/// Interleaved rounds behind each ratio; one where nothing is measured (`cargo test --bench http`).
 const ROUNDS: usize = 12;
 
 const LISTS: [(&str, &str); 5] = [
@@ -158,6 +158,7 @@ async fn connect(address: SocketAddr, path: &str, key: &str) -> Vec<Connection> 
 }
 
 fn http(criterion: &mut Criterion) {
+    let rounds = if std::env::args().any(|argument| argument == "--bench") { ROUNDS } else { 1 };
     let runtime = Runtime::new().expect("a runtime");
     let served = runtime.block_on(Served::start());
     let mut paths: Vec<(&str, String)> = LISTS.iter().map(|(name, query)| (*name, format!("/api/v1/alerts?{query}"))).collect();
@@ -187,13 +188,13 @@ fn http(criterion: &mut Criterion) {
         });
         let (mut time, mut bare, mut times) = (Duration::ZERO, Duration::ZERO, Vec::new());
         runtime.block_on(async {
-            for _ in 0..ROUNDS {
+            for _ in 0..rounds {
                 time += round(&mut ours, &mut times).await;
                 bare += round(&mut theirs, &mut Vec::new()).await;
             }
         });
         times.sort_unstable();
-        let rate = |time: Duration| (ROUNDS * CONNECTIONS * REQUESTS) as f64 / time.as_secs_f64();
+        let rate = |time: Duration| (rounds * CONNECTIONS * REQUESTS) as f64 / time.as_secs_f64();
         let p99 = times[times.len() * 99 / 100].as_secs_f64() * 1_000.0;
         let ratio = rate(time) / rate(bare);
         println!("{name}, interleaved: {:.0}/s, static {:.0}/s, ratio {ratio:.2}, p99 {p99:.1} ms", rate(time), rate(bare));
