@@ -157,10 +157,11 @@ impl Search<'_> {
         if keys.len() > self.own {
             return Ok(false);
         }
+        let Reader { conn, dictionary, .. } = reader;
         let (mut read, mut matching) = (0, 0);
         for key in keys.iter().step_by(keys.len() / LOOKED_AT + 1) {
             read += 1;
-            matching += usize::from(self.matches(reader, *key)?);
+            matching += usize::from(self.matches(conn, dictionary, *key)?);
         }
         // On the walk, others are passed as well.
         Ok(matching == 0 || keys.len() < 2 * self.missing * read / matching)
@@ -168,18 +169,18 @@ impl Search<'_> {
 
     /// The best of these alerts that match so well.
     fn best_of(&self, reader: &mut Reader, keys: Vec<i64>) -> StoreResult<Vec<Alert>> {
+        let Reader { conn, dictionary, .. } = reader;
         let mut matching = Vec::new();
         for key in keys {
-            if self.matches(reader, key)? {
-                matching.push(read_by_key(&reader.conn, &mut reader.dictionary, key)?);
+            if self.matches(conn, dictionary, key)? {
+                matching.push(read_by_key(conn, dictionary, key)?);
             }
         }
         Ok(among(self.query, &matching, self.missing).into_iter().cloned().collect())
     }
 
     /// Whether an alert is the organization's and matches so well.
-    fn matches(&self, reader: &mut Reader, key: i64) -> StoreResult<bool> {
-        let Reader { conn, dictionary, .. } = reader;
+    fn matches(&self, conn: &Connection, dictionary: &mut Dictionary, key: i64) -> StoreResult<bool> {
         let alert = read_searched(conn, dictionary, self.organization, key)?;
         Ok(alert.is_some_and(|alert| self.query.grade(&alert) == Some(self.grade)))
     }
@@ -216,8 +217,7 @@ impl Search<'_> {
                     return Ok(walked);
                 }
                 read += 1;
-                let alert = read_searched(conn, dictionary, self.organization, key)?;
-                if alert.is_some_and(|alert| self.query.grade(&alert) == Some(self.grade)) {
+                if self.matches(conn, dictionary, key)? {
                     walked.found.push(read_by_key(conn, dictionary, key)?);
                 }
             }
@@ -336,22 +336,11 @@ pub(super) fn index_all(conn: &Connection) -> StoreResult<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
-    use crate::domain::event::RenderEvent;
     use crate::domain::time::Timestamp;
-    use crate::domain::{AlertPatch, AlertType, CompanyId, Deadline, EnrollmentId, EventKind, Organization, Outcome, Provider};
-    use crate::store::sqlite::{SqliteOptions, SqliteStore};
+    use crate::domain::{AlertPatch, AlertType, CompanyId, Deadline, EnrollmentId, Organization, Outcome, Provider};
+    use crate::store::sqlite::tests::open;
     use crate::store::{AlertStore as _, OrganizationRecord, OrganizationStore as _};
-
-    struct NoEvents;
-
-    impl RenderEvent for NoEvents {
-        fn render(&self, _: &EventKind, _: &Alert, _: Timestamp) -> String {
-            String::new()
-        }
-    }
 
     /// Every third one is answered; half of the words are in many alerts, and "x7" and "~" in few.
     fn alert(number: i64) -> Alert {
@@ -371,8 +360,7 @@ mod tests {
 
     #[tokio::test]
     async fn whichever_way_is_taken_the_same_is_found() {
-        let directory = tempfile::tempdir().unwrap();
-        let store = SqliteStore::open(&SqliteOptions::directory(directory.path(), Arc::new(NoEvents))).unwrap();
+        let (_directory, store) = open();
         let organization = store.organizations().await.unwrap()[0].organization.id;
         let alerts: Vec<Alert> = (1..=120).map(alert).collect();
         let other = OrganizationRecord {

@@ -234,25 +234,14 @@ fn each_key(conn: &Connection, sql: &Sql, mut goes_on: impl FnMut(usize) -> bool
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
-    use crate::domain::event::RenderEvent;
     use crate::domain::time::Timestamp;
-    use crate::domain::{Alert, AlertId, AlertPatch, AlertType, Currency, Deadline, EventKind, Provider, SortField};
+    use crate::domain::{Alert, AlertId, AlertPatch, AlertType, Currency, Deadline, Provider, SortField};
     use crate::store::sqlite::query::{push_order, sort_column};
     use crate::store::sqlite::readers::Reader;
     use crate::store::sqlite::rows::organization_key;
-    use crate::store::sqlite::{SqliteOptions, SqliteStore};
+    use crate::store::sqlite::tests::open;
     use crate::store::{AlertStore as _, OrganizationStore as _, StoreResult};
-
-    struct NoEvents;
-
-    impl RenderEvent for NoEvents {
-        fn render(&self, _: &EventKind, _: &Alert, _: Timestamp) -> String {
-            String::new()
-        }
-    }
 
     /// One alert an hour; some without a time, with a deadline of their own, or lapsed.
     fn alert(number: i64) -> Alert {
@@ -269,8 +258,7 @@ mod tests {
 
     /// What a reader of a store with 60 alerts says, which is also told the organization's key.
     async fn reading<T: Send + 'static>(work: impl FnOnce(&mut Reader, i64) -> StoreResult<T> + Send + 'static) -> T {
-        let directory = tempfile::tempdir().unwrap();
-        let store = SqliteStore::open(&SqliteOptions::directory(directory.path(), Arc::new(NoEvents))).unwrap();
+        let (_directory, store) = open();
         let organization = store.organizations().await.unwrap()[0].organization.id;
         store.ingest(organization, (1..=60).map(alert).map(AlertPatch::of).collect(), Timestamp::UNIX_EPOCH).await.unwrap();
         let read = store.read_list(organization, move |reader| {

@@ -30,7 +30,8 @@ impl RenderEvent for NoEvents {
     }
 }
 
-fn open() -> (tempfile::TempDir, Arc<SqliteStore>) {
+/// A new store in a directory of its own.
+pub(super) fn open() -> (tempfile::TempDir, Arc<SqliteStore>) {
     let directory = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(&SqliteOptions::directory(directory.path(), Arc::new(NoEvents))).unwrap();
     (directory, store)

@@ -2,6 +2,7 @@
 
 use super::world;
 use crate::support::terminal::Terminal;
+use crate::support::two_machines::TwoMachines;
 
 #[test]
 fn a_profile_is_asked_for_step_by_step_and_its_key_is_not_shown() {
@@ -57,9 +58,8 @@ fn a_key_that_is_refused_is_said_before_anything_is_kept() {
     assert!(!world.config().join("profiles.toml").exists() && world.files_with("wrong-key-of-mine").is_empty());
 }
 
-#[test]
-fn a_key_that_was_mistyped_is_typed_again_and_one_that_is_to_be_kept_nowhere_leaves_the_profile() {
-    let world = world();
+/// `avert profiles add`, where this is typed for the key at first and the right key when it is asked for again.
+fn add_with_a_second_key(world: &TwoMachines, typed: &str) -> Terminal {
     let mut terminal = Terminal::start(world.desk.path(), &["profiles", "add", "shop"], 120, 40);
 
     let mut answer = |question: &str, text: &str| {
@@ -68,7 +68,7 @@ fn a_key_that_was_mistyped_is_typed_again_and_one_that_is_to_be_kept_nowhere_lea
     };
     answer("Base URL, without /api/v1:", &world.server.url);
     answer("Client id (empty for an API key):", "");
-    answer("API key (not shown):", "wrong-key-of-mine");
+    answer("API key (not shown):", typed);
     answer("Is it production, where decisions are final and cost money, or a sandbox?", "s");
     answer("Dialect, current or older [current]:", "");
     answer("nothing can be sent from here? [y/N]", "");
@@ -76,6 +76,13 @@ fn a_key_that_was_mistyped_is_typed_again_and_one_that_is_to_be_kept_nowhere_lea
     terminal.wait_until("the question for the key once more", |text| text.matches("API key (not shown):").count() == 2);
     terminal.press(&format!("{}\r", world.key));
     terminal.wait_for("it works: 2 alerts");
+    terminal
+}
+
+#[test]
+fn a_key_that_was_mistyped_is_typed_again_and_one_that_is_to_be_kept_nowhere_leaves_the_profile() {
+    let world = world();
+    let mut terminal = add_with_a_second_key(&world, "wrong-key-of-mine");
     terminal.wait_for("Open it where no profile is named? [Y/n]");
     terminal.press("\r");
     terminal.wait_for("which only you can read? [y/N]");
@@ -90,20 +97,5 @@ fn a_key_that_was_mistyped_is_typed_again_and_one_that_is_to_be_kept_nowhere_lea
 #[test]
 fn what_is_pasted_behind_a_secret_is_no_answer_to_what_follows() {
     let world = world();
-    let mut terminal = Terminal::start(world.desk.path(), &["profiles", "add", "shop"], 120, 40);
-
-    let mut answer = |question: &str, text: &str| {
-        terminal.wait_for(question);
-        terminal.press(&format!("{text}\r"));
-    };
-    answer("Base URL, without /api/v1:", &world.server.url);
-    answer("Client id (empty for an API key):", "");
-    answer("API key (not shown):", "wrong-key-of-mine\rand-a-line-behind-it");
-    answer("Is it production, where decisions are final and cost money, or a sandbox?", "s");
-    answer("Dialect, current or older [current]:", "");
-    answer("nothing can be sent from here? [y/N]", "");
-    answer("Type it again? [Y/n]", "");
-    terminal.wait_until("the question for the key once more", |text| text.matches("API key (not shown):").count() == 2);
-    terminal.press(&format!("{}\r", world.key));
-    terminal.wait_for("it works: 2 alerts");
+    add_with_a_second_key(&world, "wrong-key-of-mine\rand-a-line-behind-it");
 }
