@@ -223,6 +223,7 @@ pub(super) fn console_settings(context: &Context, args: &ConsoleArgs, reports: P
     Ok(Preferences {
         theme,
         plain,
+        motion: settings.motion,
         clocks,
         grace,
         mouse,

@@ -158,6 +158,8 @@ pub struct Console {
     /// By which clocks moments are told.
     #[serde(serialize_with = "write_word", deserialize_with = "read_word")]
     pub times: TimesSetting,
+    /// Whether ages count by the second on the screen.
+    pub motion: bool,
     /// Whether the console draws nothing but words and signs.
     pub plain: bool,
 }
@@ -171,6 +173,7 @@ impl Default for Console {
             keymap: PathBuf::new(),
             user: String::new(),
             times: TimesSetting::Both,
+            motion: true,
             plain: false,
         }
     }
@@ -299,6 +302,7 @@ const VARIABLES: &[(&str, Set)] = &[
         Ok(())
     }),
     ("AVERT_TIMES", |settings, text| word(text).map(|value| settings.console.times = value)),
+    ("AVERT_MOTION", |settings, text| flag(text).map(|value| settings.console.motion = value)),
     ("AVERT_PLAIN", |settings, text| flag(text).map(|value| settings.console.plain = value)),
     ("AVERT_LOG", |settings, text| word(text).map(|value| settings.log.level = value)),
 ];
@@ -396,7 +400,7 @@ mod tests {
     #[case(
         "\n[console]\nthem = \"dark\"",
         3,
-        "unknown field `them`, expected one of `theme`, `mouse`, `grace_seconds`, `keymap`, `user`, `times`, `plain`"
+        "unknown field `them`, expected one of `theme`, `mouse`, `grace_seconds`, `keymap`, `user`, `times`, `motion`, `plain`"
     )]
     #[case("[console]\ntheme = \"blue\"", 2, "\"blue\" is not allowed: one of auto, dark, light, high-contrast, ansi")]
     #[case("[console]\nmouse = \"yes\"", 2, "expected a boolean")]

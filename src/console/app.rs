@@ -400,7 +400,7 @@ impl App {
         let cx = &self.cx;
         let running = ScreenName::ALL.into_iter().filter(|(name, ..)| self.is_running(*name));
         let screens = running.filter_map(|(name, ..)| self.screens.get(name).next_due());
-        let header = self.screens.queue.next_change(cx.now);
+        let header = self.screens.queue.next_change(cx.times(), cx.now);
         let others = [
             header,
             cx.decisions.next_wake(cx.now),

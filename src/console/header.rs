@@ -11,7 +11,7 @@ use super::pen::put_right;
 use super::screens::ScreenName;
 use super::screens::activity::rows::needs_you;
 use super::text::{columns, sanitize};
-use super::{Action, Pen, times};
+use super::{Action, Pen};
 use crate::domain::{Environment, Timestamp};
 use crate::service::ServiceError;
 
@@ -106,7 +106,11 @@ impl App {
         let rest = Rect { width: clock.x.saturating_sub(line.x + 3), ..line };
         let Standing { sign, words, style } = self.standing();
         let is_well = style == theme.ok;
-        let read = |at| if is_well { format!("  {}", times::age(at, now)) } else { format!("  read {}", times::age(at, now)) };
+        let read = |at| match self.cx.times().age(at, now) {
+            age if age.is_empty() => age,
+            age if is_well => format!("  {age}"),
+            age => format!("  read {age}"),
+        };
         let age = self.screens.queue.link.read_at.map(read).unwrap_or_default();
         let room = rest.width.saturating_sub(whereabouts + 2);
         let age = if columns(sign) + 1 + columns(&words) + columns(&age) <= room { age } else { String::new() };

@@ -97,6 +97,8 @@ pub struct Preferences {
     pub zone: Zone,
     /// Whether nothing is drawn but words and signs, for screen readers.
     pub plain: bool,
+    /// Whether ages count by the second.
+    pub motion: bool,
     /// By which clocks moments are told.
     pub clocks: ShownClocks,
     /// How it calls.
@@ -129,6 +131,7 @@ impl Default for Preferences {
             rules: Arc::default(),
             zone: Zone::Machine,
             plain: false,
+            motion: true,
             clocks: ShownClocks::Both,
             notices: NoticeSettings::default(),
             links: LinkTemplates::default(),

@@ -42,6 +42,8 @@ const ROOM_FOR_BOTH: u16 = 50;
 pub struct Moments {
     pub clocks: ShownClocks,
     pub zone: Zone,
+    /// Whether ages are told by the minute alone, so that nothing counts on the screen but what is due.
+    pub by_minutes: bool,
 }
 
 impl Moments {
@@ -147,6 +149,23 @@ impl Moments {
     /// `14:03` by the clock that the analyst's own day goes by.
     pub fn own_hour(self, at: Timestamp) -> String {
         at.with_timezone(&self.own_offset(at)).format("%H:%M").to_string()
+    }
+
+    /// How old something is that was read: `now`, `4 s ago`, `2 min ago`; nothing below a minute where ages are told by the minute.
+    pub fn age(self, read_at: Timestamp, now: Timestamp) -> String {
+        match (now - read_at).num_seconds() {
+            ..60 if self.by_minutes => String::new(),
+            ..=0 => "now".to_owned(),
+            seconds @ 1..60 => format!("{} s ago", AGES.iter().rev().find(|age| **age <= seconds).unwrap_or(&0)),
+            _ => ago(read_at, now),
+        }
+    }
+
+    /// When the words of [`Self::age`] change next.
+    pub fn next_age(self, read_at: Timestamp, now: Timestamp) -> Timestamp {
+        let seconds = (now - read_at).num_seconds().max(0);
+        let fresh = AGES.into_iter().find(|age| *age > seconds).filter(|_| !self.by_minutes);
+        read_at + Duration::seconds(fresh.unwrap_or((seconds / 60 + 1) * 60))
     }
 
     fn is_today(self, at: Timestamp, now: Timestamp) -> bool {
@@ -274,22 +293,6 @@ pub fn ago(moment: Timestamp, now: Timestamp) -> String {
 /// The ages in seconds that are told apart below a minute: fresh ones to the second, older ones coarser, so that an idle screen is left alone.
 const AGES: [i64; 10] = [0, 1, 2, 3, 4, 5, 10, 15, 30, 45];
 
-/// How old something is that was read: `now`, `4 s ago`, `2 min ago`.
-pub fn age(read_at: Timestamp, now: Timestamp) -> String {
-    match (now - read_at).num_seconds() {
-        ..=0 => "now".to_owned(),
-        seconds @ 1..60 => format!("{} s ago", AGES.iter().rev().find(|age| **age <= seconds).unwrap_or(&0)),
-        _ => ago(read_at, now),
-    }
-}
-
-/// When the words of [`age`] change next.
-pub fn next_age(read_at: Timestamp, now: Timestamp) -> Timestamp {
-    let seconds = (now - read_at).num_seconds().max(0);
-    let next = AGES.into_iter().find(|age| *age > seconds).unwrap_or((seconds / 60 + 1) * 60);
-    read_at + Duration::seconds(next)
-}
-
 /// `16:03 local`, with the day where it is another one than in UTC; nothing where the analyst sits at UTC.
 fn local_clock(moment: Timestamp, zone: Zone) -> Option<String> {
     let offset = zone.offset(moment);
@@ -407,7 +410,7 @@ mod tests {
         #[case] narrow: &str,
         #[case] heading: &str,
     ) {
-        let times = Moments { clocks, zone: Zone::Fixed(FixedOffset::east_opt(4 * 3600).unwrap()) };
+        let times = Moments { clocks, zone: Zone::Fixed(FixedOffset::east_opt(4 * 3600).unwrap()), by_minutes: false };
         let earlier = now() - Duration::hours(15);
 
         assert_eq!(times.clock(now(), now()), today);
@@ -417,7 +420,7 @@ mod tests {
 
     #[test]
     fn whoever_sits_at_utc_sees_one_clock() {
-        let times = Moments { clocks: ShownClocks::Both, zone: Zone::Fixed(FixedOffset::east_opt(0).unwrap()) };
+        let times = Moments { zone: Zone::Fixed(FixedOffset::east_opt(0).unwrap()), ..Moments::default() };
 
         assert_eq!(times.full(now()), "2026-03-10 12:00 UTC");
     }
@@ -432,7 +435,20 @@ mod tests {
     fn an_age_is_told_with_the_moment_its_words_change(#[case] seconds: i64, #[case] words: &str, #[case] next: i64) {
         let read_at = now() - Duration::seconds(seconds);
 
-        assert_eq!(age(read_at, now()), words);
-        assert_eq!(next_age(read_at, now()), read_at + Duration::seconds(next));
+        let told = Moments::default();
+
+        assert_eq!(told.age(read_at, now()), words);
+        assert_eq!(told.next_age(read_at, now()), read_at + Duration::seconds(next));
+    }
+
+    #[rstest]
+    #[case(0, "", 60)]
+    #[case(59, "", 60)]
+    #[case(61, "1 min ago", 120)]
+    fn without_motion_an_age_changes_by_the_minute(#[case] seconds: i64, #[case] words: &str, #[case] next: i64) {
+        let read_at = now() - Duration::seconds(seconds);
+        let told = Moments { by_minutes: true, ..Moments::default() };
+
+        assert_eq!((told.age(read_at, now()), told.next_age(read_at, now())), (words.to_owned(), read_at + Duration::seconds(next)));
     }
 }

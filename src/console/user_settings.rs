@@ -108,6 +108,22 @@ pub const USER_SETTINGS: &[UserSetting] = &[
     },
     UserSetting {
         table: "console",
+        key: "motion",
+        variable: "AVERT_MOTION",
+        label: "motion",
+        options: &[
+            (Flag(true), "the age of what is shown counts by the second"),
+            (Flag(false), "nothing counts by the second but what is about to leave or to lapse"),
+        ],
+        current: |preferences| Flag(preferences.motion),
+        apply: |preferences, value| {
+            if let Flag(motion) = value {
+                preferences.motion = motion;
+            }
+        },
+    },
+    UserSetting {
+        table: "console",
         key: "plain",
         variable: "AVERT_PLAIN",
         label: "plain",

@@ -24,7 +24,7 @@ use crate::support::alerts::{noon, open_alert};
 const PRODUCTION: FormContext =
     FormContext { production: true, read_only: false, grace_seconds: 5, dialect: Dialect::Current, times: TIMES };
 
-const TIMES: Moments = Moments { clocks: ShownClocks::Both, zone: Zone::Machine };
+const TIMES: Moments = Moments { clocks: ShownClocks::Both, zone: Zone::Machine, by_minutes: false };
 
 const OLDER: FormContext = FormContext { dialect: Dialect::Older, ..PRODUCTION };
 

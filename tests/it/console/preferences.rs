@@ -148,7 +148,7 @@ fn a_second_click_changes_a_setting() {
 fn notices_are_switched_where_the_console_is() {
     let mut rig = settings(Made::default());
 
-    rig.press("j j j j j enter down enter");
+    rig.press("j j j j j j enter down enter");
     rig.press("G enter end enter");
 
     assert_eq!(kept(&rig), [("bell", SettingValue::Flag(false)), ("before_minutes", SettingValue::Number(120))]);

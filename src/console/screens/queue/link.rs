@@ -4,7 +4,7 @@ use std::time::Duration as Wait;
 
 use chrono::Duration;
 
-use crate::console::times;
+use crate::console::times::Moments;
 use crate::domain::{Timestamp, lease};
 use crate::service::ServiceError;
 
@@ -146,9 +146,9 @@ impl Link {
     }
 
     /// When what the header says of it changes by itself.
-    pub(super) fn next_change(&self, every: Duration, now: Timestamp) -> Option<Timestamp> {
+    pub(super) fn next_change(&self, every: Duration, told: Moments, now: Timestamp) -> Option<Timestamp> {
         let late = self.late_at(every).filter(|at| *at > now);
-        let aged = self.read_at.map(|at| times::next_age(at, now));
+        let aged = self.read_at.map(|at| told.next_age(at, now));
         late.into_iter().chain(aged).min()
     }
 }
