@@ -4,13 +4,16 @@ use crossterm::event::{Event, KeyCode, KeyEvent, MouseButton, MouseEventKind};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::form::{Measures, button};
+use super::form::{FormButton, Measures, draw_buttons};
 use super::menu::NO_FIELD;
-use crate::console::text::wrap_to;
+use crate::console::text::{columns, wrap_to};
 use crate::console::{AppContext, ClickTargets, DrawContext, Message, Pen, TextInput, Tone};
 
 /// Columns of the labels.
 const LABEL: u16 = 12;
+
+/// Blank columns between two options of a row.
+const BETWEEN_OPTIONS: u16 = 3;
 
 /// The most lines that are given to what is wrong.
 const WRONG_LINES: usize = 3;
@@ -51,6 +54,25 @@ impl EntryRow {
     /// One of several.
     pub fn choice(label: &'static str, options: &'static [&'static str], chosen: usize) -> Self {
         Self { label, kind: RowKind::Choice { options, chosen }, apart: false }
+    }
+
+    /// The options on each of its lines, in so many columns; a text has one line and no option.
+    fn lines(&self, room: u16) -> Vec<Vec<usize>> {
+        let RowKind::Choice { options, .. } = &self.kind else { return vec![Vec::new()] };
+        let mut lines = vec![Vec::new()];
+        let mut used = 1;
+        for (option, words) in options.iter().enumerate() {
+            let width = columns(words) + 4;
+            if used + width > room && lines.last().is_some_and(|line| !line.is_empty()) {
+                lines.push(Vec::new());
+                used = 1;
+            }
+            if let Some(line) = lines.last_mut() {
+                line.push(option);
+            }
+            used += width + BETWEEN_OPTIONS;
+        }
+        lines
     }
 
     /// The same set apart from the row before it.
@@ -223,7 +245,8 @@ impl EntryForm {
         let theme = draw.theme;
         let wrong = self.wrong.as_ref().map_or_else(Vec::new, |(_, wrong)| wrap_to(&format!("✗ {wrong}"), form.content - 1, WRONG_LINES));
         // Title, buttons, rows, what is wrong with one, and the edge.
-        let lines = u16::try_from(self.rows.len() + wrong.len()).unwrap_or(u16::MAX).saturating_add(4);
+        let of_rows: usize = self.rows.iter().map(|row| row.lines(form.content).len()).sum();
+        let lines = u16::try_from(of_rows + wrong.len()).unwrap_or(u16::MAX).saturating_add(4);
         // Below the title, above the buttons, and between groups of rows.
         let blanks = u16::try_from(self.rows.iter().filter(|row| row.apart).count()).unwrap_or(0) + 2;
         // Where there is little room the blank lines go first.
@@ -237,8 +260,10 @@ impl EntryForm {
         let mut y = inside.y + 1 + gap;
         for (index, row) in self.rows.iter().enumerate() {
             y += u16::from(row.apart) * gap;
-            self.draw_row(index, row, hints.get(index).copied().unwrap_or_default(), draw, frame, line(y));
-            y += 1;
+            let lines = row.lines(form.content);
+            let area = Rect { height: u16::try_from(lines.len()).unwrap_or(1), ..line(y) }.intersection(panel);
+            self.draw_row(index, row, hints.get(index).copied().unwrap_or_default(), draw, frame, area);
+            y += area.height;
             if self.wrong.as_ref().is_some_and(|(wrong, _)| *wrong == index) {
                 for text in &wrong {
                     let line = line(y);
@@ -271,16 +296,18 @@ impl EntryForm {
                 self.targets.push(beside, Spot::Row(index));
             }
             RowKind::Choice { options, chosen } => {
-                let mut pen = Pen::new(frame.buffer_mut(), beside);
-                // In line with what is typed above and below.
-                pen.skip(1);
-                for (option, words) in options.iter().enumerate() {
-                    let on = option == *chosen;
-                    let style = if on { theme.strong } else { theme.plain };
-                    let text = format!("{} {words}", if on { "(•)" } else { "( )" });
-                    let area = pen.put(&text, if on && focused { style.patch(theme.selection) } else { style });
-                    self.targets.push(area, Spot::Option(index, option));
-                    pen.skip(3);
+                for (shown, y) in row.lines(beside.width).into_iter().zip(beside.y..beside.bottom()) {
+                    let mut pen = Pen::new(frame.buffer_mut(), Rect { y, height: 1, ..beside });
+                    // In line with what is typed above and below.
+                    pen.skip(1);
+                    for option in shown {
+                        let on = option == *chosen;
+                        let style = if on { theme.strong } else { theme.plain };
+                        let text = format!("{} {}", if on { "(•)" } else { "( )" }, options[option]);
+                        let area = pen.put(&text, if on && focused { style.patch(theme.selection) } else { style });
+                        self.targets.push(area, Spot::Option(index, option));
+                        pen.skip(BETWEEN_OPTIONS);
+                    }
                 }
             }
         }
@@ -288,14 +315,10 @@ impl EntryForm {
 
     fn draw_buttons(&self, draw: &DrawContext<'_>, frame: &mut Frame<'_>, line: Rect) {
         let theme = draw.theme;
-        let mut pen = Pen::new(frame.buffer_mut(), Rect { x: line.x + LABEL, width: line.width.saturating_sub(LABEL), ..line });
-        for (spot, words, key, style) in [(Spot::Submit, self.submit, "enter", theme.primary), (Spot::Leave, "Cancel", "esc", theme.button)]
-        {
-            let area = pen.put(&button(words, self.focus == spot), style);
-            self.targets.push(area, spot);
-            pen.skip(1);
-            pen.put(key, theme.quiet);
-            pen.skip(3);
-        }
+        let buttons = [
+            FormButton { spot: Spot::Submit, words: self.submit, key: "enter", style: theme.primary },
+            FormButton { spot: Spot::Leave, words: "Cancel", key: "esc", style: theme.button },
+        ];
+        draw_buttons(&buttons, self.focus, LABEL, (theme, frame.buffer_mut(), line), |area, spot| self.targets.push(area, spot));
     }
 }

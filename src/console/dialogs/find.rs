@@ -98,7 +98,7 @@ impl FindDialog {
             Some((_, Ok(found))) if found.alerts.is_empty() => (String::new(), theme.quiet),
             Some((_, Ok(found))) => {
                 let found = counted(found.alerts.len() as u64, "alert", "alerts");
-                (format!("{found} found, best first   alt-enter case   alt-y copy   alt-o open"), theme.quiet)
+                (format!("{found} found, best first"), theme.quiet)
             }
         }
     }
@@ -180,7 +180,12 @@ impl Dialog for FindDialog {
         }
         self.input.draw(frame, field, style, true);
         let (words, style) = self.note(cx);
-        Pen::new(frame.buffer_mut(), Rect { y: fields.y + 2, ..field }).put(&words, style);
+        let mut pen = Pen::new(frame.buffer_mut(), Rect { y: fields.y + 2, ..field });
+        pen.put(&words, style);
+        for keys in ["alt-enter case", "alt-y copy", "alt-o open"].iter().filter(|_| !self.search.alerts().is_empty()) {
+            pen.skip(3);
+            pen.put_whole(keys, theme.quiet);
+        }
         for (limit, y) in self.search.limits().iter().zip(fields.y + 3..fields.bottom()) {
             Pen::new(frame.buffer_mut(), Rect { y, ..field }).put(&sanitize(limit), theme.warning);
         }

@@ -1,6 +1,11 @@
 //! What forms share: how wide they are, and their buttons.
 
+use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use crate::console::text::columns;
+use crate::console::{Pen, Theme};
 
 /// The measures of a form in an area.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +48,41 @@ impl Measures {
     pub fn inside(self, panel: Rect) -> Rect {
         let width = panel.width - 2 * self.margin;
         Rect { x: panel.x + self.margin, y: panel.y + 1, width, height: panel.height.saturating_sub(2) }
+    }
+}
+
+/// A button of a form: what has it, its words, the key that presses it, and its look.
+pub struct FormButton<S> {
+    pub spot: S,
+    pub words: &'static str,
+    /// Empty where it has none of its own.
+    pub key: &'static str,
+    pub style: Style,
+}
+
+/// Blank columns between two buttons.
+const BETWEEN: u16 = 3;
+
+/// Draws the buttons of a form in a line, under what stands beside the labels; further left where they would not fit. `note` is told where
+/// each stands.
+pub fn draw_buttons<S: Copy + PartialEq>(
+    buttons: &[FormButton<S>],
+    focus: S,
+    label: u16,
+    (theme, buffer, line): (&Theme, &mut Buffer, Rect),
+    mut note: impl FnMut(Rect, S),
+) {
+    let width = |each: &FormButton<S>| columns(&button(each.words, false)) + columns(each.key) + u16::from(!each.key.is_empty()) + BETWEEN;
+    let needed = buttons.iter().map(width).sum::<u16>().saturating_sub(BETWEEN);
+    let begin = label.min(line.width.saturating_sub(needed));
+    let mut pen = Pen::new(buffer, Rect { x: line.x + begin, width: line.width - begin, ..line });
+    for FormButton { spot, words, key, style } in buttons {
+        note(pen.put(&button(words, focus == *spot), *style), *spot);
+        if !key.is_empty() {
+            pen.skip(1);
+            pen.put(key, theme.key);
+        }
+        pen.skip(BETWEEN);
     }
 }
 

@@ -173,7 +173,7 @@ fn filter_state(name: &str) -> FilterForm {
 #[rstest]
 fn the_filter_form_looks_as_it_did(
     #[values("empty", "set", "wrong", "sorting")] name: &str,
-    #[values((80, 24), (120, 40), (200, 60))] size: (u16, u16),
+    #[values((60, 16), (80, 24), (120, 40), (200, 60))] size: (u16, u16),
 ) {
     let form = filter_state(name);
     let screen = Screen::of(size.0, size.1, |frame| form.draw(frame, frame.area(), &Theme::named(ThemeName::Dark)));

@@ -4,8 +4,8 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::{Click, DeliveryFilterForm, Place};
-use crate::console::dialogs::form::{Measures, button};
-use crate::console::text::{cut, sanitize};
+use crate::console::dialogs::form::{FormButton, Measures, draw_buttons};
+use crate::console::text::{columns, cut, sanitize};
 use crate::console::{DrawContext, Pen, TextInput};
 use crate::domain::DeliveryState;
 
@@ -25,16 +25,21 @@ impl DeliveryFilterForm {
         draw.theme.open_form(frame.buffer_mut(), panel);
         let inside = form.inside(panel);
         // Where there is little room the blank lines go first.
-        let gap = u16::from(inside.height >= LINES - 2);
+        let states = self.state_lines(draw, inside.width - 11);
+        let more = u16::try_from(states.len()).unwrap_or(1).saturating_sub(1);
+        let gap = u16::from(inside.height >= LINES - 2 + more);
         let line = |number: u16| Rect { y: inside.y + number, height: 1, ..inside }.intersection(panel);
         Pen::new(frame.buffer_mut(), line(0)).put("Deliveries", draw.theme.strong);
-        let states = line(1 + gap);
-        let endpoint = line(2 + 2 * gap);
-        let from = line(3 + 3 * gap);
-        let until = line(4 + 3 * gap);
-        let buttons = line(6 + 4 * gap);
-        let word = line(7 + 5 * gap);
-        self.states(draw, frame, states);
+        let endpoint = line(2 + more + 2 * gap);
+        let from = line(3 + more + 3 * gap);
+        let until = line(4 + more + 3 * gap);
+        let buttons = line(6 + more + 4 * gap);
+        let word = line(7 + more + 5 * gap);
+        self.label(Place::States, "State", draw, frame, line(1 + gap));
+        for (states, number) in states.iter().zip(1 + gap..) {
+            let line = line(number);
+            self.states(states, draw, frame, Rect { x: line.x + 11, width: line.width.saturating_sub(11), ..line });
+        }
         self.endpoint(draw, frame, endpoint);
         self.moment(draw, frame, from, (Place::From, "From", &self.from, "any time"));
         self.moment(draw, frame, until, (Place::Until, "Until", &self.until, "now"));
@@ -50,16 +55,26 @@ impl DeliveryFilterForm {
         pen
     }
 
-    fn states(&self, draw: &DrawContext<'_>, frame: &mut Frame<'_>, line: Rect) {
+    /// The states by their places, line by line, with their texts: on two lines where one is too short.
+    fn state_lines(&self, draw: &DrawContext<'_>, room: u16) -> Vec<Vec<(usize, String)>> {
+        let text = |(state, on)| format!("{} {}", if on { "[x]" } else { "[ ]" }, draw.delivery_state(state).1);
+        let mut states: Vec<(usize, String)> = DeliveryState::ALL.into_iter().zip(self.states).map(text).enumerate().collect();
+        if states.iter().map(|(_, text)| columns(text) + 1).sum::<u16>() <= room + 1 {
+            return vec![states];
+        }
+        let second = states.split_off(states.len().div_ceil(2));
+        vec![states, second]
+    }
+
+    fn states(&self, states: &[(usize, String)], draw: &DrawContext<'_>, frame: &mut Frame<'_>, line: Rect) {
         let theme = draw.theme;
-        let mut pen = self.label(Place::States, "State", draw, frame, line);
-        for (index, (state, on)) in DeliveryState::ALL.into_iter().zip(self.states).enumerate() {
-            let text = format!("{} {}", if on { "[x]" } else { "[ ]" }, draw.delivery_state(state).1);
-            let style = if on { theme.strong } else { theme.plain };
-            let focused = self.focus == Place::States && self.at == index;
-            let area = pen.put(&text, if focused { style.patch(theme.selection) } else { style });
-            self.targets.push(area, Click::State(index));
-            pen.skip(if line.width < 84 { 1 } else { 2 });
+        let mut pen = Pen::new(frame.buffer_mut(), line);
+        for (index, text) in states {
+            let style = if self.states[*index] { theme.strong } else { theme.plain };
+            let focused = self.focus == Place::States && self.at == *index;
+            let area = pen.put(text, if focused { style.patch(theme.selection) } else { style });
+            self.targets.push(area, Click::State(*index));
+            pen.skip(if line.width < 73 { 1 } else { 2 });
         }
     }
 
@@ -103,17 +118,11 @@ impl DeliveryFilterForm {
 
     fn buttons(&self, draw: &DrawContext<'_>, frame: &mut Frame<'_>, line: Rect) {
         let theme = draw.theme;
-        let mut pen = Pen::new(frame.buffer_mut(), Rect { x: line.x + 11, width: line.width.saturating_sub(11), ..line });
-        for (place, words, key, style) in [
-            (Place::Show, "Show", "enter", theme.primary),
-            (Place::Everything, "Everything", "", theme.button),
-            (Place::Cancel, "Cancel", "esc", theme.button),
-        ] {
-            let area = pen.put(&button(words, self.focus == place), style);
-            self.targets.push(area, Click::Go(place));
-            pen.skip(1);
-            pen.put(key, theme.quiet);
-            pen.skip(3);
-        }
+        let buttons = [
+            FormButton { spot: Place::Show, words: "Show", key: "enter", style: theme.primary },
+            FormButton { spot: Place::Everything, words: "Everything", key: "", style: theme.button },
+            FormButton { spot: Place::Cancel, words: "Cancel", key: "esc", style: theme.button },
+        ];
+        draw_buttons(&buttons, self.focus, 11, (theme, frame.buffer_mut(), line), |area, place| self.targets.push(area, Click::Go(place)));
     }
 }

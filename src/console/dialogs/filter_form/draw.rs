@@ -7,7 +7,7 @@ use ratatui::text::Line;
 
 use super::{Field, FilterForm, Target};
 use crate::console::Theme;
-use crate::console::dialogs::form::{Measures, button};
+use crate::console::dialogs::form::{FormButton, Measures, draw_buttons};
 use crate::console::text::{columns, cut, sanitize};
 use crate::domain::query::field_word;
 use crate::domain::{SortField, SortOrder};
@@ -324,24 +324,14 @@ impl Pen<'_, '_> {
 
     fn buttons(&mut self, y: u16) {
         let theme = self.theme;
-        let mut x = self.inner.x + self.label;
-        let buttons: [(Field, &str, Style, &str); 3] = [
-            (Field::Apply, "Apply", theme.primary, "enter"),
-            (Field::Reset, "Reset", theme.button, "ctrl-r"),
-            (Field::Cancel, "Cancel", theme.button, "esc"),
+        let buttons = [
+            FormButton { spot: Field::Apply, words: "Apply", key: "enter", style: theme.primary },
+            FormButton { spot: Field::Reset, words: "Reset", key: "ctrl-r", style: theme.button },
+            FormButton { spot: Field::Cancel, words: "Cancel", key: "esc", style: theme.button },
         ];
-        for (field, text, style, key) in buttons {
-            let focused = self.form.focus == field;
-            let text = button(text, focused);
-            let width = columns(&text);
-            let room = self.inner.right().saturating_sub(x);
-            self.form.targets.push(Rect { x, y, width: width.min(room), height: 1 }, Target::Field(field));
-            self.put(x, y, &text, style, room);
-            x += width + 2;
-            let room = self.inner.right().saturating_sub(x);
-            self.put(x, y, key, theme.key, room);
-            x += columns(key) + 4;
-        }
+        let line = Rect { y, height: 1, ..self.inner }.intersection(self.frame.area());
+        let note = |area, field| self.form.targets.push(area, Target::Field(field));
+        draw_buttons(&buttons, self.form.focus, self.label, (theme, self.frame.buffer_mut(), line), note);
     }
 
     fn put(&mut self, x: u16, y: u16, text: &str, style: Style, room: u16) {
