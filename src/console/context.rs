@@ -86,6 +86,7 @@ impl AppContext {
             times: self.times(),
             snoozes: &self.snoozes,
             notes: &self.notes,
+            drafts: &self.drafts,
             keymap: &self.settings.keymap,
             decisions: &self.decisions,
             unfinished: &self.unfinished,
@@ -98,7 +99,7 @@ impl AppContext {
 
     /// How moments are told.
     pub fn times(&self) -> Moments {
-        Moments { clocks: self.settings.clocks, zone: self.settings.zone }
+        Moments { clocks: self.settings.clocks, zone: self.settings.zone, by_minutes: !self.settings.motion }
     }
 
     /// How long a decision waits, and can be taken back, before it leaves.

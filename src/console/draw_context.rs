@@ -1,5 +1,7 @@
 //! The draw context: what every part of the screen is drawn with.
 
+use std::collections::HashMap;
+
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
@@ -10,8 +12,9 @@ use super::snoozes::SnoozeList;
 use super::times::{Moments, Urgency};
 use super::unfinished::Unfinished;
 use super::{Action, Pen, SessionInfo, Theme};
+use crate::desk::Draft;
 use crate::domain::rule::{DecisionRule, suggestion};
-use crate::domain::{Alert, DeliveryState, Dialect, Timestamp};
+use crate::domain::{Alert, AlertId, DeliveryState, Dialect, Timestamp};
 
 /// The draw context: theme, time and words.
 #[derive(Clone, Copy)]
@@ -33,6 +36,8 @@ pub struct DrawContext<'a> {
     /// Alerts that are put aside.
     pub snoozes: &'a SnoozeList,
     pub notes: &'a NoteList,
+    /// Answers that were begun and not sent.
+    pub drafts: &'a HashMap<AlertId, Draft>,
     /// The rules that suggest decisions.
     pub rules: &'a [DecisionRule],
 }
@@ -41,6 +46,12 @@ impl<'a> DrawContext<'a> {
     /// The rule that suggests an answer for an alert.
     pub fn suggestion(&self, alert: &Alert) -> Option<&'a DecisionRule> {
         suggestion(self.rules, alert, self.now)
+    }
+
+    /// What was typed for an answer to an alert and is not on its way.
+    pub fn draft(&self, alert: &Alert) -> Option<&'a Draft> {
+        let is_open = alert.outcome.is_none() && !self.decisions.is_underway(alert.id);
+        self.drafts.get(&alert.id).filter(|_| is_open)
     }
 
     /// The style of a time that is left.

@@ -33,7 +33,7 @@ struct Spec {
     title: &'static str,
     about: &'static str,
     sort: Option<SortField>,
-    /// The narrowest it is of use, and the widest it makes use of.
+    /// The narrowest it is of use while nothing is known of its content, and the widest it ever gets.
     room: (u16, u16),
     /// The higher, the earlier it gives way.
     rank: u8,
@@ -70,10 +70,10 @@ impl Column {
             Self::Provider => spec("provider", "PROVIDER", "the network", Some(SortField::Provider), (8, 8), 2),
             Self::Type => spec("type", "TYPE", "kind of alert", Some(SortField::Type), (16, 16), 3),
             Self::Status => spec("status", "STATUS", "state of the alert", Some(SortField::Status), (10, 10), 4),
-            Self::Amount => spec("amount", "AMOUNT", "disputed money", Some(SortField::Amount), (14, 16), 1),
-            Self::Card => spec("card", "CARD", "BIN and last four", Some(SortField::CardLastFour), (6, 14), 5),
-            Self::Descriptor => spec("descriptor", "DESCRIPTOR", "merchant descriptor", Some(SortField::MerchantDescriptor), (10, 25), 6),
-            Self::Order => spec("order", "ORDER", "merchant's order id", None, (8, 14), 8),
+            Self::Amount => spec("amount", "AMOUNT", "disputed money", Some(SortField::Amount), (14, 24), 1),
+            Self::Card => spec("card", "CARD", "BIN and last four", Some(SortField::CardLastFour), (6, 16), 5),
+            Self::Descriptor => spec("descriptor", "DESCRIPTOR", "merchant descriptor", Some(SortField::MerchantDescriptor), (10, 30), 6),
+            Self::Order => spec("order", "ORDER", "merchant's order id", None, (8, 26), 8),
             Self::Outcome => spec("outcome", "OUTCOME", "what was answered", None, (12, 20), 7),
             Self::Merchant => spec("merchant", "MERCHANT", "merchant's name", Some(SortField::MerchantName), (10, 24), 10),
             Self::Issuer => spec("issuer", "ISSUER", "issuing bank", Some(SortField::Issuer), (8, 22), 9),
@@ -117,6 +117,15 @@ impl Column {
     /// What the list is sorted by when this column is.
     pub fn sort_field(self) -> Option<SortField> {
         self.spec().sort
+    }
+
+    /// Whether its text may be cut: what is a word of a few, a figure or a moment is shown in full.
+    fn may_be_cut(self) -> bool {
+        match self {
+            Self::Card | Self::Descriptor | Self::Order | Self::Outcome | Self::Merchant | Self::Issuer | Self::ProviderId => true,
+            Self::Left | Self::Provider | Self::Type | Self::Status | Self::Amount | Self::Reason => false,
+            Self::Alerted | Self::Transaction | Self::Updated => false,
+        }
     }
 
     /// Whether its text stands at its right edge.
@@ -205,26 +214,66 @@ const GAP: u16 = 2;
 /// blank.
 pub const MARKER: u16 = 5;
 
-/// Lays columns out in so much room. What does not fit gives way, the least important first; what is left over goes to those that make
-/// use of it.
-pub fn lay_out(columns: &[Column], room: u16) -> Vec<Placed> {
+/// The widths of what the columns of a list hold, in columns of the screen. They grow with what is listed and never shrink, so that nothing
+/// moves to and fro while one scrolls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ContentWidths([u16; Column::ALL.len()]);
+
+impl ContentWidths {
+    /// Takes the content of an alert in.
+    pub fn take_in(&mut self, alert: &Alert) {
+        for (column, widest) in Column::ALL.into_iter().zip(&mut self.0) {
+            let width = match column {
+                // As wide as they ever are: the moment does not matter.
+                Column::Left | Column::Alerted | Column::Transaction | Column::Updated => continue,
+                // The number, a blank and the currency.
+                Column::Amount => width_of(&amount(alert)) + 4,
+                _ => width_of(&column.text(alert, u16::MAX, Moments::default(), Timestamp::UNIX_EPOCH)),
+            };
+            *widest = width.max(*widest);
+        }
+    }
+
+    /// How wide a column is at least, and how wide with all of its content.
+    fn room(&self, column: Column) -> (u16, u16) {
+        let Spec { title, room: (narrow, wide), .. } = column.spec();
+        let content = match self.0[column as usize] {
+            0 => return (narrow, wide),
+            content => content.max(width_of(title)).min(wide),
+        };
+        if column.may_be_cut() { (narrow.min(content), content) } else { (content, content) }
+    }
+}
+
+/// Lays columns out in so much room. What does not fit gives way, the least important first; each is as wide as its content, and where
+/// there is less room than that, the descriptor has it first, then the order, then the others by what they matter.
+pub fn lay_out(columns: &[Column], content: &ContentWidths, room: u16) -> Vec<Placed> {
     let mut kept: Vec<Column> = columns.to_vec();
-    let needed = |kept: &[Column], at: fn(&Spec) -> u16| -> u16 {
-        kept.iter().enumerate().map(|(index, column)| at(&column.spec()) + gap_after(*column, index + 1 == kept.len())).sum()
+    let needed = |kept: &[Column], narrowest: bool| -> u16 {
+        let width = |column: Column| match content.room(column) {
+            // No descriptor is cut for the order.
+            (_, wide) if !narrowest && column == Column::Descriptor && kept.contains(&Column::Order) => wide,
+            (narrow, _) => narrow,
+        };
+        kept.iter().enumerate().map(|(index, column)| width(*column) + gap_after(*column, index + 1 == kept.len())).sum()
     };
-    while kept.len() > 1 && needed(&kept, |spec| spec.room.0) > room {
+    while kept.len() > 1 && needed(&kept, false) > room {
         let weakest = kept.iter().enumerate().max_by_key(|(_, column)| column.spec().rank).map(|(index, _)| index);
         if let Some(index) = weakest {
             kept.remove(index);
         }
     }
-    let mut spare = room.saturating_sub(needed(&kept, |spec| spec.room.0));
-    let mut widths: Vec<u16> = kept.iter().map(|column| column.spec().room.0).collect();
-    // Figures have enough at their narrowest: texts, which may be longer, come first.
+    let mut spare = room.saturating_sub(needed(&kept, true));
+    let mut widths: Vec<u16> = kept.iter().map(|column| content.room(*column).0).collect();
     let mut by_need: Vec<usize> = (0..kept.len()).collect();
-    by_need.sort_by_key(|index| (matches!(kept[*index], Column::Amount | Column::Left), kept[*index].spec().rank));
+    by_need.sort_by_key(|index| match kept[*index] {
+        Column::Descriptor => (0, 0),
+        Column::Order => (1, 0),
+        // Figures have enough at their narrowest: texts, which may be longer, come first.
+        column => (if matches!(column, Column::Amount | Column::Left) { 3 } else { 2 }, column.spec().rank),
+    });
     for index in by_need {
-        let (narrow, wide) = kept[index].spec().room;
+        let (narrow, wide) = content.room(kept[index]);
         // A card that cannot be shown in full needs nothing more.
         let more = if kept[index] == Column::Card && spare < wide - narrow { 0 } else { (wide - narrow).min(spare) };
         widths[index] += more;
@@ -262,9 +311,64 @@ mod tests {
     #[case(78, &["LEFT", "PROVIDER", "TYPE", "AMOUNT", "CARD", "DESCRIPTOR"])]
     #[case(110, &["LEFT", "PROVIDER", "TYPE", "AMOUNT", "CARD", "DESCRIPTOR", "ORDER"])]
     fn what_matters_least_gives_way_first(#[case] room: u16, #[case] titles: &[&str]) {
-        let placed = lay_out(&Column::USUAL, room);
+        let placed = lay_out(&Column::USUAL, &ContentWidths::default(), room);
 
         assert_eq!(placed.iter().map(|placed| placed.column.title()).collect::<Vec<_>>(), titles);
+    }
+
+    fn of_one(provider: Provider, amount: &str, descriptor: &str, order: &str) -> ContentWidths {
+        let mut widths = ContentWidths::default();
+        widths.take_in(&Alert {
+            amount: amount.parse().ok(),
+            merchant_descriptor: descriptor.to_owned(),
+            merchant_order_id: Some(order.to_owned()),
+            card_bin: "411111".to_owned(),
+            card_last_four: "1234".to_owned(),
+            ..Alert { provider, ..Alert::sample() }
+        });
+        widths
+    }
+
+    fn width_in(placed: &[Placed], column: Column) -> Option<u16> {
+        placed.iter().find(|placed| placed.column == column).map(|placed| placed.width)
+    }
+
+    #[test]
+    fn a_column_is_as_wide_as_its_content_and_no_narrower_than_its_title() {
+        let content = of_one(Provider::Cdrn, "9.90", "ACME*SHOP BERLIN", "A-10293");
+
+        let placed = lay_out(&Column::USUAL, &content, 120);
+
+        let widths = Column::USUAL[1..].iter().map(|column| width_in(&placed, *column));
+        assert_eq!(widths.collect::<Vec<_>>(), [Some(8), Some(15), Some(8), Some(14), Some(16), Some(7)]);
+    }
+
+    #[rstest]
+    #[case(75, Some(15), None, Some(6))]
+    #[case(84, Some(16), None, Some(14))]
+    #[case(92, Some(16), Some(13), Some(6))]
+    #[case(105, Some(16), Some(13), Some(14))]
+    fn the_descriptor_has_what_is_left_first_then_the_order_then_the_card(
+        #[case] room: u16,
+        #[case] descriptor: Option<u16>,
+        #[case] order: Option<u16>,
+        #[case] card: Option<u16>,
+    ) {
+        let content = of_one(Provider::Verifi, "1480.00", "ACME*SHOP BERLIN", "SHOP-00010293");
+
+        let placed = lay_out(&Column::USUAL, &content, room);
+
+        let widths = [Column::Descriptor, Column::Order, Column::Card].map(|column| width_in(&placed, column));
+        assert_eq!(widths, [descriptor, order, card]);
+    }
+
+    #[test]
+    fn an_amount_is_never_cut_where_there_is_room_for_it() {
+        let content = of_one(Provider::Verifi, "9223372036854.00", "ACME", "1");
+
+        let placed = lay_out(&Column::USUAL, &content, 76);
+
+        assert_eq!(width_in(&placed, Column::Amount), Some(24));
     }
 
     #[rstest]
@@ -289,9 +393,9 @@ mod tests {
     }
 
     #[test]
-    fn every_column_is_found_by_its_name() {
-        for column in Column::ALL {
-            assert_eq!(Column::named(column.name()), Some(column));
+    fn every_column_is_found_by_its_name_and_stands_at_its_place() {
+        for (place, column) in Column::ALL.into_iter().enumerate() {
+            assert_eq!((Column::named(column.name()), column as usize), (Some(column), place));
         }
     }
 
@@ -300,8 +404,9 @@ mod tests {
         fn columns_never_overlap_and_never_leave_the_row(
             columns in subsequence(&Column::ALL[..], 1..=Column::ALL.len()).prop_shuffle(),
             room in 1u16..300,
+            content in proptest::collection::vec(0u16..100, Column::ALL.len()),
         ) {
-            let placed = lay_out(&columns, room);
+            let placed = lay_out(&columns, &ContentWidths(content.try_into().unwrap()), room);
 
             prop_assert!(!placed.is_empty());
             for pair in placed.windows(2) {

@@ -131,6 +131,7 @@ impl Parts<'_> {
             (None, Some(unfinished)) => self.unfinished(unfinished),
             (None, None) => {}
         }
+        self.drafted(alert);
         let duplicates = facts.duplicates.loaded().filter(|_| with_duplicates).map_or(&[][..], Vec::as_slice);
         let duplicates: Vec<Alert> = duplicates.iter().map(|other| draw.decisions.foreseen(other).into_owned()).collect();
         for warning in warnings(alert, &duplicates) {

@@ -23,7 +23,7 @@ pub fn draw(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>) {
     let regions = queue.regions();
     draw_title(queue, draw, frame.buffer_mut(), regions.title);
     draw_chips(queue, draw, frame, &regions);
-    let placed = columns::lay_out(&columns::shown(&queue.columns, queue.listing.filter()), regions.row_room());
+    let placed = queue.placed_columns();
     // The words of an error need the line of the titles too, where they are long: no row is hidden for them.
     let needed = search_error_lines(queue, &regions).filter(|lines| regions.chips.y + lines <= regions.heads.y);
     if needed.is_none_or(|lines| regions.chips.y + lines < regions.heads.y) {
@@ -262,6 +262,10 @@ fn draw_rows(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions
 /// move of the cursor sends: the two rows it touches are written anew.
 fn carry_over_blanks(buffer: &mut Buffer, row: Rect) {
     const WEIGHT: Modifier = Modifier::BOLD.union(Modifier::DIM);
+    // In reverse the colour of a text is what is behind a blank.
+    if row.positions().any(|at| buffer[at].modifier.contains(Modifier::REVERSED)) {
+        return;
+    }
     let mut last: Option<(Color, Modifier)> = None;
     for x in row.x..row.right() {
         let cell = &mut buffer[(x, row.y)];
@@ -297,12 +301,12 @@ fn draw_alert(
 ) {
     let theme = draw.theme;
     let left = times::left(alert, draw.now);
-    // What has more than a day steps back.
+    // What has more than a day steps back, and what is over further still: how it ended is what is left to be read.
     let (text, digits, plain, quiet) = match (stand, left.urgency) {
         (Stand::Gone, _) => (theme.quiet, theme.quiet, theme.quiet, theme.quiet),
         (Stand::Cursor, _) => (draw.digits(), draw.digits(), draw.digits(), draw.digits()),
         (Stand::Row, Urgency::Later) => (theme.quiet, theme.plain, theme.plain, theme.quiet),
-        (Stand::Row, Urgency::Over) => (theme.plain, theme.plain, theme.plain, theme.quiet),
+        (Stand::Row, Urgency::Over) => (theme.quiet, theme.quiet, theme.quiet, theme.quiet),
         (Stand::Row, Urgency::Now | Urgency::Soon | Urgency::Today) => (theme.plain, draw.digits(), theme.plain, theme.quiet),
     };
     let gone = stand == Stand::Gone;
@@ -325,6 +329,7 @@ fn draw_alert(
             _ => {
                 let style = match column {
                     Column::Type | Column::Descriptor => text,
+                    Column::Outcome if stand == Stand::Row => theme.plain,
                     Column::Provider | Column::Status | Column::Card | Column::Outcome | Column::Merchant => plain,
                     _ => quiet,
                 };
@@ -365,7 +370,8 @@ fn marks(alert: &Alert, duplicate: Option<bool>, draw: &DrawContext<'_>) -> [Opt
     [duplicate, rule, notice.or(noted).or_else(suggested)]
 }
 
-/// The sign at the left edge: where a decision on the alert is, this console's own or what the engine has not finished.
+/// The sign at the left edge: where a decision on the alert is, this console's own or what the engine has not finished; else that one is
+/// begun, or that the alert is put aside.
 fn decision_sign(alert: &Alert, draw: &DrawContext<'_>) -> Option<ListSign> {
     let own = draw.decisions.of(alert.id).map(|decision| ListSign::of(&decision.state));
     let engines = draw.unfinished.of(alert.id).map(|unfinished| match Stage::of(unfinished) {
@@ -378,7 +384,8 @@ fn decision_sign(alert: &Alert, draw: &DrawContext<'_>) -> Option<ListSign> {
         true => engines.or(own),
         false => own.or(engines),
     };
-    decision.or(snoozed)
+    let drafted = draw.draft(alert).map(|_| ListSign::Drafted);
+    decision.or(drafted).or(snoozed)
 }
 
 fn draw_scrollbar(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {

@@ -8,6 +8,7 @@ mod hidden;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use super::columns::ContentWidths;
 use super::pages::Pages;
 use crate::desk::snoozed_page::ChosenAlerts;
 use crate::domain::{Alert, AlertFilter, AlertId, AlertQuery, Page, PageRequest, Sort};
@@ -110,6 +111,23 @@ impl Listing {
     #[must_use]
     pub fn paged(self, size: u32) -> Self {
         Self { pages: Pages::of(size), ..self }
+    }
+
+    /// The same, its columns no narrower than in another list.
+    #[must_use]
+    pub fn as_wide_as(mut self, other: &Self) -> Self {
+        self.pages.widen(*other.widths());
+        self
+    }
+
+    /// Its columns are as wide as its own content alone.
+    pub fn forget_widths(&mut self) {
+        self.pages.widen(ContentWidths::default());
+    }
+
+    /// How wide the content of its columns is.
+    pub fn widths(&self) -> &ContentWidths {
+        self.pages.widths()
     }
 
     /// The same of these alerts alone, whatever else matches.
@@ -257,8 +275,9 @@ impl Listing {
 
     /// Takes over what is newly known of an alert, wherever it stands.
     pub fn replace(&mut self, fresh: &Alert) {
-        for alert in self.pages.alerts_mut().chain(&mut self.ghost).filter(|alert| alert.id == fresh.id) {
-            alert.clone_from(fresh);
+        self.pages.replace(fresh);
+        if let Some(ghost) = self.ghost.as_mut().filter(|ghost| ghost.id == fresh.id) {
+            ghost.clone_from(fresh);
         }
     }
 

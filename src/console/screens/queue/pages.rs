@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::columns::ContentWidths;
 use crate::domain::filter::MAX_PAGE_SIZE;
 use crate::domain::{Alert, AlertId, duplicate};
 
@@ -25,6 +26,8 @@ pub(super) struct Pages {
     held: BTreeMap<u64, Held>,
     /// Which of what is held are several on one payment, and whether another of those was refunded.
     duplicates: HashMap<AlertId, bool>,
+    /// Of everything that was ever held.
+    widths: ContentWidths,
     clock: u64,
 }
 
@@ -37,7 +40,18 @@ impl Default for Pages {
 impl Pages {
     /// No page yet, of so many alerts each.
     pub(super) fn of(size: u32) -> Self {
-        Self { size: size.clamp(1, MAX_PAGE_SIZE), held: BTreeMap::new(), duplicates: HashMap::new(), clock: 0 }
+        let size = size.clamp(1, MAX_PAGE_SIZE);
+        Self { size, held: BTreeMap::new(), duplicates: HashMap::new(), widths: ContentWidths::default(), clock: 0 }
+    }
+
+    /// How wide the content of the columns is.
+    pub(super) fn widths(&self) -> &ContentWidths {
+        &self.widths
+    }
+
+    /// Begins with these widths of the columns.
+    pub(super) fn widen(&mut self, widths: ContentWidths) {
+        self.widths = widths;
     }
 
     /// Alerts a page.
@@ -61,8 +75,12 @@ impl Pages {
         self.held.iter().flat_map(move |(page, held)| (page * size..).zip(&held.alerts))
     }
 
-    pub(super) fn alerts_mut(&mut self) -> impl Iterator<Item = &mut Alert> {
-        self.held.values_mut().flat_map(|held| &mut held.alerts)
+    /// Takes over what is newly known of an alert.
+    pub(super) fn replace(&mut self, fresh: &Alert) {
+        for alert in self.held.values_mut().flat_map(|held| &mut held.alerts).filter(|alert| alert.id == fresh.id) {
+            alert.clone_from(fresh);
+            self.widths.take_in(fresh);
+        }
     }
 
     /// The place of an alert in the list.
@@ -97,6 +115,7 @@ impl Pages {
     /// Holds a page, and lets go of those that are too many; the wanted ones stay.
     pub(super) fn hold(&mut self, page: u64, alerts: Vec<Alert>, wanted: &BTreeSet<u64>) {
         self.clock += 1;
+        alerts.iter().for_each(|alert| self.widths.take_in(alert));
         self.held.insert(page, Held { alerts, used: self.clock });
         while self.held.len() > KEPT {
             let oldest = self.held.iter().filter(|(page, _)| !wanted.contains(page)).min_by_key(|(_, held)| held.used);

@@ -32,6 +32,8 @@ pub enum ListSign {
     Notice,
     /// A rule of one's own suggests an answer.
     Suggested,
+    /// Its answer was begun and not sent.
+    Drafted,
     /// Set aside for a while.
     Snoozed,
     /// Has a note.
@@ -40,7 +42,7 @@ pub enum ListSign {
 
 impl ListSign {
     /// All of them: those at the left edge, then those beside the time left.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Marked,
         Self::Staged,
         Self::Waiting,
@@ -48,6 +50,7 @@ impl ListSign {
         Self::Unknown,
         Self::Refused,
         Self::Parked,
+        Self::Drafted,
         Self::Snoozed,
         Self::DuplicateRefunded,
         Self::Duplicate,
@@ -83,6 +86,7 @@ impl ListSign {
             Self::NetworkRule => ("R", theme.rule),
             Self::Notice => ("i", theme.quiet),
             Self::Suggested => ("•", theme.accent),
+            Self::Drafted => ("d", theme.accent),
             Self::Snoozed => ("z", theme.quiet),
             Self::Noted => ("n", theme.quiet),
         }
@@ -103,6 +107,7 @@ impl ListSign {
             Self::NetworkRule => "The network's own rule applied: probably refunded by it",
             Self::Notice => "A notice: no answer is asked for",
             Self::Suggested => "A rule of your own suggests an answer",
+            Self::Drafted => "An answer is begun and not sent; its form has it",
             Self::Snoozed => "Snoozed: the detail says until when",
             Self::Noted => "It has a note, kept on this machine",
         }

@@ -13,13 +13,14 @@ use std::time::Duration as Wait;
 use chrono::Duration;
 use ratatui::layout::Rect;
 
+use crate::console::times::Moments;
 use crate::console::views::{SavedViews, View};
 use crate::console::{Action, ClickTargets, Effect, Loadable, TextInput};
 use crate::desk::snoozed_page::ChosenAlerts;
 use crate::desk::{self, BuiltIn, Layout};
 use crate::domain::{Alert, AlertFilter, AlertId, AtRisk, Sort, SortField, SortOrder, Timestamp, duplicate, query};
 
-use super::columns::{self, Column};
+use super::columns::{self, Column, Placed};
 use super::facts::Facts;
 use super::layout::Regions;
 use super::link::Link;
@@ -347,6 +348,8 @@ impl Queue {
             self.listings += 1;
             let mut incoming = Listing::new(self.listings, filter, sort, self.regions().rows.height)
                 .paged(self.page_size)
+                // Whoever types a search or sorts sees the columns stand still.
+                .as_wide_as(&self.listing)
                 .of_chosen(snoozed.then(|| self.snoozed.clone()));
             if self.refused_orders.contains(&sort.field) {
                 incoming.fall_back();
@@ -360,7 +363,11 @@ impl Queue {
     pub fn show(&mut self, view: View) -> Vec<Effect> {
         let (filter, sort) = (view.filter.clone(), view.sort);
         self.view = view;
-        self.ask(filter, sort)
+        let effects = self.ask(filter, sort);
+        if let Some(incoming) = &mut self.incoming {
+            incoming.forget_widths();
+        }
+        effects
     }
 
     /// Sorts by a column, or the other way round where the list is sorted by it already.
@@ -368,9 +375,15 @@ impl Queue {
         self.ask(self.filter().clone(), sorted_by(self.sort(), field))
     }
 
+    /// The columns of the list that is shown, where they stand.
+    pub fn placed_columns(&self) -> Vec<Placed> {
+        let shown = columns::shown(&self.columns, self.listing.filter());
+        columns::lay_out(&shown, self.listing.widths(), self.regions().row_room())
+    }
+
     /// Sorts by the next column to the right that can be sorted by.
     pub fn sort_next(&mut self) -> Vec<Effect> {
-        let shown = columns::lay_out(&columns::shown(&self.columns, self.filter()), self.regions().row_room());
+        let shown = self.placed_columns();
         let fields: Vec<SortField> = shown.iter().filter_map(|placed| placed.column.sort_field()).collect();
         let at = fields.iter().position(|field| *field == self.sort().field);
         match fields.get(at.map_or(0, |at| (at + 1) % fields.len().max(1))) {
@@ -576,7 +589,7 @@ impl Queue {
     }
 
     /// When the header says something else of the service by itself.
-    pub fn next_change(&self, now: Timestamp) -> Option<Timestamp> {
-        self.link.next_change(self.every(now), now)
+    pub fn next_change(&self, told: Moments, now: Timestamp) -> Option<Timestamp> {
+        self.link.next_change(self.every(now), told, now)
     }
 }

@@ -1,10 +1,11 @@
-//! What this machine alone knows of an alert, in its detail: the notes on it, and until when it is put aside.
+//! What this machine alone knows of an alert, in its detail: the answer that is begun, the notes on it, and until when it is put aside.
 
+use ratatui::style::Modifier;
 use ratatui::text::Span;
 
 use super::Parts;
 use crate::console::text::sanitize;
-use crate::console::times;
+use crate::console::{Action, times};
 use crate::domain::Alert;
 
 impl Parts<'_> {
@@ -13,6 +14,20 @@ impl Parts<'_> {
         if let Some(until) = self.draw.snoozes.until(alert.id).filter(|_| alert.outcome.is_none()) {
             let (left, until) = (times::spell(until - self.draw.now), self.draw.times.near(until, self.draw.now));
             self.say(&format!("snoozed {left} more, until {until}"), self.draw.theme.accent);
+        }
+    }
+
+    /// The answer that is begun and not sent.
+    pub(super) fn drafted(&mut self, alert: &Alert) {
+        if let Some(draft) = self.draw.draft(alert) {
+            let keys = [Action::Refund, Action::NotRefunded, Action::Invalid].map(|action| self.draw.key(action)).join(" ");
+            let theme = self.draw.theme;
+            self.open_box(theme.accent, "d An answer is begun and not sent", theme.accent.add_modifier(Modifier::BOLD));
+            if !draft.comments.is_empty() {
+                self.say(&format!("comments: {}", draft.comments.replace('\n', " / ")), theme.plain);
+            }
+            self.offer(format!("{keys}  go on with it"), None);
+            self.close_box();
         }
     }
 
