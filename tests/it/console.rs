@@ -1,7 +1,8 @@
-//! The console: its model driven by messages, its loop by injected input, and a picture of every state at three sizes.
+//! The console: its model driven by messages, its loop by injected input, and a picture of every state at four sizes.
 
 mod activity;
 mod any_keys;
+mod any_state;
 mod bulk;
 mod calls;
 mod cases;

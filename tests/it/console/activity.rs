@@ -463,7 +463,7 @@ fn busy(rig: &mut Rig) {
 }
 
 fn pictures(name: &str, keys: &str) {
-    for (width, height) in [(80, 24), (120, 40), (200, 60)] {
+    for (width, height) in [(60, 16), (80, 24), (120, 40), (200, 60)] {
         let mut rig = started(Made { size: (width, height), ..desk() });
         busy(&mut rig);
         rig.press(keys);

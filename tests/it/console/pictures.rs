@@ -1,4 +1,4 @@
-//! A picture of every state of the screen, at three sizes.
+//! A picture of every state of the screen, at four sizes.
 
 use avert::domain::time::Clock;
 use avert::domain::{AlertStatus, DeliveryState, Environment, EventKind};
@@ -8,7 +8,7 @@ use chrono::Duration;
 use super::fake::{Fate, credentials, delivery, morning, refunded_sibling};
 use super::rig::{Made, Rig, clock};
 
-const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
+const SIZES: [(u16, u16); 4] = [(60, 16), (80, 24), (120, 40), (200, 60)];
 
 /// Takes the pictures of a state.
 fn pictures(name: &str, made: impl Fn() -> Made, state: impl Fn(&mut Rig)) {

@@ -275,6 +275,23 @@ fn a_draft_is_kept_for_its_alert_and_dropped_when_the_decision_has_landed() {
     assert_eq!(rig.service.alert(id).unwrap().outcome.unwrap().comments, "goods were sent");
 }
 
+#[test]
+fn an_answer_that_was_begun_is_seen_in_the_list_and_in_the_detail_until_it_leaves() {
+    let mut rig = rig();
+    rig.press("j n");
+    rig.type_text("goods were sent");
+    rig.press("esc k j");
+    let begun = rig.screen();
+
+    rig.press("n ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    let row = |screen: &str| screen.lines().find(|line| line.contains("··8831")).unwrap().chars().take(2).collect::<String>();
+    assert_eq!(row(&begun), "▌d", "{begun}");
+    assert!(begun.contains("An answer is begun and not sent") && begun.contains("comments: goods were sent"), "{begun}");
+    assert!(!rig.screen().contains("is begun and not sent"), "{}", rig.screen());
+}
+
 #[rstest]
 #[case("n ctrl-s", "✓ not refunded, recorded (status CHARGEBACK): ETHOCA 129.90 EUR")]
 #[case("i 4 ctrl-s", "✓ invalid, transaction not found, recorded (status INVALID): ETHOCA 129.90 EUR")]
