@@ -6,12 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use futures::FutureExt as _;
 
 use super::alerts::alert_records;
 use super::args::{ConsoleArgs, OpenArgs, OrganizationArgs, RemoteArgs};
 use super::context::Context;
 use super::database::key_file;
-use super::failure::{Misused, SaidAlready, say};
+use super::failure::{Misused, SaidAlready, Signalled, say};
 use super::listener::ConsoleListener;
 use super::local::Local;
 use super::networks::{self, Known};
@@ -49,7 +50,9 @@ const DRAIN: Duration = Duration::from_secs(1);
 pub(super) async fn run(context: Context, mut args: OpenArgs) -> anyhow::Result<()> {
     require_terminal()?;
     let here = args.organization.clone();
-    let mut next = open_once(&context, &args).await?;
+    // Begun by the first console, after what is asked before it, and kept: one that comes between two consoles is heard, too.
+    let mut signals = None;
+    let mut next = open_once(&context, &args, &mut signals).await?;
     while let Some(name) = next {
         let remote = RemoteArgs { profile: Some(name.clone()), ..RemoteArgs::default() };
         // On this machine it is the organization that was asked for.
@@ -57,17 +60,17 @@ pub(super) async fn run(context: Context, mut args: OpenArgs) -> anyhow::Result<
         args = OpenArgs { console: args.console, remote, organization, ..OpenArgs::default() };
         // Each one reads the settings as they are by then: another console may have changed them.
         let context = context.with_settings_of_now()?;
-        next = open_once(&context, &args).await.with_context(|| format!("the console of profile {name}"))?;
+        next = open_once(&context, &args, &mut signals).await.with_context(|| format!("the console of profile {name}"))?;
     }
     Ok(())
 }
 
 /// Opens one console; the profile whose console is wanted next, where one is.
-async fn open_once(context: &Context, args: &OpenArgs) -> anyhow::Result<Option<String>> {
+async fn open_once(context: &Context, args: &OpenArgs, signals: &mut Option<Signals>) -> anyhow::Result<Option<String>> {
     let mut settings = console_settings(context, &args.console, context.reports())?;
     settings.kept_in.clone_from(&context.settings_file);
     if let Some(target) = args.remote.target(context.profiles.as_ref(), variable)? {
-        return elsewhere(context, args, target, settings).await;
+        return elsewhere(context, args, target, settings, signals).await;
     }
     if args.remote.dialect.is_some() {
         return Err(Misused("--dialect goes with --url: the console speaks the current dialect on this machine".to_owned()).into());
@@ -89,14 +92,20 @@ async fn open_once(context: &Context, args: &OpenArgs) -> anyhow::Result<Option<
         ..SessionInfo::default()
     };
     let running = local.start(DRAIN)?;
-    let result = stay(local.engine.deployment(caller), local.clock.clone(), place, settings, context.desk(), log).await;
+    let result = stay(local.engine.deployment(caller), local.clock.clone(), place, settings, (context.desk(), log), signals).await;
     running.stop(local.engine.settings().longest_decision()).await;
     local.close();
     result
 }
 
 /// The console on another deployment: everything that the interface has, and nothing of what only an engine of one's own offers.
-async fn elsewhere(context: &Context, args: &OpenArgs, target: RemoteTarget, settings: Preferences) -> anyhow::Result<Option<String>> {
+async fn elsewhere(
+    context: &Context,
+    args: &OpenArgs,
+    target: RemoteTarget,
+    settings: Preferences,
+    signals: &mut Option<Signals>,
+) -> anyhow::Result<Option<String>> {
     args.organization.refuse_elsewhere()?;
     let clock: SharedClock = Arc::new(SystemClock);
     let (mut target, withheld) = target.with_kept_operator_key(context.profiles.as_ref())?;
@@ -127,7 +136,7 @@ async fn elsewhere(context: &Context, args: &OpenArgs, target: RemoteTarget, set
     let name = profile.map_or_else(|| client.host(), String::from);
     let user = context.user();
     let place = SessionInfo { name, environment, remote: true, dialect, read_only, facts, user, profiles, ..SessionInfo::default() };
-    let result = stay(deployment, clock, place, settings, desk, log).await;
+    let result = stay(deployment, clock, place, settings, (desk, log), signals).await;
     client.finish(PATIENCE).await;
     result
 }
@@ -138,17 +147,23 @@ async fn stay(
     clock: SharedClock,
     place: SessionInfo,
     settings: Preferences,
-    desk: PathBuf,
-    log: Arc<dyn ProgramLog>,
+    (desk, log): (PathBuf, Arc<dyn ProgramLog>),
+    signals: &mut Option<Signals>,
 ) -> anyhow::Result<Option<String>> {
+    let signals = match signals {
+        Some(kept) => kept,
+        None => signals.insert(Signals::listen().context("signals cannot be listened to")?),
+    };
+    if let Some(signal) = signals.next().now_or_never() {
+        return Err(Signalled(signal).into());
+    }
     let desk_dir = Some(desk);
-    let mut signals = Signals::listen().context("signals cannot be listened to")?;
     let alert_json = alert_json(place.dialect);
     let (listener, alert_records) = (Some(ConsoleListener::shared(&clock)), alert_records(&clock));
     let keeper = settings.kept_in.clone().map(|file| Arc::new(SettingsFile::at(file)) as Arc<dyn SettingsKeeper>);
     let log = Some(log);
     let session = Session { deployment, clock, place, settings, desk_dir, alert_json, alert_records, listener, log, keeper };
-    attend(session, &mut signals).await
+    attend(session, signals).await
 }
 
 /// The profiles that a console can be opened on from another one's: of a profile, or of an address (`Some(None)`), or of this machine. None

@@ -1,10 +1,12 @@
 //! The console on a profile: where one is, what may leave, and files that no two deployments share.
 
+use std::net::TcpListener;
+
 use serde_json::{Value, json};
 use wiremock::{Mock, MockServer, ResponseTemplate, matchers};
 
 use super::{world, world_of};
-use crate::support::binary::run;
+use crate::support::binary::{run, signal};
 use crate::support::terminal::Terminal;
 use crate::support::two_machines::TwoMachines;
 
@@ -203,4 +205,27 @@ fn a_key_of_the_alerts_scope_alone_opens_the_interface_and_says_what_is_missing(
     terminal.press("5");
     terminal.wait_for("--operator-key-file");
     leave(terminal);
+}
+
+#[test]
+fn a_signal_that_comes_between_two_consoles_ends_the_program() {
+    let world = world();
+    world.add("shop", &[]);
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", silent.local_addr().unwrap());
+    let key = world.write("key", &world.key);
+    world.run_ok(&["profiles", "add", "far", "--url", &url, "--environment", "sandbox", "--api-key-file", &key, "--plain-secrets"]);
+    let mut terminal = world.console(&["open", "shop"]);
+    terminal.wait_for("SHOP 2");
+
+    terminal.press(":");
+    terminal.wait_for("Palette");
+    terminal.press("far");
+    terminal.wait_for("Leave for its console");
+    terminal.press("\r");
+    let (asked, _) = silent.accept().unwrap();
+    signal(terminal.process(), "TERM");
+    drop((asked, silent));
+
+    assert_eq!(terminal.wait_exit().0, 143);
 }
