@@ -66,8 +66,8 @@ const WAYS: [&str; 42] = [
 /// Keys that mean something in a dialog and stand in no keymap.
 const TYPED: [&str; 14] = ["alt-r", "alt-n", "alt-i", "backspace", "delete", "left", "right", "1", "2", "3", "4", "a", "-", "shift-tab"];
 
-/// What sends: `ctrl-s`, `.`, and a button or a tick by `space` and `enter`.
-const SENDS: [&str; 4] = ["ctrl-s", ".", "space", "enter"];
+/// What sends: `ctrl-s`, `.`, and `space` on a button or a tick; `enter` never.
+const SENDS: [&str; 3] = ["ctrl-s", ".", "space"];
 
 /// Something that happens.
 #[derive(Debug, Clone)]
@@ -85,7 +85,7 @@ enum Step {
 fn steps(sends: bool) -> impl Strategy<Value = Vec<Step>> {
     let keymap = Keymap::default();
     let bound = keymap.all().flat_map(|binding| binding.keys.iter().map(ToString::to_string));
-    let typed = TYPED.into_iter().chain(SENDS).map(str::to_owned);
+    let typed = TYPED.into_iter().chain(SENDS).chain(["enter"]).map(str::to_owned);
     let mut keys: Vec<String> = bound.chain(typed).filter(|key| sends || !SENDS.contains(&key.as_str())).collect();
     if sends {
         keys.extend(["ctrl-s", "ctrl-s", "ctrl-s", "alt-r"].map(str::to_owned));
