@@ -1,12 +1,12 @@
 //! The timeline of a case: what happened on one payment, the oldest first.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::console::notes::NoteList;
 use crate::console::screens::queue::columns::outcome_words;
 use crate::console::screens::queue::facts::Facts;
 use crate::console::unfinished::{Unfinished, in_words};
-use crate::domain::{Alert, AlertId, DeliveryState, Timestamp};
+use crate::domain::{Alert, AlertId, Delivery, DeliveryState, Timestamp};
 
 /// How an event weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,19 +44,30 @@ pub(super) fn timeline(alerts: &[Alert], facts: &HashMap<AlertId, Facts>, unfini
             let what = format!("{}: {} sent by {}, not finished", alert.provider, in_words(&attempt.resolution), attempt.actor);
             events.push(Happened { at: attempt.started_at, what, weight: Weight::Bad });
         }
-        for delivery in facts.get(&alert.id).and_then(|facts| facts.deliveries.loaded()).into_iter().flatten() {
-            let kind = delivery.kind.as_str().trim_start_matches("alert.");
-            match (delivery.delivered_at, delivery.state) {
-                (Some(at), _) => events.push(Happened { at, what: format!("webhook {kind} delivered"), weight: Weight::Quiet }),
-                (None, DeliveryState::Exhausted) => {
-                    events.push(Happened { at: delivery.at, what: format!("webhook {kind} given up"), weight: Weight::Bad });
-                }
-                (None, _) => events.push(Happened { at: delivery.at, what: format!("webhook {kind} waits"), weight: Weight::Quiet }),
-            }
-        }
+        let deliveries = facts.get(&alert.id).and_then(|facts| facts.deliveries.loaded());
+        of_webhooks(alert, deliveries.map_or(&[][..], Vec::as_slice), &mut events);
     }
     events.sort_by_key(|event| event.at);
     events
+}
+
+/// What became of an alert's webhooks: those that fared alike within a minute are told once.
+fn of_webhooks(alert: &Alert, deliveries: &[Delivery], events: &mut Vec<Happened>) {
+    let mut alike: BTreeMap<(i64, String), (usize, Happened)> = BTreeMap::new();
+    for delivery in deliveries {
+        let (at, fate, weight) = match (delivery.delivered_at, delivery.state) {
+            (Some(at), _) => (at, "delivered", Weight::Quiet),
+            (None, DeliveryState::Exhausted) => (delivery.at, "given up", Weight::Bad),
+            (None, _) => (delivery.at, "waits", Weight::Quiet),
+        };
+        let what = format!("{}: webhook {} {fate}", alert.provider, delivery.kind.as_str().trim_start_matches("alert."));
+        let event = || (0, Happened { at, what: what.clone(), weight });
+        alike.entry((at.timestamp() / 60, what.clone())).or_insert_with(event).0 += 1;
+    }
+    events.extend(alike.into_values().map(|(count, event)| match count {
+        1 => event,
+        _ => Happened { what: format!("{}, {count} receivers", event.what), ..event },
+    }));
 }
 
 /// What happened to one alert.
@@ -79,8 +90,9 @@ fn of_alert(alert: &Alert, events: &mut Vec<Happened>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::console::Loadable;
     use crate::domain::time::from_iso;
-    use crate::domain::{Outcome, Provider};
+    use crate::domain::{DeliveryId, EndpointId, EventId, EventKind, Outcome, Provider};
 
     #[test]
     fn what_happened_stands_in_its_order_and_the_payment_is_told_once() {
@@ -107,6 +119,41 @@ mod tests {
         let told: Vec<&str> = events.iter().map(|event| event.what.as_str()).collect();
         assert_eq!(told, ["paid, approved 141832", "VERIFI alerts B", "VERIFI: refunded \"88213\"", "ETHOCA alerts A"]);
         assert_eq!(events[2].weight, Weight::Good);
+    }
+
+    #[test]
+    fn webhooks_that_fared_alike_within_a_minute_are_told_once() {
+        let at = |text: &str| from_iso(text).unwrap();
+        let alert = Alert { transaction_time: None, alert_time: None, ..Alert::sample() };
+        let sent = Delivery {
+            id: DeliveryId::generate(),
+            event: EventId::generate(),
+            kind: EventKind::AlertCreated,
+            at: at("2026-03-02T12:00:00Z"),
+            alert: alert.id,
+            test: false,
+            endpoint: EndpointId::generate(),
+            url: "https://shop.example/hooks".to_owned(),
+            state: DeliveryState::Delivered,
+            attempts: 1,
+            due: None,
+            last_result: None,
+            delivered_at: None,
+        };
+        let delivered = |moment: &str| Delivery { delivered_at: Some(at(moment)), ..sent.clone() };
+        let deliveries = vec![
+            delivered("2026-03-02T12:00:01Z"),
+            delivered("2026-03-02T12:00:59Z"),
+            delivered("2026-03-02T12:01:00Z"),
+            Delivery { delivered_at: None, state: DeliveryState::Exhausted, at: at("2026-03-02T12:00:01Z"), ..sent.clone() },
+        ];
+        let facts = HashMap::from([(alert.id, Facts { deliveries: Loadable::Loaded(deliveries), ..Facts::default() })]);
+
+        let events = timeline(&[alert], &facts, &Unfinished::default(), &NoteList::default());
+
+        let told: Vec<&str> = events.iter().map(|event| event.what.as_str()).collect();
+        let delivered = "ETHOCA: webhook created delivered";
+        assert_eq!(told, [&format!("{delivered}, 2 receivers"), "ETHOCA: webhook created given up", delivered]);
     }
 
     #[test]
