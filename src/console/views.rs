@@ -1,7 +1,7 @@
 //! Saved views: lists of alerts by name, built in or one's own.
 
 use crate::desk::{BuiltIn, SavedView, same_name};
-use crate::domain::query::{self, QueryError};
+use crate::domain::query::{self, QueryError, Vocabulary};
 use crate::domain::{AlertFilter, Sort, Timestamp};
 
 /// What is shown: a view by name, and what it asks for.
@@ -57,7 +57,7 @@ impl SavedViews {
             return Some(Ok(View::built_in(view, now)));
         }
         let own = self.own.iter().find(|view| view.name == name)?;
-        Some(query::parse(&own.query).map(|(filter, sort)| View { name: own.name.clone(), filter, sort }))
+        Some(query::parse(&own.query, Vocabulary::Interface).map(|(filter, sort)| View { name: own.name.clone(), filter, sort }))
     }
 
     /// Saves a view under its name; another one of that name gives way.

@@ -8,6 +8,7 @@ use chrono::NaiveDate;
 
 use super::alert::{Alert, AlertStatus, AlertType, Deadline, Provider};
 use super::closed_enum::closed_enum;
+use super::condition::LocalConditions;
 use super::ids::CompanyId;
 use super::money::Amount;
 use super::time::Timestamp;
@@ -40,6 +41,8 @@ pub struct AlertFilter {
     pub companies: Vec<CompanyId>,
     /// `q`: substring of provider id, descriptor, BIN or last four, letter case ignored, never across two fields.
     pub q: Option<String>,
+    /// What no parameter of the list operation says.
+    pub conditions: LocalConditions,
 }
 
 impl AlertFilter {
@@ -56,6 +59,7 @@ impl AlertFilter {
             && self.expires_in.is_none_or(|hours| expires_within(alert, hours, now))
             && (self.companies.is_empty() || alert.company_id.is_some_and(|company| self.companies.contains(&company)))
             && wanted_text(self.q.as_ref()).is_none_or(|q| search_fields(alert).iter().any(|field| fold(field).contains(&fold(q))))
+            && self.conditions.matches(alert)
     }
 
     fn matches_outcome(&self, alert: &Alert) -> bool {

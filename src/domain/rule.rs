@@ -4,7 +4,7 @@ mod read;
 mod rehearsal;
 
 use super::alert::{Alert, AlertStatus, Deadline};
-use super::query::LocalQuery;
+use super::filter::AlertFilter;
 use super::resolution::Decision;
 use super::time::Timestamp;
 
@@ -19,7 +19,7 @@ pub struct DecisionRule {
     pub line: usize,
     /// The query as it was written.
     pub text: String,
-    pub query: LocalQuery,
+    pub filter: AlertFilter,
     pub decision: Decision,
     /// The comments of the answer; empty where none were given.
     pub comments: String,
@@ -28,7 +28,7 @@ pub struct DecisionRule {
 impl DecisionRule {
     /// Whether the rule suggests its answer for an alert at the moment `now`.
     pub fn matches(&self, alert: &Alert, now: Timestamp) -> bool {
-        self.query.filter.matches(alert, now) && self.query.conditions.matches(alert)
+        self.filter.matches(alert, now)
     }
 }
 

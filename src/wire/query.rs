@@ -11,7 +11,7 @@ use super::Dialect;
 use super::json::quoted;
 use crate::domain::filter::{MAX_PAGE_SIZE, SortField, SortOrder};
 use crate::domain::resolution::OlderWord;
-use crate::domain::{AlertFilter, AlertQuery, AlertStatus, AlertType, FieldError, PageRequest, Provider, Sort};
+use crate::domain::{AlertFilter, AlertQuery, AlertStatus, AlertType, FieldError, LocalConditions, PageRequest, Provider, Sort};
 
 /// Last page that can be asked for: no offset of a page up to it leaves a signed 64-bit integer.
 pub const MAX_PAGE: u64 = i64::MAX as u64 / MAX_PAGE_SIZE as u64;
@@ -68,6 +68,7 @@ pub fn read(raw: &str, dialect: Dialect) -> Result<AlertQuery, Vec<FieldError>> 
         expires_in: expires_in(&mut given, dialect),
         companies: given.list(COMPANY_PARAMETER, |text| text.parse().ok(), || "UUIDs, separated by commas".to_owned()),
         q: given.text("q"),
+        conditions: LocalConditions::default(),
     };
     given.in_order("startDate", filter.start_date, "endDate", filter.end_date);
     given.in_order("transactionStartDate", filter.transaction_start_date, "transactionEndDate", filter.transaction_end_date);
@@ -310,6 +311,7 @@ mod tests {
                 expires_in: Some(72),
                 companies: vec!["018f0000-0000-7000-8000-000000000001".parse().unwrap()],
                 q: Some("41".to_owned()),
+                conditions: LocalConditions::default(),
             },
             sort: Sort { field: SortField::Amount, order: SortOrder::Descending },
             page: PageRequest { page: 2, size: 50 },
@@ -422,6 +424,7 @@ mod tests {
             expires_in: rest.1,
             companies: rest.2.into_iter().map(|number| CompanyId(Uuid::from_u128(number))).collect(),
             q,
+            conditions: LocalConditions::default(),
         })
     }
 

@@ -5,7 +5,7 @@ use url::form_urlencoded::Serializer;
 
 use crate::cli::failure::Misused;
 use crate::cli::output::{Report, Rows, columns_of};
-use crate::domain::query::parse_as_said;
+use crate::domain::query::{Vocabulary, parse_as_said};
 use crate::domain::time::{Timestamp, to_iso};
 use crate::domain::{Alert, AlertQuery, Deadline, FieldError, Page};
 use crate::wire::query::COMPANY_PARAMETER;
@@ -23,7 +23,7 @@ pub(super) fn query(text: Option<&str>, flags: Vec<(&'static str, &str)>, dialec
 
 /// The parameters that a text as the console takes it stands for. An order that it does not name is the interface's own.
 fn typed(text: &str) -> Result<Vec<(String, String)>, Misused> {
-    let (filter, sort) = parse_as_said(text).map_err(|error| Misused(format!("the query: {error}")))?;
+    let (filter, sort) = parse_as_said(text, Vocabulary::Interface).map_err(|error| Misused(format!("the query: {error}")))?;
     let query = AlertQuery { filter, sort: sort.unwrap_or_default(), ..AlertQuery::default() };
     let written = wire::query::write(&query, COMPANY_PARAMETER);
     let pairs = url::form_urlencoded::parse(written.as_bytes()).into_owned();

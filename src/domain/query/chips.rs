@@ -43,6 +43,14 @@ pub fn without(mut filter: AlertFilter, mut sort: Sort, key: Key) -> (AlertFilte
         Key::Descriptor => filter.descriptor = None,
         Key::Outcome => filter.outcomes.clear(),
         Key::Company => filter.companies.clear(),
+        Key::Amount => filter.conditions.amounts.clear(),
+        Key::Currency => {
+            // An amount is one of a currency.
+            filter.conditions.amounts.clear();
+            filter.conditions.currencies.clear();
+        }
+        Key::Issuer => filter.conditions.issuers.clear(),
+        Key::Mcc => filter.conditions.mccs.clear(),
         Key::Sort => sort = DEFAULT_SORT,
         Key::Text => filter.q = None,
     }
@@ -52,10 +60,11 @@ pub fn without(mut filter: AlertFilter, mut sort: Sort, key: Key) -> (AlertFilte
 #[cfg(test)]
 mod tests {
     use super::super::read::parse;
+    use super::super::words::Vocabulary;
     use super::*;
 
     fn texts(query: &str) -> Vec<String> {
-        let (filter, sort) = parse(query).unwrap();
+        let (filter, sort) = parse(query, Vocabulary::Desk).unwrap();
         chips(&filter, sort).into_iter().map(|chip| chip.text).collect()
     }
 
@@ -68,7 +77,7 @@ mod tests {
 
     #[test]
     fn the_usual_order_is_shown_but_not_as_something_set() {
-        let (filter, sort) = parse("").unwrap();
+        let (filter, sort) = parse("", Vocabulary::Desk).unwrap();
 
         let chips = chips(&filter, sort);
 
@@ -76,8 +85,22 @@ mod tests {
     }
 
     #[test]
+    fn every_condition_has_a_chip_and_an_amount_goes_with_its_currency() {
+        let text = "amount<25 amount>=5 currency:EUR,USD issuer:hsbc mcc:5941";
+        let (filter, sort) = parse(text, Vocabulary::Desk).unwrap();
+
+        let shown = texts(text);
+        let without_currency = without(filter.clone(), sort, Key::Currency).0;
+        let without_amount = without(filter, sort, Key::Amount).0;
+
+        assert_eq!(shown, ["amount<25 amount>=5", "currency:EUR,USD", "issuer:hsbc", "mcc:5941", "sort:deadline"]);
+        assert_eq!(without_currency, parse("issuer:hsbc mcc:5941", Vocabulary::Desk).unwrap().0);
+        assert_eq!(without_amount, parse("currency:EUR,USD issuer:hsbc mcc:5941", Vocabulary::Desk).unwrap().0);
+    }
+
+    #[test]
     fn what_can_be_taken_off_is_told_as_set() {
-        let (filter, sort) = parse("status:open sort:-amount").unwrap();
+        let (filter, sort) = parse("status:open sort:-amount", Vocabulary::Desk).unwrap();
 
         let set: Vec<(Key, bool)> = chips(&filter, sort).into_iter().map(|chip| (chip.key, chip.set)).collect();
 

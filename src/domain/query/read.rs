@@ -4,9 +4,8 @@ use std::ops::Range;
 
 use chrono::NaiveDate;
 
-use super::local::LocalConditions;
-use super::words::{DEFAULT_SORT, Key, LocalKey, key_before_colon, parse_day, read_sort, read_type};
-use crate::domain::{AlertFilter, AlertStatus, Provider, Sort};
+use super::words::{DEFAULT_SORT, Key, Vocabulary, amount_comparison, key_before_colon, parse_day, read_currency, read_sort, read_type};
+use crate::domain::{AlertFilter, AlertStatus, Amount, Comparison, Provider, Sort};
 
 /// A query error: what is wrong with one word, and what is allowed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -22,60 +21,37 @@ pub struct QueryError {
 /// Reads a query; the first word that cannot be understood is the error.
 ///
 /// Lists grow when their key comes again; a key that takes one value may come once. No `sort:` means [`DEFAULT_SORT`].
-pub fn parse(text: &str) -> Result<(AlertFilter, Sort), QueryError> {
-    parse_as_said(text).map(|(filter, sort)| (filter, sort.unwrap_or(DEFAULT_SORT)))
+pub fn parse(text: &str, vocabulary: Vocabulary) -> Result<(AlertFilter, Sort), QueryError> {
+    parse_as_said(text, vocabulary).map(|(filter, sort)| (filter, sort.unwrap_or(DEFAULT_SORT)))
 }
 
 /// The same with the order as it was said, if it was.
-pub fn parse_as_said(text: &str) -> Result<(AlertFilter, Option<Sort>), QueryError> {
-    let LocalQuery { filter, sort, .. } = read(text, false)?;
-    Ok((filter, sort))
-}
-
-/// A query of rules: what the list operation can do, and what only a predicate can.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LocalQuery {
-    pub filter: AlertFilter,
-    pub conditions: LocalConditions,
-    /// The order, if one was said.
-    pub sort: Option<Sort>,
-}
-
-/// Reads a query of rules, which knows `amount<25`, `currency:`, `issuer:` and `mcc:` as well.
-pub fn parse_local(text: &str) -> Result<LocalQuery, QueryError> {
-    read(text, true)
-}
-
-fn read(text: &str, is_local: bool) -> Result<LocalQuery, QueryError> {
-    let LocalQuery { mut filter, mut conditions, mut sort } = LocalQuery::default();
+pub fn parse_as_said(text: &str, vocabulary: Vocabulary) -> Result<(AlertFilter, Option<Sort>), QueryError> {
+    let (mut filter, mut sort) = (AlertFilter::default(), None);
     let (mut free, mut amount) = (Vec::new(), None);
     for word in cut(text)? {
-        let local = match word.key {
-            None => conditions.put_amount(word.text),
-            Some(typed) => LocalKey::known(typed).map(|key| word.values.iter().try_for_each(|value| conditions.put(key, value))),
-        };
-        match (local, word.key) {
-            (Some(_), _) if !is_local => return Err(word.error(NOT_FOR_LISTS)),
-            (Some(put), key) => {
-                put.map_err(|why| word.error(why))?;
-                if key.is_none() {
-                    amount = Some(word);
-                }
+        let key = word.key(vocabulary)?;
+        if !vocabulary.has(key) {
+            return Err(word.error(NOT_FOR_LISTS));
+        }
+        match key {
+            Key::Text => free.push(word.values.concat()),
+            Key::Amount => {
+                compare(&mut filter.conditions.amounts, &word)?;
+                amount = Some(word);
             }
-            (None, None) => free.push(word.values.concat()),
-            (None, Some(typed)) => {
-                let key = Key::known(typed).ok_or_else(|| unknown_key(&word, typed, is_local))?;
+            key => {
                 set(&mut filter, &mut sort, key, &word)?;
                 in_order(filter.start_date, filter.end_date, &word)?;
                 in_order(filter.transaction_start_date, filter.transaction_end_date, &word)?;
             }
         }
     }
-    if let Some(word) = amount.filter(|_| conditions.currencies.is_empty()) {
+    if let Some(word) = amount.filter(|_| filter.conditions.currencies.is_empty()) {
         return Err(word.error("an amount is one of a currency: add it, such as currency:EUR"));
     }
     filter.q = Some(free.join(" ")).filter(|text| !text.is_empty());
-    Ok(LocalQuery { filter, conditions, sort })
+    Ok((filter, sort))
 }
 
 /// What a list is not asked for.
@@ -96,6 +72,15 @@ impl Word<'_> {
 
     fn span(&self) -> Range<usize> {
         self.at..self.at + self.text.len()
+    }
+
+    /// What the word sets.
+    fn key(&self, vocabulary: Vocabulary) -> Result<Key, QueryError> {
+        match self.key {
+            Some(typed) => Key::known(typed).ok_or_else(|| unknown_key(self, typed, vocabulary)),
+            None if amount_comparison(self.text).is_some() => Ok(Key::Amount),
+            None => Ok(Key::Text),
+        }
     }
 }
 
@@ -170,10 +155,21 @@ fn quoted(inside: &str) -> Option<(String, usize)> {
     None
 }
 
-fn unknown_key(word: &Word<'_>, typed: &str, is_local: bool) -> QueryError {
-    let local = LocalKey::ALL.into_iter().map(|(_, word)| word).filter(|_| is_local);
-    let keys = Key::ALL.into_iter().filter(|key| *key != Key::Text).map(Key::word).chain(local).collect::<Vec<_>>().join(", ");
+fn unknown_key(word: &Word<'_>, typed: &str, vocabulary: Vocabulary) -> QueryError {
+    let keys = vocabulary.words().collect::<Vec<_>>().join(", ");
     word.error(format!("there is no {typed}; there are {keys}. To search for it as text, put it in quotes"))
+}
+
+/// Takes `amount<25` in.
+fn compare(into: &mut Vec<(Comparison, Amount)>, word: &Word<'_>) -> Result<(), QueryError> {
+    let takes = || Key::Amount.takes();
+    // A colon makes a key of the word, which has no sign then.
+    let (comparison, text) = amount_comparison(word.text).ok_or_else(|| word.error(format!("takes no colon: {}", takes())))?;
+    let than = text.parse::<Amount>().map_err(|error| word.error(format!("{error}: {}", takes())))?;
+    if !into.contains(&(comparison, than)) {
+        into.push((comparison, than));
+    }
+    Ok(())
 }
 
 fn set(filter: &mut AlertFilter, sort: &mut Option<Sort>, key: Key, word: &Word<'_>) -> Result<(), QueryError> {
@@ -193,8 +189,11 @@ fn set(filter: &mut AlertFilter, sort: &mut Option<Sort>, key: Key, word: &Word<
         Key::To => one(&mut filter.end_date, key, word, parse_day),
         Key::TxFrom => one(&mut filter.transaction_start_date, key, word, parse_day),
         Key::TxTo => one(&mut filter.transaction_end_date, key, word, parse_day),
-        // `Key::known` finds no key for free text.
-        Key::Text => Ok(()),
+        Key::Currency => list(&mut filter.conditions.currencies, key, word, |text| read_currency(text.trim())),
+        Key::Issuer => list(&mut filter.conditions.issuers, key, word, some_text),
+        Key::Mcc => list(&mut filter.conditions.mccs, key, word, some_text),
+        // Neither has a value behind a colon.
+        Key::Amount | Key::Text => Ok(()),
     }
 }
 
@@ -231,6 +230,11 @@ fn in_order(start: Option<NaiveDate>, end: Option<NaiveDate>, word: &Word<'_>) -
     }
 }
 
+/// Text without the blanks around it, which no alert's own has.
+fn some_text(text: &str) -> Option<String> {
+    Some(text.trim()).filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
 fn read_hours(text: &str) -> Option<u32> {
     let digits = text.strip_suffix('h').unwrap_or(text);
     digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse().ok()).flatten().filter(|hours| *hours >= 1)
@@ -258,7 +262,7 @@ mod tests {
                     txfrom:2025-12-01 txto:2025-12-31 descriptor:\"ACME Shop\" outcome:resolved expired:no \
                     company:0198c0de-0000-7000-8000-000000000001 4111 berlin";
 
-        let (filter, sort) = parse(text).unwrap();
+        let (filter, sort) = parse(text, Vocabulary::Interface).unwrap();
 
         assert_eq!(filter.statuses, [AlertStatus::Open]);
         assert_eq!(filter.providers, [Provider::Ethoca, Provider::Verifi]);
@@ -288,7 +292,7 @@ mod tests {
     #[case("expired:maybe", "expired:maybe", "yes or no")]
     #[case("company:42", "company:42", "UUID")]
     #[case("sort:colour", "sort:colour", "deadline")]
-    #[case("amount:5", "amount:5", "there is no amount")]
+    #[case("amount:5", "amount:5", "is for rules")]
     #[case("status:open amount<5", "amount<5", "is for rules")]
     #[case("currency:EUR", "currency:EUR", "is for rules")]
     #[case("colour:5", "colour:5", "there are status, provider, ")]
@@ -301,7 +305,7 @@ mod tests {
     #[case("descriptor:\"acme\"berlin y", "descriptor:\"acme\"berlin", "closing quote")]
     #[case("\"acme\",berlin y", "\"acme\",berlin", "closing quote")]
     fn an_error_names_the_word_and_what_is_allowed(#[case] text: &str, #[case] word: &str, #[case] says: &str) {
-        let error = parse(text).unwrap_err();
+        let error = parse(text, Vocabulary::Interface).unwrap_err();
 
         assert_eq!(error.word, word);
         assert_eq!(&text[error.span.clone()], word);
@@ -313,9 +317,10 @@ mod tests {
     #[case("amount<five currency:EUR", "amount<five", "129.90")]
     #[case("currency:euro", "currency:euro", "three letters")]
     #[case("issuer:", "issuer:", "missing")]
-    #[case("colour:5", "colour:5", "sort, currency, issuer, mcc")]
+    #[case("colour:5", "colour:5", "company, amount, currency, issuer, mcc, sort")]
+    #[case("amount:5 currency:EUR", "amount:5", "takes no colon: a comparison")]
     fn an_error_of_a_rules_query_names_the_word_too(#[case] text: &str, #[case] word: &str, #[case] says: &str) {
-        let error = parse_local(text).unwrap_err();
+        let error = parse(text, Vocabulary::Desk).unwrap_err();
 
         assert_eq!(error.word, word);
         assert!(error.message.contains(says), "{}", error.message);
@@ -337,8 +342,13 @@ mod tests {
     #[case("\"status:open\"", "\"status:open\"")]
     #[case("descriptor:\"a,b\"", "descriptor:\"a,b\"")]
     #[case("expired:true", "expired:yes")]
+    #[case(
+        "mcc:5941 issuer:\" hsbc  bank\",Chase,\"a, b\" Currency:eur,EUR AMOUNT<25.0",
+        "amount<25.0 currency:EUR issuer:\"hsbc  bank\",Chase,\"a, b\" mcc:5941"
+    )]
+    #[case("amount<1e2 amount>=5 amount<1e2 currency:USD 5", "amount<100 amount>=5 currency:USD 5")]
     fn a_query_has_one_canonical_text(#[case] typed: &str, #[case] canonical: &str) {
-        let (filter, sort) = parse(typed).unwrap();
+        let (filter, sort) = parse(typed, Vocabulary::Desk).unwrap();
 
         assert_eq!(render(&filter, sort), canonical);
     }

@@ -1,7 +1,7 @@
 //! Rendering a query: the one canonical text of a filter and a sort.
 
 use super::words::{self, DEFAULT_SORT, Key};
-use crate::domain::{AlertFilter, Sort};
+use crate::domain::{AlertFilter, Amount, Comparison, Sort};
 
 /// The canonical text of a filter and a sort. [`super::parse`] reads it back to the same.
 pub fn render(filter: &AlertFilter, sort: Sort) -> String {
@@ -9,9 +9,9 @@ pub fn render(filter: &AlertFilter, sort: Sort) -> String {
     set.filter_map(|key| Some(word_of(key, &value_of(key, filter, sort)?))).collect::<Vec<_>>().join(" ")
 }
 
-/// A key with its value as one word; free text stands by itself.
+/// A key with its value as one word; comparisons and free text stand by themselves.
 pub(super) fn word_of(key: Key, value: &str) -> String {
-    if key == Key::Text { value.to_owned() } else { format!("{}:{value}", key.word()) }
+    if matches!(key, Key::Amount | Key::Text) { value.to_owned() } else { format!("{}:{value}", key.word()) }
 }
 
 /// What stands after the colon of a key; `None` where the filter does not use it. The sort is always there.
@@ -31,7 +31,16 @@ pub(super) fn value_of(key: Key, filter: &AlertFilter, sort: Sort) -> Option<Str
         Key::Descriptor => filter.descriptor.as_deref().map(words::quoted_value),
         Key::Outcome => list(filter.outcomes.iter().map(|outcome| words::quoted_value(outcome)).collect()),
         Key::Company => list(filter.companies.iter().map(ToString::to_string).collect()),
+        Key::Amount => Some(&filter.conditions.amounts).filter(|amounts| !amounts.is_empty()).map(|amounts| comparisons(amounts)),
+        Key::Currency => list(filter.conditions.currencies.iter().map(ToString::to_string).collect()),
+        Key::Issuer => list(filter.conditions.issuers.iter().map(|issuer| words::quoted_value(issuer)).collect()),
+        Key::Mcc => list(filter.conditions.mccs.iter().map(|mcc| words::quoted_value(mcc)).collect()),
         Key::Sort => Some(words::sort_word(sort)),
         Key::Text => filter.q.as_deref().map(words::quoted_text),
     }
+}
+
+fn comparisons(amounts: &[(Comparison, Amount)]) -> String {
+    let word = |(comparison, than): &(Comparison, Amount)| format!("{}{}{than}", Key::Amount.word(), comparison.sign());
+    amounts.iter().map(word).collect::<Vec<_>>().join(" ")
 }

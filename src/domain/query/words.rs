@@ -2,7 +2,7 @@
 
 use chrono::NaiveDate;
 
-use crate::domain::{AlertStatus, AlertType, Provider, Sort, SortField, SortOrder};
+use crate::domain::{AlertStatus, AlertType, Comparison, Currency, Provider, Sort, SortField, SortOrder};
 
 /// The order of a query that names none: what lapses next comes first.
 pub const DEFAULT_SORT: Sort = Sort { field: SortField::HoursLeft, order: SortOrder::Ascending };
@@ -22,6 +22,11 @@ pub enum Key {
     Descriptor,
     Outcome,
     Company,
+    /// A comparison, which has a sign after it and no colon.
+    Amount,
+    Currency,
+    Issuer,
+    Mcc,
     Sort,
     /// Free text; it has no key before it.
     Text,
@@ -29,7 +34,7 @@ pub enum Key {
 
 impl Key {
     /// Every key, in the order in which a query is written.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 18] = [
         Self::Status,
         Self::Provider,
         Self::Type,
@@ -42,11 +47,20 @@ impl Key {
         Self::Descriptor,
         Self::Outcome,
         Self::Company,
+        Self::Amount,
+        Self::Currency,
+        Self::Issuer,
+        Self::Mcc,
         Self::Sort,
         Self::Text,
     ];
 
-    /// The key as it is typed before the colon.
+    /// Whether only this machine's desk can be asked for it.
+    pub const fn is_local(self) -> bool {
+        matches!(self, Self::Amount | Self::Currency | Self::Issuer | Self::Mcc)
+    }
+
+    /// The key as it is typed before the colon, or before the sign.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Status => "status",
@@ -61,6 +75,10 @@ impl Key {
             Self::Descriptor => "descriptor",
             Self::Outcome => "outcome",
             Self::Company => "company",
+            Self::Amount => "amount",
+            Self::Currency => "currency",
+            Self::Issuer => "issuer",
+            Self::Mcc => "mcc",
             Self::Sort => "sort",
             Self::Text => "text",
         }
@@ -84,46 +102,48 @@ impl Key {
             Self::Descriptor => "what the merchant descriptor begins with".to_owned(),
             Self::Outcome => "stored outcomes, such as resolved, unresolved_dispute, not_found".to_owned(),
             Self::Company => "company ids (UUIDs)".to_owned(),
+            Self::Amount => "a comparison with an amount, such as amount<25 or amount>=129.90, with currency:EUR".to_owned(),
+            Self::Currency => "currency codes of three letters, such as currency:EUR".to_owned(),
+            Self::Issuer => "what the issuer's name begins with, such as issuer:hsbc".to_owned(),
+            Self::Mcc => "merchant category codes, such as mcc:5941".to_owned(),
             Self::Sort => list(SortField::ALL.map(|field| field_word(field).to_owned()).into()) + "; with - before it: largest first",
             Self::Text => "what is in the provider id, descriptor, BIN or last four digits".to_owned(),
         }
     }
 }
 
-/// A key that queries of rules know beyond the list operation's.
+/// The vocabulary of a query: which keys it may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LocalKey {
-    Currency,
-    Issuer,
-    Mcc,
+pub enum Vocabulary {
+    /// What the list operation of any deployment can be asked for.
+    Interface,
+    /// That, and the conditions that only this machine answers.
+    Desk,
 }
 
-impl LocalKey {
-    /// Every key with its word.
-    pub(super) const ALL: [(Self, &'static str); 3] = [(Self::Currency, "currency"), (Self::Issuer, "issuer"), (Self::Mcc, "mcc")];
-
-    /// Finds a key by its word, in any letter case.
-    pub(super) fn known(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|(_, known)| known.eq_ignore_ascii_case(word)).map(|(key, _)| key)
+impl Vocabulary {
+    /// Whether a query may use this key.
+    pub fn has(self, key: Key) -> bool {
+        self == Self::Desk || !key.is_local()
     }
 
-    /// What the key takes, in words fit for an error.
-    pub(super) fn takes(self) -> &'static str {
-        match self {
-            Self::Currency => "currency codes of three letters, such as currency:EUR",
-            Self::Issuer => "what the issuer's name begins with, such as issuer:hsbc",
-            Self::Mcc => "merchant category codes, such as mcc:5941",
-        }
+    /// The keys as they are typed, in the order in which a query is written.
+    pub(super) fn words(self) -> impl Iterator<Item = &'static str> {
+        Key::ALL.into_iter().filter(move |key| *key != Key::Text && self.has(*key)).map(Key::word)
     }
 }
 
-/// The signs of comparisons, as [`amount_comparison`] reads them: the longer ones first.
-pub(super) const COMPARISONS: [&str; 5] = ["<=", ">=", "<", ">", "="];
+/// The comparison of a condition such as `amount<25`, and what stands behind its sign.
+pub(super) fn amount_comparison(word: &str) -> Option<(Comparison, &str)> {
+    let name = Key::Amount.word();
+    let rest = word.get(..name.len()).filter(|typed| typed.eq_ignore_ascii_case(name)).and_then(|_| word.get(name.len()..))?;
+    Comparison::ALL.into_iter().find_map(|comparison| Some((comparison, rest.strip_prefix(comparison.sign())?)))
+}
 
-/// The sign of a condition such as `amount<25`, and what stands behind it.
-pub(super) fn amount_comparison(word: &str) -> Option<(&'static str, &str)> {
-    let rest = word.get(..6).filter(|name| name.eq_ignore_ascii_case("amount")).and_then(|_| word.get(6..))?;
-    COMPARISONS.into_iter().find_map(|sign| Some((sign, rest.strip_prefix(sign)?)))
+/// Reads a currency code: three letters, in any letter case.
+pub(super) fn read_currency(text: &str) -> Option<Currency> {
+    let code = text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_alphabetic());
+    code.then(|| Currency::new(text.to_ascii_uppercase()))
 }
 
 /// A status as it is typed.

@@ -1,7 +1,7 @@
 //! Reading rules: `NAME: QUERY -> refunded|not-refunded|invalid REASON ["comment"]`, a line each.
 
 use super::{DecisionRule, RuleError};
-use crate::domain::query::parse_local;
+use crate::domain::query::{Vocabulary, parse_as_said};
 use crate::domain::resolution::{Decision, InvalidReason, Resolution};
 
 /// Most characters of a rule's name.
@@ -67,11 +67,11 @@ fn rule(text: &str, line: usize) -> Result<DecisionRule, String> {
     if query.is_empty() {
         return Err("the query is empty: a rule for every alert says provider:ethoca,verifi,cdrn".to_owned());
     }
-    let read = parse_local(query).map_err(|error| error.to_string())?;
-    if read.sort.is_some() {
+    let (filter, sort) = parse_as_said(query, Vocabulary::Desk).map_err(|error| error.to_string())?;
+    if sort.is_some() {
         return Err("sort: means nothing in a rule: the first rule that matches wins".to_owned());
     }
-    if !read.filter.outcomes.is_empty() || read.filter.expired.is_some() {
+    if !filter.outcomes.is_empty() || filter.expired.is_some() {
         return Err("outcome: and expired: mean nothing in a rule: it is asked while an alert waits for its answer".to_owned());
     }
     let (words, comments) = comments(answer)?;
@@ -80,14 +80,7 @@ fn rule(text: &str, line: usize) -> Result<DecisionRule, String> {
         Some(error) => format!("the comment {}", error.message),
         None => "the comment cannot be sent".to_owned(),
     })?;
-    Ok(DecisionRule {
-        name: name.to_owned(),
-        line,
-        text: query.to_owned(),
-        query: read,
-        decision,
-        comments: comments.comments().to_owned(),
-    })
+    Ok(DecisionRule { name: name.to_owned(), line, text: query.to_owned(), filter, decision, comments: comments.comments().to_owned() })
 }
 
 /// The words of an answer, and the comment behind them.
@@ -156,7 +149,7 @@ mod tests {
                 (5, "gone", Decision::NotRefunded, ""),
             ]
         );
-        assert_eq!((rules[0].text.as_str(), rules[1].query.filter.descriptor.as_deref()), ("amount<25 currency:EUR", Some("a -> b")));
+        assert_eq!((rules[0].text.as_str(), rules[1].filter.descriptor.as_deref()), ("amount<25 currency:EUR", Some("a -> b")));
     }
 
     #[rstest]

@@ -2,7 +2,7 @@
 
 use avert::console::dialogs::filter_form::{FilterForm, FilterStep};
 use avert::console::theme::{Theme, ThemeName};
-use avert::domain::query::{DEFAULT_SORT, parse};
+use avert::domain::query::{DEFAULT_SORT, Vocabulary, parse};
 use avert::domain::{AlertFilter, AlertStatus, AlertType, Provider, Sort, SortField, SortOrder};
 use crossterm::event::{Event, KeyCode, MouseEventKind};
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ use rstest::rstest;
 use super::{Screen, ctrl, key, mouse, press_at, release_at, typed};
 
 fn open(query: &str) -> FilterForm {
-    let (filter, sort) = parse(query).unwrap();
+    let (filter, sort) = parse(query, Vocabulary::Desk).unwrap();
     FilterForm::new(&filter, sort)
 }
 
@@ -51,7 +51,7 @@ fn a_filter_that_is_opened_and_applied_is_as_it_was(#[case] query: &str) {
 
     let step = form.handle(&key(KeyCode::Enter));
 
-    assert_eq!(applied(step), parse(query).unwrap());
+    assert_eq!(applied(step), parse(query, Vocabulary::Desk).unwrap());
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn every_parameter_can_be_set_by_keys_alone() {
 
     let query = "provider:verifi type:cancel_notice status:open expires:12 expired:no from:2026-01-01 to:2026-01-31 txfrom:2025-12-01 \
                  txto:2025-12-31 descriptor:acme outcome:resolved company:0198c0de-0000-7000-8000-000000000001 sort:-merchant 4111";
-    assert_eq!(set, parse(query).unwrap());
+    assert_eq!(set, parse(query, Vocabulary::Desk).unwrap());
 }
 
 #[rstest]
@@ -238,7 +238,7 @@ proptest! {
         }
         if let FilterStep::Apply(filter, sort) = form.handle(&ctrl('s')) {
             let text = avert::domain::query::render(&filter, sort);
-            prop_assert_eq!(parse(&text), Ok((*filter, sort)), "{}", text);
+            prop_assert_eq!(parse(&text, Vocabulary::Desk), Ok((*filter, sort)), "{}", text);
         }
     }
 }

@@ -3,7 +3,7 @@
 use avert::console::dialogs::filter_form::FilterForm;
 use avert::console::dialogs::resolve_form::{Choice, FormContext, FormWarning, ResolveForm};
 use avert::console::theme::{Theme, ThemeName};
-use avert::domain::query::parse;
+use avert::domain::query::{Vocabulary, parse};
 use avert::domain::resolution::InvalidReason;
 use avert::domain::{Alert, AlertStatus, AlertType};
 use chrono::Duration;
@@ -141,7 +141,7 @@ fn the_resolve_form_looks_as_it_did(
 
 fn filter_state(name: &str) -> FilterForm {
     let open = |query: &str, events: Vec<Event>| {
-        let (filter, sort) = parse(query).unwrap();
+        let (filter, sort) = parse(query, Vocabulary::Desk).unwrap();
         let mut form = FilterForm::new(&filter, sort);
         for event in events {
             form.handle(&event);

@@ -145,6 +145,7 @@ prop_compose! {
             expires_in,
             companies,
             q,
+            conditions: avert::domain::LocalConditions::default(),
         }
     }
 }

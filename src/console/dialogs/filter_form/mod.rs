@@ -10,7 +10,7 @@ use std::cell::Cell;
 
 use crate::console::{ClickTargets, TextInput};
 use crate::domain::query::{self, DEFAULT_SORT, parse_day};
-use crate::domain::{AlertFilter, AlertStatus, AlertType, CompanyId, Provider, Sort};
+use crate::domain::{AlertFilter, AlertStatus, AlertType, CompanyId, LocalConditions, Provider, Sort};
 use chrono::NaiveDate;
 
 /// The result of a form's event.
@@ -122,6 +122,8 @@ pub struct FilterForm {
     statuses: Toggles<AlertStatus>,
     expired: Option<bool>,
     sort: Sort,
+    /// What is typed as a query and has no field here.
+    conditions: LocalConditions,
     focus: Field,
     /// Which of the things to choose has the cursor, in the field that has the focus.
     at: usize,
@@ -159,6 +161,7 @@ impl FilterForm {
             statuses: Toggles::new(AlertStatus::CURRENT, &filter.statuses),
             expired: filter.expired,
             sort,
+            conditions: filter.conditions.clone(),
             focus: Field::Search,
             at: 0,
             tried: false,
@@ -199,6 +202,7 @@ impl FilterForm {
             expires_in: self.hours().ok().flatten(),
             companies: parts(&self.text(Field::Company)).iter().filter_map(|id| id.parse().ok()).collect(),
             q: some(self.text(Field::Search)),
+            conditions: self.conditions.clone(),
         }
     }
 

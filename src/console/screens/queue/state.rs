@@ -167,7 +167,7 @@ impl Queue {
     pub fn new(kept: &Layout, views: &SavedViews, operator: bool, area: Rect, now: Timestamp) -> Self {
         let named = kept.view.as_deref().and_then(|name| views.named(name, now)).and_then(Result::ok);
         let view = named.unwrap_or_else(|| View::built_in(BuiltIn::Open, now));
-        let (filter, sort) = match kept.query.as_deref().map(query::parse) {
+        let (filter, sort) = match kept.query.as_deref().map(|text| query::parse(text, query::Vocabulary::Interface)) {
             Some(Ok(query)) => query,
             _ => (view.filter.clone(), view.sort),
         };
@@ -415,7 +415,7 @@ impl Queue {
     pub fn search_now(&mut self) -> Vec<Effect> {
         let Some(search) = &mut self.search else { return Vec::new() };
         search.due = None;
-        match query::parse(&search.input.text()) {
+        match query::parse(&search.input.text(), query::Vocabulary::Interface) {
             Ok((filter, sort)) => {
                 search.error = None;
                 self.ask(filter, sort)
