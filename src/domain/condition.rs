@@ -1,8 +1,10 @@
 //! Local conditions: what a filter asks beyond the parameters of the list operation, as plain predicates over an alert.
 
+use std::ops::RangeInclusive;
+
 use super::alert::Alert;
 use super::filter::fold;
-use super::money::{Amount, Currency};
+use super::money::{Amount, Currency, MAX_DECIMALS};
 
 /// A comparison of amounts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,14 +31,19 @@ impl Comparison {
         }
     }
 
-    fn holds(self, one: Amount, other: Amount) -> bool {
-        let (one, other) = (one.decimal(), other.decimal());
+    /// The whole numbers of millionths that an amount fulfils the comparison with, from the least to the largest.
+    fn micros(self, than: Amount) -> (i128, i128) {
+        let decimal = than.decimal();
+        // A mantissa has 96 bits and at most 28 places: neither number leaves 128 bits.
+        let (digits, unit) = (decimal.mantissa() * 10_i128.pow(MAX_DECIMALS), 10_i128.pow(decimal.scale()));
+        let floor = digits.div_euclid(unit);
+        let ceiling = floor + i128::from(digits.rem_euclid(unit) != 0);
         match self {
-            Self::AtMost => one <= other,
-            Self::AtLeast => one >= other,
-            Self::Less => one < other,
-            Self::More => one > other,
-            Self::Equal => one == other,
+            Self::AtMost => (i128::MIN, floor),
+            Self::AtLeast => (ceiling, i128::MAX),
+            Self::Less => (i128::MIN, ceiling - 1),
+            Self::More => (floor + 1, i128::MAX),
+            Self::Equal => (ceiling, floor),
         }
     }
 }
@@ -58,13 +65,27 @@ impl LocalConditions {
         amounts.is_empty() && currencies.is_empty() && issuers.is_empty() && mccs.is_empty()
     }
 
-    /// Whether an alert fulfils them all. What an alert does not tell fulfils none.
+    /// Whether an alert fulfils them all. What an alert does not tell fulfils none, nor does an amount that cannot be put in order.
     pub fn matches(&self, alert: &Alert) -> bool {
         let mcc = alert.mcc.as_deref().map_or("", str::trim);
-        self.amounts.iter().all(|(comparison, than)| alert.amount.is_some_and(|amount| comparison.holds(amount, *than)))
+        let micros = alert.amount.and_then(Amount::micros);
+        self.micros().is_none_or(|wanted| micros.is_some_and(|micros| wanted.contains(&micros)))
             && (self.currencies.is_empty() || self.currencies.contains(&alert.currency))
             && (self.issuers.is_empty() || self.wants_issuer(&alert.issuer))
             && (self.mccs.is_empty() || self.mccs.iter().any(|wanted| wanted == mcc))
+    }
+
+    /// The amounts that fulfil every comparison, in millionths; an empty range where none can, and none where nothing is compared.
+    pub fn micros(&self) -> Option<RangeInclusive<i64>> {
+        let ranges = self.amounts.iter().map(|(comparison, than)| comparison.micros(*than));
+        let (least, most) = ranges.reduce(|(least, most), (other_least, other_most)| (least.max(other_least), most.min(other_most)))?;
+        let least = i64::try_from(least.max(i64::MIN.into()));
+        let most = i64::try_from(most.min(i64::MAX.into()));
+        Some(match (least, most) {
+            (Ok(least), Ok(most)) => least..=most,
+            // Beyond every amount there is.
+            _ => RangeInclusive::new(1, 0),
+        })
     }
 
     /// Whether an issuer's name begins as one of the wanted ones.
@@ -76,7 +97,10 @@ impl LocalConditions {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::select;
     use rstest::rstest;
+    use rust_decimal::Decimal;
 
     use super::*;
     use crate::domain::query::{Vocabulary, parse};
@@ -114,6 +138,50 @@ mod tests {
 
         for text in ["amount<130 currency:EUR", "issuer:hsbc", "mcc:5941"] {
             assert!(!conditions(text).matches(&silent), "{text}");
+        }
+    }
+
+    #[rstest]
+    #[case("amount<99999999999999999999 currency:EUR", true)]
+    #[case("amount<=9223372036854.775807 currency:EUR", true)]
+    #[case("amount>9223372036854.775807 currency:EUR", false)]
+    #[case("amount>99999999999999999999 currency:EUR", false)]
+    #[case("amount>-99999999999999999999 currency:EUR", true)]
+    #[case("amount<-99999999999999999999 currency:EUR", false)]
+    fn an_amount_is_compared_with_one_beyond_every_other(#[case] text: &str, #[case] wanted: bool) {
+        let largest = Alert { amount: Some("9223372036854.775807".parse().unwrap()), ..alert() };
+
+        assert_eq!(conditions(text).matches(&largest), wanted);
+    }
+
+    #[test]
+    fn an_amount_that_no_order_knows_fulfils_no_comparison() {
+        for amount in ["-3", "0.0000001"] {
+            let odd = Alert { amount: Some(amount.parse().unwrap()), ..alert() };
+
+            assert!(!conditions("amount<25 currency:EUR").matches(&odd), "{amount}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn amounts_are_compared_as_the_decimals_they_are(
+            micros in prop_oneof![0..50i64, 0..=i64::MAX],
+            (digits, scale) in prop_oneof![(-50..500i64, 0..9u32), (any::<i64>(), 0..28u32)],
+            comparison in select(&Comparison::ALL[..]),
+        ) {
+            let (amount, than) = (Decimal::from_i128_with_scale(micros.into(), MAX_DECIMALS), Decimal::new(digits, scale));
+            let conditions = LocalConditions { amounts: vec![(comparison, than.into())], ..LocalConditions::default() };
+            let alert = Alert { amount: Some(amount.into()), ..alert() };
+
+            let expected = match comparison {
+                Comparison::AtMost => amount <= than,
+                Comparison::AtLeast => amount >= than,
+                Comparison::Less => amount < than,
+                Comparison::More => amount > than,
+                Comparison::Equal => amount == than,
+            };
+            prop_assert_eq!(conditions.matches(&alert), expected);
         }
     }
 }

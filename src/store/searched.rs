@@ -13,6 +13,11 @@ pub(super) const EDGE: &str = "\u{1f}\u{1f}";
 /// Stands before the descriptor in [`search_text`], so that its beginning can be searched for.
 pub(super) const DESCRIPTOR_MARK: char = '\u{1d}';
 
+/// Every blank, for a database that takes them off the ends of a text.
+pub(super) fn blanks() -> String {
+    (0..=0x3000).filter_map(char::from_u32).filter(|c| c.is_whitespace()).collect()
+}
+
 /// Text as it is searched: lower case, and without what has a meaning of its own or what an index cannot hold.
 pub(super) fn searchable(text: &str) -> String {
     let replace = |c: char| match c {
@@ -47,4 +52,14 @@ pub(super) fn find_patterns(query: &FindQuery, grade: MatchGrade) -> Vec<String>
         (MatchGrade::Inside, word) => word,
     };
     query.words().iter().map(pattern).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_blank_is_forgotten() {
+        assert_eq!(blanks().chars().count(), (0..=0x10_ffff).filter_map(char::from_u32).filter(|c| c.is_whitespace()).count());
+    }
 }

@@ -1,13 +1,17 @@
 //! The query builder: a filter as SQL conditions, a sort as an ORDER BY; the meaning of `AlertFilter` and `Sort` in the columns of `alert`.
 
+use std::ops::RangeInclusive;
+
 use chrono::{Duration, NaiveDate, NaiveTime};
 
+use super::connection::Connection;
 use super::counts::{DAY_MICROS, NO_DAY};
-use super::statements::{Sql, Value, micros};
+use super::fault::Work;
+use super::statements::{Sql, Value, cell, micros};
 use crate::domain::filter::{fold, wanted_text};
 use crate::domain::time::Timestamp;
-use crate::domain::{AlertFilter, SortField, SortOrder};
-use crate::store::searched::{DESCRIPTOR_MARK, searchable};
+use crate::domain::{AlertFilter, LocalConditions, SortField, SortOrder};
+use crate::store::searched::{DESCRIPTOR_MARK, blanks, searchable};
 
 /// A half-open range: from the first on, before the second.
 pub(super) type Range = (Option<i64>, Option<i64>);
@@ -26,39 +30,122 @@ pub(super) struct Wanted {
     expires: Option<Option<i64>>,
     /// What the searched text has to contain: `q`, and the beginning of the descriptor.
     texts: Vec<String>,
+    conditions: Conditions,
+}
+
+/// Local conditions, with names as alerts have them; none where anything will do.
+#[derive(Debug, Clone, Default)]
+struct Conditions {
+    /// In millionths.
+    amounts: Option<RangeInclusive<i64>>,
+    currencies: Option<Vec<String>>,
+    /// Every issuer's name that is wanted.
+    issuers: Option<Vec<String>>,
+    mccs: Option<Vec<String>>,
+}
+
+/// Every name of an issuer, each once, by jumping from one to the next along the index.
+const ISSUERS: &str = "WITH RECURSIVE name (value) AS (
+    SELECT min(issuer) FROM alert WHERE organization = $1
+    UNION ALL
+    SELECT (SELECT min(a.issuer) FROM alert a WHERE a.organization = $1 AND a.issuer > name.value) FROM name WHERE name.value IS NOT NULL
+) SELECT value FROM name WHERE value IS NOT NULL";
+
+impl Conditions {
+    /// Reads conditions. Names of issuers are compared here, as the domain does it.
+    async fn read(conn: &Connection, organization: i64, asked: &LocalConditions) -> Work<Self> {
+        let LocalConditions { amounts: _, currencies, issuers, mccs } = asked;
+        let issuers = if issuers.is_empty() {
+            None
+        } else {
+            let mut names: Vec<String> = conn.all(ISSUERS, &[&organization], cell).await?;
+            names.retain(|name| asked.wants_issuer(name));
+            Some(names)
+        };
+        let some = |texts: Vec<String>| Some(texts).filter(|texts| !texts.is_empty()).map(storable_ones);
+        let currencies = some(currencies.iter().map(ToString::to_string).collect());
+        Ok(Self { amounts: asked.micros(), currencies, issuers, mccs: some(mccs.clone()) })
+    }
+
+    fn is_any(&self) -> bool {
+        let Self { amounts, currencies, issuers, mccs } = self;
+        amounts.is_none() && currencies.is_none() && issuers.is_none() && mccs.is_none()
+    }
+
+    fn push(&self, sql: &mut Sql) {
+        if let Some(amounts) = &self.amounts {
+            sql.with(" AND a.amount_micros BETWEEN ", Value::Number(*amounts.start()));
+            sql.with(" AND ", Value::Number(*amounts.end()));
+        }
+        for (column, texts) in [("a.currency", &self.currencies), ("a.issuer", &self.issuers)] {
+            if let Some(texts) = texts {
+                sql.with(&format!(" AND {column} = ANY("), Value::Texts(texts.clone()));
+                sql.push(")");
+            }
+        }
+        if let Some(mccs) = &self.mccs {
+            sql.with(" AND btrim(a.mcc, ", Value::Text(blanks()));
+            sql.with(") = ANY(", Value::Texts(mccs.clone()));
+            sql.push(")");
+        }
+    }
+}
+
+/// Those of the texts that can be stored: one with the character that PostgreSQL cannot hold stays a wish that nothing fulfils.
+fn storable_ones(texts: Vec<String>) -> Vec<String> {
+    texts.into_iter().filter(|text| !text.contains('\0')).collect()
 }
 
 impl Wanted {
     /// Reads a filter.
-    pub(super) fn new(organization: i64, filter: &AlertFilter, now: Timestamp) -> Self {
+    pub(super) async fn new(conn: &Connection, organization: i64, filter: &AlertFilter, now: Timestamp) -> Work<Self> {
+        let AlertFilter {
+            start_date,
+            end_date,
+            transaction_start_date,
+            transaction_end_date,
+            providers,
+            types,
+            statuses,
+            descriptor,
+            outcomes,
+            expired,
+            expires_in,
+            companies,
+            q,
+            conditions,
+        } = filter;
         let limit = |hours: u32| now.checked_add_signed(Duration::hours(hours.into())).map(micros);
-        let q = wanted_text(filter.q.as_ref()).map(searchable);
-        let descriptor = wanted_text(filter.descriptor.as_ref()).map(searchable);
+        let q = wanted_text(q.as_ref()).map(searchable);
+        let descriptor = wanted_text(descriptor.as_ref()).map(searchable);
         let descriptor = descriptor.map(|prefix| format!("{DESCRIPTOR_MARK}{prefix}"));
         let words = [
-            ("provider", filter.providers.iter().map(|word| word.as_str().to_owned()).collect::<Vec<_>>()),
-            ("type", filter.types.iter().map(|word| word.as_str().to_owned()).collect()),
-            ("status", filter.statuses.iter().map(|word| word.as_str().to_owned()).collect()),
-            ("outcome", filter.outcomes.iter().map(|word| fold(word)).collect()),
+            ("provider", providers.iter().map(|word| word.as_str().to_owned()).collect::<Vec<_>>()),
+            ("type", types.iter().map(|word| word.as_str().to_owned()).collect()),
+            ("status", statuses.iter().map(|word| word.as_str().to_owned()).collect()),
+            ("outcome", outcomes.iter().map(|word| fold(word)).collect()),
         ];
-        // No stored word has the character that PostgreSQL cannot hold: such a word stays a wish that nothing fulfils.
-        let storable = |words: Vec<String>| words.into_iter().filter(|word| !word.contains('\0')).collect();
         let asked = words.into_iter().filter(|(_, words)| !words.is_empty());
-        Self {
+        Ok(Self {
             organization,
-            words: asked.map(|(column, words)| (column, storable(words))).collect(),
-            expired: filter.expired,
-            alert_time: days(filter.start_date, filter.end_date),
-            transaction_time: days(filter.transaction_start_date, filter.transaction_end_date),
-            companies: filter.companies.iter().map(|company| company.0).collect(),
-            expires: filter.expires_in.map(limit),
+            words: asked.map(|(column, words)| (column, storable_ones(words))).collect(),
+            expired: *expired,
+            alert_time: days(*start_date, *end_date),
+            transaction_time: days(*transaction_start_date, *transaction_end_date),
+            companies: companies.iter().map(|company| company.0).collect(),
+            expires: expires_in.map(limit),
             texts: q.into_iter().chain(descriptor).collect(),
-        }
+            conditions: Conditions::read(conn, organization, conditions).await?,
+        })
     }
 
     /// Whether the counts alone know the total.
     pub(super) fn is_counted(&self) -> bool {
-        self.transaction_time == (None, None) && self.companies.is_empty() && self.expires.is_none() && self.texts.is_empty()
+        self.transaction_time == (None, None)
+            && self.companies.is_empty()
+            && self.expires.is_none()
+            && self.texts.is_empty()
+            && self.conditions.is_any()
     }
 
     /// Whether only alerts that wait for an answer are wanted: all of them have an open deadline.
@@ -106,6 +193,7 @@ impl Wanted {
         for text in &self.texts {
             sql.with(" AND a.searched LIKE ", Value::Text(format!("%{}%", literal(text))));
         }
+        self.conditions.push(sql);
     }
 
     /// FROM and WHERE over the counts of what is wanted, where they know it.

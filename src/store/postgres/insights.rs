@@ -14,7 +14,7 @@ use crate::domain::{AlertFilter, AlertStatus, AlertType, Amount, Currency, Insig
 pub(super) async fn insights(unit: &Unit<'_>, organization: OrganizationId, filter: &AlertFilter, now: Timestamp) -> Work<Insights> {
     let mut found = InsightsBuilder::at(now);
     let Some(organization) = organization_key(&unit.conn, organization).await? else { return Ok(found.finish()) };
-    let wanted = Wanted::new(organization, filter, now);
+    let wanted = Wanted::new(&unit.conn, organization, filter, now).await?;
     add_kinds(unit, &wanted, now, &mut found).await?;
     add_lapsing(unit, &wanted, now, &mut found).await?;
     add_answers(unit, &wanted, now, &mut found).await?;

@@ -22,7 +22,7 @@ pub(super) async fn list(unit: &Unit<'_>, organization: OrganizationId, query: &
     let conn = &unit.conn;
     let mut page = Page { data: Vec::new(), total: 0, counted: true, page: query.page.page, size: query.page.size };
     let Some(organization) = organization_key(conn, organization).await? else { return Ok(page) };
-    let wanted = Wanted::new(organization, &query.filter, now);
+    let wanted = Wanted::new(conn, organization, &query.filter, now).await?;
     page.total = if wanted.is_counted() { counted(conn, &wanted).await? } else { count(conn, &wanted, "").await? };
     let offset = query.page.page.saturating_mul(query.page.size.into());
     if offset >= page.total {

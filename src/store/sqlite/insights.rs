@@ -7,7 +7,7 @@ use rusqlite::{Row, params_from_iter};
 
 use super::counts::{Cell, DAY_MICROS, NO_DAY, NO_OUTCOME};
 use super::interned::Dictionary;
-use super::list::{BY_DEADLINE, BY_TIME, by_words_index, from_alerts, from_own_index};
+use super::list::{BY_DEADLINE, BY_TIME, from_alerts, from_own_index, rows_index};
 use super::query::{Sql, Wanted};
 use super::readers::Reader;
 use super::rows::organization_key;
@@ -88,7 +88,7 @@ fn counted_now(reader: &Reader, wanted: &Wanted, now: Timestamp) -> StoreResult<
         "SELECT CASE WHEN a.alert_time >= {since} THEN a.alert_time / {DAY_MICROS} ELSE {NO_DAY} END, a.provider, a.type, a.status, \
          a.outcome IS NOT NULL, a.expired_at IS NOT NULL "
     );
-    let sql = from_own_index(Sql::new(&select), wanted, Some(by_words_index(wanted)));
+    let sql = from_own_index(Sql::new(&select), wanted, rows_index(reader, wanted));
     // Counted here: a GROUP BY would put every row in order first.
     let mut cells = HashMap::new();
     rows(reader, &sql, |row| {

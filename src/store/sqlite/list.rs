@@ -8,12 +8,15 @@
 //! 2. By walking the index that is in the order of the sort, as far as a budget reaches ([`walk`]).
 //! 3. By walking it past marks on everything that matches ([`marks`]).
 //! 4. By putting everything that matches in order ([`sorted`]).
+//!
+//! Conditions that no count and no index of words knows are marked first, each by its own index: that is the total as well.
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
+use super::conditions::Conditions;
 use super::counts::{CellFilter, NO_OUTCOME, day_start};
-use super::marks::{self, Marks};
+use super::marks::{self, Marks, ROW};
 use super::query::{Nulls, SortColumn, Sql, Wanted, is_partial, push_direction, push_order, sort_column};
 use super::readers::Reader;
 use super::rows::{organization_key, read_by_key};
@@ -51,7 +54,10 @@ pub(super) fn list(reader: &mut Reader, organization: OrganizationId, query: &Al
         wanted.span = (first.map(day_start), end.map(day_start));
     }
     wanted.waits = waits(reader, &wanted)?;
-    let matched = marked_by_text(reader, &wanted)?;
+    let matched = match marked_by_conditions(reader, &wanted)? {
+        Some(marks) => Some(marks),
+        None => marked_by_text(reader, &wanted)?,
+    };
     page.total = matched.as_ref().map_or_else(|| total(reader, &wanted), |marks| Ok(marks.len()))?;
     let offset = query.page.page.saturating_mul(query.page.size.into());
     if offset >= page.total {
@@ -112,6 +118,32 @@ fn total(reader: &Reader, wanted: &Wanted) -> StoreResult<u64> {
         return Ok(count(&reader.conn, &from_texts(counting, wanted, has_one_organization(&reader.conn)?))?);
     }
     Ok(count(&reader.conn, &from_own_index(counting, wanted, Some(by_words_index(wanted))))?)
+}
+
+/// Whether reading the row of each that may match is less than going through all there are.
+fn is_little(reader: &Reader, wanted: &Wanted) -> bool {
+    u128::from(counted(reader, wanted)) * ROW < u128::from(reader.counts.all(wanted.organization))
+}
+
+/// The index to go by where rows are read for conditions: that of words where little is left by them, else none.
+pub(super) fn rows_index(reader: &Reader, wanted: &Wanted) -> Option<&'static str> {
+    (wanted.conditions.is_any() || is_little(reader, wanted)).then(|| by_words_index(wanted))
+}
+
+/// Everything that matches, where conditions are asked that the index of words does not know: each has its own, and no row is read.
+fn marked_by_conditions(reader: &Reader, wanted: &Wanted) -> StoreResult<Option<Marks>> {
+    if wanted.conditions.is_any() {
+        return Ok(None);
+    }
+    if is_little(reader, wanted) {
+        return Ok(Some(Marks::of(&reader.conn, &matching(wanted))?));
+    }
+    let marks = wanted.conditions.marked(&reader.conn, wanted.organization, reader.counts.all(wanted.organization))?;
+    let others = Wanted { conditions: Conditions::default(), ..wanted.clone() };
+    if others.is_everything() {
+        return Ok(Some(marks));
+    }
+    Ok(Some(marks.and(&reader.conn, &matching(&others))?))
 }
 
 /// Everything that matches, where a text is looked for among others that the index of words knows, and has so many hits that reading the row
@@ -271,9 +303,6 @@ struct Costs {
     marking: u128,
     sorting: u128,
 }
-
-/// A row that is read costs as much as so many steps along an index.
-const ROW: u128 = 20;
 
 impl Costs {
     fn of(reader: &Reader, wanted: &Wanted, part: Part, total: u64) -> Self {
@@ -525,7 +554,7 @@ fn nulls_index(index: &str) -> &str {
 /// Puts everything that matches in order, from the end that is nearer.
 fn sorted(reader: &Reader, wanted: &Wanted, column: &SortColumn, part: Part, total: u64) -> StoreResult<Vec<i64>> {
     // Reading the whole table in its order is cheaper than jumping about in it, unless little of it is wanted or the index has it all.
-    let in_index = column.words.is_some() || part.sort.field == SortField::ExpiredAt;
+    let in_index = wanted.conditions.is_any() && (column.words.is_some() || part.sort.field == SortField::ExpiredAt);
     let candidates = counted(reader, wanted);
     let little = candidates.saturating_mul(8) < reader.counts.all(wanted.organization);
     let back = part.backwards(total);

@@ -10,6 +10,9 @@ use rusqlite::{Connection, params_from_iter};
 use super::query::{Nulls, SortColumn, Sql, is_partial, push_direction};
 use crate::domain::SortOrder;
 
+/// A row that is read costs as much as so many steps along an index.
+pub(super) const ROW: u128 = 20;
+
 /// The keys of the alerts that match and have not been passed yet.
 #[derive(Debug, Clone)]
 pub(super) struct Marks(FixedBitSet);
@@ -39,6 +42,28 @@ impl Marks {
             }
             true
         })?;
+        Ok(Self(both))
+    }
+
+    /// Whether reading the row of each is less than going through all of so many.
+    pub(super) fn is_few(&self, all: u64) -> bool {
+        u128::from(self.len()) * ROW < u128::from(all)
+    }
+
+    /// Of what is marked, what a statement finds that a key is put behind.
+    pub(super) fn tested(&self, conn: &Connection, mut test: Sql) -> rusqlite::Result<Self> {
+        test.push(" AND a.key = ");
+        test.value(0);
+        let mut statement = conn.prepare_cached(&test.text)?;
+        let mut both = FixedBitSet::with_capacity(self.0.len());
+        for key in self.0.ones() {
+            if let Some(last) = test.values.last_mut() {
+                *last = Value::Integer(i64::try_from(key).unwrap_or(i64::MAX));
+            }
+            if statement.exists(params_from_iter::<&Vec<Value>>(&test.values))? {
+                both.insert(key);
+            }
+        }
         Ok(Self(both))
     }
 

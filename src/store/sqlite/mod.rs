@@ -11,6 +11,7 @@ mod budget;
 mod checkpoint;
 mod checksum;
 mod clock;
+mod conditions;
 mod connection;
 mod copy;
 mod counts;

@@ -4,6 +4,7 @@ use chrono::{Duration, NaiveDate, NaiveTime};
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
+use super::conditions::Conditions;
 use super::counts::{Cell, CellFilter, DAY_MICROS};
 use super::interned::Dictionary;
 use super::readers::Reader;
@@ -30,6 +31,7 @@ pub(super) struct Wanted {
     pub(super) expires: Option<Option<i64>>,
     /// What the searched text has to contain: `q`, and the beginning of the descriptor.
     pub(super) texts: Vec<String>,
+    pub(super) conditions: Conditions,
     /// Where the counts say that matches are, within [`Wanted::alert_time`]; a help for whoever goes by the alert time.
     pub(super) span: Range,
     /// Whether the counts say that everything that matches waits for an answer.
@@ -45,46 +47,68 @@ impl Wanted {
         filter: &AlertFilter,
         now: Timestamp,
     ) -> StoreResult<Self> {
+        let AlertFilter {
+            start_date,
+            end_date,
+            transaction_start_date,
+            transaction_end_date,
+            providers,
+            types,
+            statuses,
+            descriptor,
+            outcomes,
+            expired,
+            expires_in,
+            companies,
+            q,
+            conditions,
+        } = filter;
         let cells = CellFilter {
-            providers: words(conn, dictionary, filter.providers.iter().map(|word| word.as_str().to_owned()))?,
-            types: words(conn, dictionary, filter.types.iter().map(|word| word.as_str().to_owned()))?,
-            statuses: words(conn, dictionary, filter.statuses.iter().map(|word| word.as_str().to_owned()))?,
-            outcomes: words(conn, dictionary, filter.outcomes.iter().map(|word| fold(word)))?,
-            expired: filter.expired,
+            providers: words(conn, dictionary, providers.iter().map(|word| word.as_str().to_owned()))?,
+            types: words(conn, dictionary, types.iter().map(|word| word.as_str().to_owned()))?,
+            statuses: words(conn, dictionary, statuses.iter().map(|word| word.as_str().to_owned()))?,
+            outcomes: words(conn, dictionary, outcomes.iter().map(|word| fold(word)))?,
+            expired: *expired,
         };
-        let companies = if filter.companies.is_empty() {
+        let companies = if companies.is_empty() {
             None
         } else {
-            let keys: StoreResult<Vec<_>> = filter.companies.iter().map(|id| dictionary.ids.find(conn, id.0.as_bytes())).collect();
+            let keys: StoreResult<Vec<_>> = companies.iter().map(|id| dictionary.ids.find(conn, id.0.as_bytes())).collect();
             Some(keys?.into_iter().flatten().collect())
         };
         let limit = |hours: u32| now.checked_add_signed(Duration::hours(hours.into())).map(micros);
-        let q = wanted_text(filter.q.as_ref()).map(searchable);
-        let descriptor = wanted_text(filter.descriptor.as_ref()).map(searchable);
+        let q = wanted_text(q.as_ref()).map(searchable);
+        let descriptor = wanted_text(descriptor.as_ref()).map(searchable);
         let descriptor = descriptor.map(|prefix| format!("{DESCRIPTOR_MARK}{prefix}"));
-        let alert_time = days(filter.start_date, filter.end_date);
+        let alert_time = days(*start_date, *end_date);
         Ok(Self {
             organization,
             cells,
             alert_time,
-            transaction_time: days(filter.transaction_start_date, filter.transaction_end_date),
+            transaction_time: days(*transaction_start_date, *transaction_end_date),
             companies,
-            expires: filter.expires_in.map(limit),
+            expires: expires_in.map(limit),
             texts: q.into_iter().chain(descriptor).collect(),
+            conditions: Conditions::read(conn, organization, conditions)?,
             span: alert_time,
             waits: false,
         })
     }
 
-    /// Whether it asks for words or companies that no alert has.
+    /// Whether it asks for words or companies that no alert has, or for what none can fulfil.
     pub(super) fn is_impossible(&self) -> bool {
         let cells = &self.cells;
         [&cells.providers, &cells.types, &cells.statuses, &cells.outcomes, &self.companies].into_iter().flatten().any(Vec::is_empty)
+            || self.conditions.is_impossible()
     }
 
     /// Whether the counts alone know the total.
     pub(super) fn is_counted(&self) -> bool {
-        self.transaction_time == (None, None) && self.companies.is_none() && self.expires.is_none() && self.texts.is_empty()
+        self.transaction_time == (None, None)
+            && self.companies.is_none()
+            && self.expires.is_none()
+            && self.texts.is_empty()
+            && self.conditions.is_any()
     }
 
     /// Whether an index on any order knows all that is asked for: the network, the type and the company.
@@ -103,10 +127,14 @@ impl Wanted {
         self.expires.is_some() || self.transaction_time != (None, None) || self.indexed_texts().is_some()
     }
 
+    /// Whether every alert is wanted.
+    pub(super) fn is_everything(&self) -> bool {
+        self.cells.is_any() && self.alert_time == (None, None) && self.is_counted()
+    }
+
     /// Whether texts are all that is asked for.
     pub(super) fn is_texts_only(&self) -> bool {
-        let others = Self { texts: Vec::new(), ..self.clone() };
-        !self.texts.is_empty() && self.cells.is_any() && self.alert_time == (None, None) && others.is_counted()
+        !self.texts.is_empty() && Self { texts: Vec::new(), ..self.clone() }.is_everything()
     }
 
     /// What the trigram index is asked for: every text of three characters or more, each as a phrase, which is a substring exactly.
@@ -158,6 +186,7 @@ impl Wanted {
             Some(None) => sql.push(" AND a.expired_at IS NULL AND a.open_deadline IS NOT NULL"),
             None => {}
         }
+        self.conditions.push_tests(sql);
     }
 
     /// Adds every text as a test of rows that come from elsewhere.
@@ -230,6 +259,18 @@ impl Sql {
                 self.push(")");
             }
         }
+    }
+
+    /// Adds the condition that what stands before ends in this and is one of these texts.
+    pub(super) fn one_text_of(&mut self, column: &str, texts: &[String]) {
+        self.push(&format!("{column} IN ("));
+        for (index, text) in texts.iter().enumerate() {
+            if index > 0 {
+                self.push(",");
+            }
+            self.value(text.clone());
+        }
+        self.push(")");
     }
 
     /// Adds the condition that a column is within a range.

@@ -3,8 +3,8 @@
 use avert::domain::filter::{MAX_PAGE_SIZE, PageRequest};
 use avert::domain::time::Timestamp;
 use avert::domain::{
-    Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, Amount, CompanyId, Currency, Deadline, Provider, Sort, SortField,
-    SortOrder,
+    Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, Amount, CompanyId, Comparison, Currency, Deadline, LocalConditions,
+    Provider, Sort, SortField, SortOrder,
 };
 use chrono::{Duration, NaiveDate};
 use proptest::prelude::*;
@@ -77,6 +77,7 @@ prop_compose! {
         times in (moments(), moments(), moments(), moments(), moments(), moments()),
         texts in (texts(), texts(), texts(), texts(), texts(), texts()),
         currency in select(vec!["EUR", "USD", "usd"]),
+        mcc in proptest::option::of(select(vec!["5941", " 5941\u{a0}", "5732", "AB", "ab", ""])),
         amount in amounts(),
         company in proptest::option::of(select(companies())),
         word in proptest::option::of(select(vec!["resolved", "RESOLVED", "not_found", "Ünknown"])),
@@ -100,6 +101,7 @@ prop_compose! {
             merchant_name: texts.5,
             currency: Currency::new(currency),
             amount,
+            mcc: mcc.map(str::to_owned),
             ..Alert::new(id, words.0, words.1)
         };
         alert.outcome = word.map(|word| outcome(&alert, word));
@@ -117,6 +119,25 @@ fn some<T: Clone + std::fmt::Debug + 'static>(one: impl Strategy<Value = T> + 's
     prop_oneof![3 => Just(Vec::new()), 2 => proptest::collection::vec(one, 1..3)].boxed()
 }
 
+/// Conditions that few or many alerts fulfil, and some that none can.
+fn conditions() -> impl Strategy<Value = LocalConditions> {
+    let amount =
+        select(vec!["10", "9.50", "0", "0.0000015", "-1", "123456789.99", "99999999999999"]).prop_map(|text| text.parse().unwrap());
+    let amounts = some((select(&Comparison::ALL[..]), amount));
+    let currencies = some(select(vec!["EUR", "USD", "usd", "JPY"]).prop_map(Currency::new));
+    let issuers = some(prop_oneof![
+        4 => select(vec!["acme", "ACME*", "ä", "İs", "σο", "100%", "a\"B", "\u{1f980}", "zz\u{10ffff}", "ß", "nobody"]).prop_map(str::to_owned),
+        1 => "[a-cA-C0-1*]{1,3}",
+    ]);
+    let mccs = some(select(vec!["5941", "5732", "ab", "594", "a\0"]).prop_map(str::to_owned));
+    (amounts, currencies, issuers, mccs).prop_map(|(amounts, currencies, issuers, mccs)| LocalConditions {
+        amounts,
+        currencies,
+        issuers,
+        mccs,
+    })
+}
+
 prop_compose! {
     pub(super) fn filters()(
         alert_days in (days(), days()),
@@ -130,6 +151,7 @@ prop_compose! {
         expires_in in prop_oneof![4 => Just(None), 1 => select(vec![Some(0), Some(12), Some(48), Some(u32::MAX)])],
         companies in prop_oneof![4 => Just(Vec::new()), 1 => some(select(companies())), 1 => Just(vec![CompanyId(Uuid::from_u128(99))])],
         q in prop_oneof![4 => Just(None), 4 => texts().prop_map(Some), 2 => "[a-c0-1*]{1,3}".prop_map(Some)],
+        conditions in prop_oneof![2 => Just(LocalConditions::default()), 2 => conditions()],
     ) -> AlertFilter {
         AlertFilter {
             start_date: alert_days.0,
@@ -145,7 +167,7 @@ prop_compose! {
             expires_in,
             companies,
             q,
-            conditions: avert::domain::LocalConditions::default(),
+            conditions,
         }
     }
 }

@@ -1,0 +1,137 @@
+//! Local conditions in the columns of `alert`: as tests of rows, and as marks by the index of each column.
+
+use std::ops::RangeInclusive;
+
+use rusqlite::Connection;
+
+use super::marks::Marks;
+use super::query::Sql;
+use super::statements::{Statements as _, cell};
+use crate::domain::LocalConditions;
+use crate::store::searched::blanks;
+use crate::store::{StoreError, StoreResult};
+
+/// Conditions with names as alerts have them; none where anything will do.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Conditions {
+    /// In millionths.
+    amounts: Option<RangeInclusive<i64>>,
+    currencies: Option<Vec<String>>,
+    /// Every issuer's name that is wanted, as a JSON array: there may be any number.
+    issuers: Option<String>,
+    mccs: Option<Vec<String>>,
+    /// Whether some condition is one that no alert fulfils.
+    impossible: bool,
+}
+
+/// Every name of an issuer, each once, by jumping from one to the next along the index.
+const ISSUERS: &str = "WITH RECURSIVE name (value) AS (
+    SELECT min(issuer) FROM alert INDEXED BY alert_by_issuer WHERE organization = ?1
+    UNION ALL
+    SELECT (SELECT min(a.issuer) FROM alert a INDEXED BY alert_by_issuer WHERE a.organization = ?1 AND a.issuer > name.value)
+    FROM name WHERE name.value IS NOT NULL
+) SELECT value FROM name WHERE value IS NOT NULL";
+
+impl Conditions {
+    /// Reads conditions. Names of issuers are compared here, as the domain does it.
+    pub(super) fn read(conn: &Connection, organization: i64, asked: &LocalConditions) -> StoreResult<Self> {
+        let LocalConditions { amounts: _, currencies, issuers, mccs } = asked;
+        let amounts = asked.micros();
+        let mut impossible = amounts.as_ref().is_some_and(RangeInclusive::is_empty);
+        let some = |texts: Vec<String>| Some(texts).filter(|texts| !texts.is_empty());
+        let issuers = if issuers.is_empty() {
+            None
+        } else {
+            let mut names: Vec<String> = conn.all(ISSUERS, [organization], cell)?;
+            names.retain(|name| asked.wants_issuer(name));
+            impossible |= names.is_empty();
+            Some(serde_json::to_string(&names).map_err(|error| StoreError::Corrupt(error.to_string()))?)
+        };
+        let currencies = some(currencies.iter().map(ToString::to_string).collect());
+        Ok(Self { amounts, currencies, issuers, mccs: some(mccs.clone()), impossible })
+    }
+
+    /// Whether nothing is asked.
+    pub(super) fn is_any(&self) -> bool {
+        let Self { amounts, currencies, issuers, mccs, impossible: _ } = self;
+        amounts.is_none() && currencies.is_none() && issuers.is_none() && mccs.is_none()
+    }
+
+    /// Whether no alert can fulfil them.
+    pub(super) fn is_impossible(&self) -> bool {
+        self.impossible
+    }
+
+    /// Adds them as tests of rows that come from elsewhere.
+    pub(super) fn push_tests(&self, sql: &mut Sql) {
+        self.push_amounts(sql);
+        self.push_currencies(sql);
+        self.push_issuers(sql);
+        self.push_mccs(sql);
+    }
+
+    fn push_amounts(&self, sql: &mut Sql) {
+        if let Some(amounts) = &self.amounts {
+            sql.push(" AND a.amount_micros BETWEEN ");
+            sql.value(*amounts.start());
+            sql.push(" AND ");
+            sql.value(*amounts.end());
+        }
+    }
+
+    fn push_currencies(&self, sql: &mut Sql) {
+        if let Some(currencies) = &self.currencies {
+            sql.one_text_of(" AND a.currency", currencies);
+        }
+    }
+
+    fn push_issuers(&self, sql: &mut Sql) {
+        if let Some(issuers) = &self.issuers {
+            sql.push(" AND a.issuer IN (SELECT value FROM json_each(");
+            sql.value(issuers.clone());
+            sql.push("))");
+        }
+    }
+
+    fn push_mccs(&self, sql: &mut Sql) {
+        if let Some(mccs) = &self.mccs {
+            sql.push(" AND trim(a.mcc, ");
+            sql.value(blanks());
+            sql.one_text_of(")", mccs);
+        }
+    }
+
+    /// Marks what fulfils them: by the index of each column, and past the marks of those where a column has none. `all` is how many alerts
+    /// there are.
+    pub(super) fn marked(&self, conn: &Connection, organization: i64, all: u64) -> rusqlite::Result<Marks> {
+        let indexed: [(bool, &str, fn(&Self, &mut Sql)); 3] = [
+            (self.issuers.is_some(), "INDEXED BY alert_by_issuer", Self::push_issuers),
+            (self.amounts.is_some(), "INDEXED BY alert_by_amount", Self::push_amounts),
+            (self.currencies.is_some(), "INDEXED BY alert_by_currency", Self::push_currencies),
+        ];
+        let from = |index: &str, push: fn(&Self, &mut Sql)| {
+            let mut sql = Sql::new(&format!("SELECT a.key FROM alert a {index} WHERE a.organization = "));
+            sql.value(organization);
+            push(self, &mut sql);
+            sql
+        };
+        let mut marks: Option<Marks> = None;
+        for (_, index, push) in indexed.into_iter().filter(|(asked, ..)| *asked) {
+            let sql = from(index, push);
+            marks = Some(match marks {
+                Some(marks) => marks.and(conn, &sql)?,
+                None => Marks::of(conn, &sql)?,
+            });
+        }
+        match marks {
+            Some(marks) if self.mccs.is_none() => Ok(marks),
+            Some(marks) if marks.is_few(all) => {
+                let mut test = Sql::new("SELECT 1 FROM alert a WHERE 1");
+                self.push_mccs(&mut test);
+                marks.tested(conn, test)
+            }
+            Some(marks) => marks.and(conn, &from("NOT INDEXED", Self::push_mccs)),
+            None => Marks::of(conn, &from("NOT INDEXED", Self::push_mccs)),
+        }
+    }
+}
