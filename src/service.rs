@@ -10,6 +10,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use chrono::TimeDelta;
 
+use crate::domain::query::Vocabulary;
 use crate::domain::resolution::FieldError;
 use crate::domain::{
     Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, Company, Count, CreatedCredential, CredentialKind,
@@ -342,6 +343,8 @@ pub struct Deployment {
     pub duplicates: Option<Arc<dyn Duplicates>>,
     pub find: Option<Arc<dyn Find>>,
     pub changes: Option<Arc<dyn Changes>>,
+    /// What its lists can be asked for.
+    pub vocabulary: Vocabulary,
     read_only: bool,
 }
 
@@ -359,6 +362,7 @@ impl Deployment {
             duplicates: None,
             find: None,
             changes: None,
+            vocabulary: Vocabulary::Interface,
             read_only: false,
         }
     }
@@ -379,6 +383,7 @@ impl Deployment {
             duplicates: None,
             find: Some(handle.clone()),
             changes: Some(handle),
+            vocabulary: Vocabulary::Interface,
             read_only: false,
         }
     }
@@ -387,6 +392,12 @@ impl Deployment {
     #[must_use]
     pub fn with_duplicates(self, duplicates: Arc<dyn Duplicates>) -> Self {
         Self { duplicates: Some(duplicates), ..self }
+    }
+
+    /// The same, and its lists answer local conditions as well.
+    #[must_use]
+    pub fn with_conditions(self) -> Self {
+        Self { vocabulary: Vocabulary::Desk, ..self }
     }
 
     /// The same, and every write is refused.
@@ -403,6 +414,7 @@ impl Deployment {
             stats: self.stats.map(|stats| Arc::new(ReadOnly(stats)) as _),
             find: self.find.map(|find| Arc::new(ReadOnly(find)) as _),
             changes: self.changes.map(|changes| Arc::new(ReadOnly(changes)) as _),
+            vocabulary: self.vocabulary,
             read_only: true,
         }
     }

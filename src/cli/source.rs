@@ -8,6 +8,7 @@ use super::failure::{Misused, NotFound, say};
 use super::local::Local;
 use super::target::variable;
 use crate::desk::same_payment::same_payment;
+use crate::domain::query::Vocabulary;
 use crate::domain::time::{SharedClock, SystemClock, Timestamp};
 use crate::domain::{Alert, Environment, duplicate};
 use crate::service::{Alerts, Duplicates, Find, ServiceError};
@@ -34,15 +35,15 @@ pub(super) struct AlertAccess {
 impl AlertAccess {
     /// Opens it.
     pub(super) async fn open(context: &Context, remote: &RemoteArgs, organization: &OrganizationArgs) -> anyhow::Result<Self> {
-        Ok(Self::open_for(context, remote, organization, |_| Ok(())).await?.0)
+        Ok(Self::open_for(context, remote, organization, |_, _| Ok(())).await?.0)
     }
 
-    /// Opens it for what is asked in its dialect: a misuse is told before anything is looked for.
+    /// Opens it for what is asked in its dialect and of what its lists know: a misuse is told before anything is looked for.
     pub(super) async fn open_for<T>(
         context: &Context,
         remote: &RemoteArgs,
         organization: &OrganizationArgs,
-        asked: impl FnOnce(Dialect) -> Result<T, Misused>,
+        asked: impl FnOnce(Dialect, Vocabulary) -> Result<T, Misused>,
     ) -> anyhow::Result<(Self, T)> {
         if remote.access.operator_key_file.is_some() {
             let words =
@@ -54,19 +55,19 @@ impl AlertAccess {
 
     /// Opens it with what an operator's key adds, where one is named or kept, or the API key is one as well.
     pub(super) async fn open_as_operator(context: &Context, remote: &RemoteArgs, organization: &OrganizationArgs) -> anyhow::Result<Self> {
-        Ok(Self::open_with(context, remote, organization, |_| Ok(()), true).await?.0)
+        Ok(Self::open_with(context, remote, organization, |_, _| Ok(()), true).await?.0)
     }
 
     async fn open_with<T>(
         context: &Context,
         remote: &RemoteArgs,
         organization: &OrganizationArgs,
-        asked: impl FnOnce(Dialect) -> Result<T, Misused>,
+        asked: impl FnOnce(Dialect, Vocabulary) -> Result<T, Misused>,
         as_operator: bool,
     ) -> anyhow::Result<(Self, T)> {
         if let Some(mut target) = remote.target(context.profiles.as_ref(), variable)? {
             organization.refuse_elsewhere()?;
-            let asked = asked(target.dialect)?;
+            let asked = asked(target.dialect, Vocabulary::Interface)?;
             if as_operator {
                 let (with_kept, withheld) = target.with_kept_operator_key(context.profiles.as_ref())?;
                 withheld.iter().for_each(|why| say(&why.to_string()));
@@ -80,7 +81,7 @@ impl AlertAccess {
             return Ok((Self { alerts, duplicates, find, dialect, environment, place, read_only, clock, local: None }, asked));
         }
         let dialect = remote.dialect.map_or(Dialect::Current, Dialect::from);
-        let asked = asked(dialect)?;
+        let asked = asked(dialect, Vocabulary::Desk)?;
         let (local, acting) = Local::existing_for(context, organization).await.map_err(|error| or_a_profile(error, context))?;
         let source = Self {
             duplicates: Some(Arc::new(acting.clone())),

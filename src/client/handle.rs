@@ -95,6 +95,11 @@ impl Client {
     }
 }
 
+/// The query string of what is asked. What no parameter says is refused here, and nothing is sent.
+pub(super) fn written(query: &AlertQuery, company_parameter: &str) -> Result<String, ServiceError> {
+    query::write(query, company_parameter).map_err(|error| ServiceError::InvalidRequest(vec![error]))
+}
+
 #[async_trait]
 impl Alerts for Client {
     async fn list(&self, query: &AlertQuery) -> Result<Page<Alert>, ServiceError> {
@@ -106,7 +111,7 @@ impl Alerts for Client {
             let message = format!("{hours} is not allowed: this deployment speaks the older dialect, which knows 1 to {OLDER_MOST_HOURS}");
             return Err(ServiceError::InvalidRequest(vec![FieldError::new("expiresIn", message)]));
         }
-        let url = inner.base.alerts(&query::write(query, &inner.company_parameter));
+        let url = inner.base.alerts(&written(query, &inner.company_parameter)?);
         let answer = inner.read(&url).await?;
         match answer.status {
             200..=299 => reading::page(&answer, query.page),

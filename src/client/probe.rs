@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use reqwest::Method;
 use serde_json::Value;
 
-use super::handle::Client;
+use super::handle::{Client, written};
 use super::http::{Answer, Call};
 use super::inner::Authorization;
 use super::reading;
@@ -14,7 +14,6 @@ use crate::domain::field::Field;
 use crate::domain::{Alert, AlertQuery, Environment, PageRequest, redact};
 use crate::service::ServiceError;
 use crate::wire::operator::IndexJson;
-use crate::wire::query;
 
 /// What a service says at avert's own routes for operators.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +47,7 @@ impl Client {
     pub async fn probe_list(&self, size: u32) -> Result<ListProbe, ServiceError> {
         let inner = &self.inner;
         let query = AlertQuery { page: PageRequest { page: 0, size }, ..AlertQuery::default() };
-        let answer = inner.read(&inner.base.alerts(&query::write(&query, &inner.company_parameter))).await?;
+        let answer = inner.read(&inner.base.alerts(&written(&query, &inner.company_parameter)?)).await?;
         if !(200..=299).contains(&answer.status) {
             return Err(refused_read(&answer, None));
         }

@@ -2,11 +2,11 @@
 
 use async_trait::async_trait;
 
-use super::handle::Client;
+use super::handle::{Client, written};
 use crate::domain::{AlertFilter, AlertQuery, AtRisk, Count, Insights};
 use crate::service::{ServiceError, Stats};
 use crate::wire::operator::{CountsJson, InsightsJson, MOST_HOURS};
-use crate::wire::query::{self, COMPANY_PARAMETER};
+use crate::wire::query::COMPANY_PARAMETER;
 
 #[async_trait]
 impl Stats for Client {
@@ -26,7 +26,8 @@ impl Stats for Client {
 
     async fn insights(&self, filter: &AlertFilter) -> Result<Insights, ServiceError> {
         let query = AlertQuery { filter: filter.clone(), ..AlertQuery::default() };
-        let insights: InsightsJson = self.inner.ask(&format!("/insights?{}", query::write(&query, COMPANY_PARAMETER))).await?;
+        let asked = written(&query, COMPANY_PARAMETER)?;
+        let insights: InsightsJson = self.inner.ask(&format!("/insights?{asked}")).await?;
         Ok(insights.into())
     }
 }

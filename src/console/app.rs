@@ -82,13 +82,15 @@ impl App {
             webhooks,
             listens,
             audits,
+            vocabulary,
             kept,
             size,
         } = parts;
         let (now, area) = (clock.now(), Rect::new(0, 0, size.0, size.1));
-        let views = SavedViews::of(kept.views);
+        let views = SavedViews::of(kept.views, vocabulary);
         let snoozes = SnoozeList::of(kept.snoozed);
         let mut queue = Queue::new(&kept.layout, &views, operator, area, now);
+        let unread = views.unread(&kept.layout, now);
         queue.follow_snoozes(&snoozes, now);
         queue.compares_all = compares_all;
         let refresh = settings.refresh.and_then(|every| chrono::Duration::from_std(every).ok());
@@ -164,7 +166,7 @@ impl App {
         if !kept.left.is_empty() {
             app.dialogs.push(Box::new(EarlierSession::of(kept.left)));
         }
-        for trouble in kept.troubles {
+        for trouble in kept.troubles.into_iter().chain(unread) {
             app.cx.notify(Tone::Bad, trouble);
         }
         (app, effects)

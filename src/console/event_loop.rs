@@ -214,6 +214,7 @@ pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept
     let credentials = deployment.credentials.is_some();
     let (webhooks, listens) = (deployment.webhooks.is_some(), listener.is_some());
     let audits = deployment.audit.is_some();
+    let vocabulary = deployment.vocabulary;
     let place = SessionInfo { read_only: deployment.is_read_only(), ..place };
     let mut runner = Runner::new(deployment, desk, listener, alert_records, sender.clone()).with(log, keeper);
     let parts = Parts {
@@ -229,6 +230,7 @@ pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept
         webhooks,
         listens,
         audits,
+        vocabulary,
         kept,
         size: (size.width, size.height),
     };

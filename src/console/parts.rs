@@ -8,6 +8,7 @@ use super::Theme;
 use super::session::{AlertJson, Preferences, SessionInfo};
 use crate::desk::{Draft, Layout, Leftovers, Note, SavedView, SnoozedAlert};
 use crate::domain::AlertId;
+use crate::domain::query::Vocabulary;
 use crate::domain::time::SharedClock;
 
 /// The desk's state when the console was opened.
@@ -50,6 +51,8 @@ pub struct Parts {
     pub listens: bool,
     /// Whether the service's audit log can be seen from here.
     pub audits: bool,
+    /// What lists can be asked for.
+    pub vocabulary: Vocabulary,
     pub kept: DeskState,
     /// Columns and rows of the terminal.
     pub size: (u16, u16),

@@ -1,6 +1,6 @@
 //! Saved views: lists of alerts by name, built in or one's own.
 
-use crate::desk::{BuiltIn, SavedView, same_name};
+use crate::desk::{BuiltIn, Layout, SavedView, same_name};
 use crate::domain::query::{self, QueryError, Vocabulary};
 use crate::domain::{AlertFilter, Sort, Timestamp};
 
@@ -31,14 +31,29 @@ impl View {
 #[derive(Debug, Default)]
 pub struct SavedViews {
     own: Vec<SavedView>,
+    /// What lists can be asked for here.
+    pub vocabulary: Vocabulary,
     /// Where it stood, and what it was.
     deleted: Option<(usize, SavedView)>,
 }
 
 impl SavedViews {
     /// These are kept on the desk.
-    pub fn of(own: Vec<SavedView>) -> Self {
-        Self { own, deleted: None }
+    pub fn of(own: Vec<SavedView>, vocabulary: Vocabulary) -> Self {
+        Self { own, vocabulary, deleted: None }
+    }
+
+    /// Reads a query as lists can be asked here.
+    pub fn read(&self, text: &str) -> Result<(AlertFilter, Sort), QueryError> {
+        query::parse(text, self.vocabulary)
+    }
+
+    /// What the screen was left on and cannot be shown here, in words: another list stands in its place.
+    pub fn unread(&self, kept: &Layout, now: Timestamp) -> Vec<String> {
+        let view = kept.view.as_deref().and_then(|name| Some((name, self.named(name, now)?.err()?)));
+        let listed = kept.query.as_deref().and_then(|text| self.read(text).err());
+        let of_view = view.map(|(name, error)| format!("The view {name} cannot be read: {error}"));
+        of_view.into_iter().chain(listed.map(|error| format!("What was listed last cannot be read: {error}"))).collect()
     }
 
     /// One's own.
@@ -57,7 +72,7 @@ impl SavedViews {
             return Some(Ok(View::built_in(view, now)));
         }
         let own = self.own.iter().find(|view| view.name == name)?;
-        Some(query::parse(&own.query, Vocabulary::Interface).map(|(filter, sort)| View { name: own.name.clone(), filter, sort }))
+        Some(self.read(&own.query).map(|(filter, sort)| View { name: own.name.clone(), filter, sort }))
     }
 
     /// Saves a view under its name; another one of that name gives way.
@@ -97,7 +112,10 @@ mod tests {
     const BUILT_IN: usize = BuiltIn::ALL.len();
 
     fn views(names: &[&str]) -> SavedViews {
-        SavedViews::of(names.iter().map(|name| SavedView { name: (*name).to_owned(), query: "status:open".to_owned() }).collect())
+        SavedViews::of(
+            names.iter().map(|name| SavedView { name: (*name).to_owned(), query: "status:open".to_owned() }).collect(),
+            Vocabulary::Interface,
+        )
     }
 
     #[test]
@@ -126,5 +144,20 @@ mod tests {
     #[test]
     fn the_built_in_views_stay() {
         assert_eq!(views(&["one"]).delete(BUILT_IN - 1), None);
+    }
+
+    #[test]
+    fn a_view_that_cannot_be_asked_here_says_so_and_is_kept() {
+        let own = SavedView { name: "small".to_owned(), query: "status:open amount<25 currency:EUR".to_owned() };
+        let kept = Layout { view: Some("small".to_owned()), query: Some("mcc:5941".to_owned()), ..Layout::default() };
+        let here = SavedViews::of(vec![own.clone()], Vocabulary::Desk);
+        let elsewhere = SavedViews::of(vec![own.clone()], Vocabulary::Interface);
+
+        let (nothing, told) = (here.unread(&kept, Timestamp::UNIX_EPOCH), elsewhere.unread(&kept, Timestamp::UNIX_EPOCH));
+
+        assert_eq!((nothing.len(), told.len()), (0, 2));
+        assert!(told[0].starts_with("The view small cannot be read: amount<25: "), "{}", told[0]);
+        assert!(told[1].starts_with("What was listed last cannot be read: mcc:5941: "), "{}", told[1]);
+        assert_eq!(elsewhere.own(), [own]);
     }
 }

@@ -11,7 +11,7 @@ mod render;
 mod words;
 
 pub use chips::{Chip, chips, without};
-pub use read::{QueryError, parse, parse_as_said};
+pub use read::{ONLY_HERE, QueryError, parse, parse_as_said};
 pub use render::render;
 pub use words::{DEFAULT_SORT, Key, Vocabulary, field_word, parse_day, sort_word, type_word};
 

@@ -10,6 +10,7 @@ use url::form_urlencoded::{Serializer, parse};
 use super::Dialect;
 use super::json::quoted;
 use crate::domain::filter::{MAX_PAGE_SIZE, SortField, SortOrder};
+use crate::domain::query::{DEFAULT_SORT, ONLY_HERE, render};
 use crate::domain::resolution::OlderWord;
 use crate::domain::{AlertFilter, AlertQuery, AlertStatus, AlertType, FieldError, LocalConditions, PageRequest, Provider, Sort};
 
@@ -86,8 +87,31 @@ pub fn read(raw: &str, dialect: Dialect) -> Result<AlertQuery, Vec<FieldError>> 
 
 /// Writes the query string that [`read`] makes the same query of. `company_parameter` is the name that the deployment gives its company
 /// filter, mostly [`COMPANY_PARAMETER`].
-pub fn write(query: &AlertQuery, company_parameter: &str) -> String {
+///
+/// # Errors
+/// Conditions that no parameter says.
+pub fn write(query: &AlertQuery, company_parameter: &str) -> Result<String, FieldError> {
     let AlertQuery { filter, sort, page } = query;
+    let AlertFilter {
+        start_date,
+        end_date,
+        transaction_start_date,
+        transaction_end_date,
+        providers,
+        types,
+        statuses,
+        descriptor,
+        outcomes,
+        expired,
+        expires_in,
+        companies,
+        q,
+        conditions,
+    } = filter;
+    if !conditions.is_empty() {
+        let only = AlertFilter { conditions: conditions.clone(), ..AlertFilter::default() };
+        return Err(FieldError::new(render(&only, DEFAULT_SORT), ONLY_HERE));
+    }
     let mut out = Serializer::new(String::new());
     let mut put = |name: &str, value: Option<String>| {
         if let Some(value) = value {
@@ -97,22 +121,22 @@ pub fn write(query: &AlertQuery, company_parameter: &str) -> String {
     let day = |day: Option<NaiveDate>| day.map(|day| day.format("%Y-%m-%d").to_string());
     put("page", Some(page.page.to_string()));
     put("size", Some(page.size.to_string()));
-    put("startDate", day(filter.start_date));
-    put("endDate", day(filter.end_date));
-    put("transactionStartDate", day(filter.transaction_start_date));
-    put("transactionEndDate", day(filter.transaction_end_date));
-    put("provider", joined(&filter.providers, |word| word.as_str().to_owned()));
-    put("type", joined(&filter.types, |word| word.as_str().to_owned()));
-    put("status", joined(&filter.statuses, |word| word.as_str().to_owned()));
-    put("descriptor", filter.descriptor.clone());
-    put("outcome", joined(&filter.outcomes, Clone::clone));
-    put("expired", filter.expired.map(|expired| expired.to_string()));
-    put("expiresIn", filter.expires_in.map(|hours| hours.to_string()));
-    put(company_parameter, joined(&filter.companies, ToString::to_string));
+    put("startDate", day(*start_date));
+    put("endDate", day(*end_date));
+    put("transactionStartDate", day(*transaction_start_date));
+    put("transactionEndDate", day(*transaction_end_date));
+    put("provider", joined(providers, |word| word.as_str().to_owned()));
+    put("type", joined(types, |word| word.as_str().to_owned()));
+    put("status", joined(statuses, |word| word.as_str().to_owned()));
+    put("descriptor", descriptor.clone());
+    put("outcome", joined(outcomes, Clone::clone));
+    put("expired", expired.map(|expired| expired.to_string()));
+    put("expiresIn", expires_in.map(|hours| hours.to_string()));
+    put(company_parameter, joined(companies, ToString::to_string));
     put("sortField", Some(sort.field.as_str().to_owned()));
     put("sortOrder", Some(sort.order.as_str().to_owned()));
-    put("q", filter.q.clone());
-    out.finish()
+    put("q", q.clone());
+    Ok(out.finish())
 }
 
 fn joined<T>(items: &[T], spell: impl Fn(&T) -> String) -> Option<String> {
@@ -440,7 +464,7 @@ mod tests {
             let order = if descending { SortOrder::Descending } else { SortOrder::Ascending };
             let query = AlertQuery { filter, sort: Sort { field, order }, page: PageRequest { page, size } };
 
-            prop_assert_eq!(read(&write(&query, COMPANY_PARAMETER), Dialect::Current), Ok(query));
+            prop_assert_eq!(read(&write(&query, COMPANY_PARAMETER).unwrap(), Dialect::Current), Ok(query));
         }
 
         #[test]

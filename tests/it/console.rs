@@ -6,6 +6,7 @@ mod any_state;
 mod bulk;
 mod calls;
 mod cases;
+mod conditions;
 mod copying;
 mod elsewhere;
 mod every_key;

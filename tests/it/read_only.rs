@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use avert::domain::query::Vocabulary;
 use avert::domain::resolution::Decision;
 use avert::domain::{
     AlertFilter, AlertQuery, AttemptId, CredentialKind, DeliveryFilter, EndpointAuth, EndpointChange, FindQuery, IngestOptions, KeyScope,
@@ -51,6 +52,7 @@ async fn each_write_of_each_capability_is_refused_and_each_read_passes() {
     let caller = acting.caller().clone();
     let (whole, shown) = (engine.deployment(caller.clone()), engine.deployment(caller).read_only());
     assert!(shown.is_read_only() && !whole.is_read_only());
+    assert_eq!([shown.vocabulary, whole.vocabulary], [Vocabulary::Desk; 2]);
     let (mut writes, mut reads) = (BTreeSet::new(), BTreeSet::new());
     macro_rules! of {
         ($deployment:ident alerts) => {

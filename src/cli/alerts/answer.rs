@@ -7,28 +7,39 @@ use crate::cli::failure::Misused;
 use crate::cli::output::{Report, Rows, columns_of};
 use crate::domain::query::{Vocabulary, parse_as_said};
 use crate::domain::time::{Timestamp, to_iso};
-use crate::domain::{Alert, AlertQuery, Deadline, FieldError, Page};
+use crate::domain::{Alert, AlertQuery, Deadline, FieldError, LocalConditions, Page};
 use crate::wire::query::COMPANY_PARAMETER;
 use crate::wire::{self, Dialect};
 
-/// The query of a text as the console takes it and of the flags: the interface's own parameters, read by its own reader.
-pub(super) fn query(text: Option<&str>, flags: Vec<(&'static str, &str)>, dialect: Dialect) -> Result<AlertQuery, Misused> {
-    let typed = text.map_or_else(|| Ok(Vec::new()), typed)?;
+/// The query of a text as the console takes it and of the flags: the interface's own parameters, read by its own reader, and the conditions
+/// that only a text says.
+pub(super) fn query(
+    text: Option<&str>,
+    flags: Vec<(&'static str, &str)>,
+    dialect: Dialect,
+    vocabulary: Vocabulary,
+) -> Result<AlertQuery, Misused> {
+    let (typed, conditions) = text.map_or_else(|| Ok(Default::default()), |text| typed(text, vocabulary))?;
     if let Some((name, _)) = flags.iter().find(|(name, _)| typed.iter().any(|(known, _)| known == name)) {
         return Err(Misused(format!("{} and the query both say it: one of them is allowed", flag_of(name))));
     }
     let raw = Serializer::new(String::new()).extend_pairs(typed).extend_pairs(flags).finish();
-    wire::query::read(&raw, dialect).map_err(|errors| Misused(errors.iter().map(in_words).collect::<Vec<_>>().join("; ")))
+    let mut query =
+        wire::query::read(&raw, dialect).map_err(|errors| Misused(errors.iter().map(in_words).collect::<Vec<_>>().join("; ")))?;
+    query.filter.conditions = conditions;
+    Ok(query)
 }
 
-/// The parameters that a text as the console takes it stands for. An order that it does not name is the interface's own.
-fn typed(text: &str) -> Result<Vec<(String, String)>, Misused> {
-    let (filter, sort) = parse_as_said(text, Vocabulary::Interface).map_err(|error| Misused(format!("the query: {error}")))?;
+/// The parameters that a text as the console takes it stands for, and what no parameter says. An order that it does not name is the
+/// interface's own.
+fn typed(text: &str, vocabulary: Vocabulary) -> Result<(Vec<(String, String)>, LocalConditions), Misused> {
+    let (mut filter, sort) = parse_as_said(text, vocabulary).map_err(|error| Misused(format!("the query: {error}")))?;
+    let conditions = std::mem::take(&mut filter.conditions);
     let query = AlertQuery { filter, sort: sort.unwrap_or_default(), ..AlertQuery::default() };
-    let written = wire::query::write(&query, COMPANY_PARAMETER);
+    let written = wire::query::write(&query, COMPANY_PARAMETER).map_err(|error| Misused(in_words(&error)))?;
     let pairs = url::form_urlencoded::parse(written.as_bytes()).into_owned();
     let unsaid = |name: &str| matches!(name, "page" | "size") || sort.is_none() && matches!(name, "sortField" | "sortOrder");
-    Ok(pairs.filter(|(name, _)| !unsaid(name)).collect())
+    Ok((pairs.filter(|(name, _)| !unsaid(name)).collect(), conditions))
 }
 
 /// An error at a parameter as an error at its flag.
@@ -178,7 +189,7 @@ mod tests {
         let filter = AlertFilterArgs { expires_in: Some("soon".to_owned()), ..AlertFilterArgs::default() };
         let args = AlertListArgs { filter, size: Some("101".to_owned()), ..AlertListArgs::default() };
 
-        let Misused(words) = query(None, args.parameters(), Dialect::Current).unwrap_err();
+        let Misused(words) = query(None, args.parameters(), Dialect::Current, Vocabulary::Interface).unwrap_err();
 
         assert!(words.contains("--expires-in: \"soon\" is not allowed") && words.contains("--size: \"101\" is not allowed"), "{words}");
     }
@@ -192,7 +203,7 @@ mod tests {
         #[case] flags: Vec<(&'static str, &str)>,
         #[case] same: &str,
     ) {
-        let both = query(Some(text), flags, Dialect::Current).unwrap();
+        let both = query(Some(text), flags, Dialect::Current, Vocabulary::Interface).unwrap();
 
         assert_eq!(both, wire::query::read(same, Dialect::Current).unwrap());
     }
@@ -201,10 +212,21 @@ mod tests {
     #[case("status:open", vec![("status", "OPEN")], "--status and the query both say it")]
     #[case("sort:amount", vec![("sortField", "hoursLeft")], "--sort-field and the query both say it")]
     #[case("expires:soon", Vec::new(), "the query: expires:soon: ")]
+    #[case("status:open mcc:5941", Vec::new(), "the query: mcc:5941: is known to rules and to this machine's lists")]
     fn what_a_text_cannot_mean_is_told(#[case] text: &str, #[case] flags: Vec<(&'static str, &str)>, #[case] words: &str) {
-        let Misused(error) = query(Some(text), flags, Dialect::Current).unwrap_err();
+        let Misused(error) = query(Some(text), flags, Dialect::Current, Vocabulary::Interface).unwrap_err();
 
         assert!(error.starts_with(words), "{error}");
+    }
+
+    #[test]
+    fn this_machines_lists_are_asked_for_conditions_beside_flags() {
+        let text = "amount<25 currency:EUR status:open";
+
+        let asked = query(Some(text), vec![("q", "shop")], Dialect::Current, Vocabulary::Desk).unwrap();
+
+        let (filter, _) = parse_as_said("amount<25 currency:EUR status:open shop", Vocabulary::Desk).unwrap();
+        assert_eq!(asked, AlertQuery { filter, ..AlertQuery::default() });
     }
 
     #[test]
@@ -229,9 +251,9 @@ mod tests {
         };
         let args = AlertListArgs { page: some("2"), size: some("50"), filter, ..AlertListArgs::default() };
 
-        let query = query(None, args.parameters(), Dialect::Current).unwrap();
+        let query = query(None, args.parameters(), Dialect::Current, Vocabulary::Interface).unwrap();
 
-        let written = wire::query::write(&query, COMPANY_PARAMETER);
+        let written = wire::query::write(&query, COMPANY_PARAMETER).unwrap();
         let pairs: Vec<(String, String)> = url::form_urlencoded::parse(written.as_bytes()).into_owned().collect();
         assert_eq!(pairs.len(), args.parameters().len(), "{written}");
         assert_eq!((query.filter.descriptor.as_deref(), query.filter.q.as_deref()), (Some("ACME & CO"), Some("4111 +")));

@@ -10,12 +10,13 @@ use super::super::args::{AlertExportArgs, Format};
 use super::super::context::Context;
 use super::super::failure::{Misused, say};
 use super::super::source::AlertAccess;
-use super::answer::query;
+use super::answer;
 use super::export_part::ExportPart;
 use crate::desk::export::{self, AlertRecords, AlertSink, ListReadError, PageMark};
 use crate::desk::records::{RecordFormat, RecordWriter};
 use crate::desk::whole_list::PageWalk;
 use crate::domain::filter::MAX_PAGE_SIZE;
+use crate::domain::query;
 use crate::domain::time::SharedClock;
 use crate::domain::{Alert, AlertQuery};
 use crate::wire;
@@ -27,7 +28,7 @@ pub(super) async fn run(context: &Context, args: AlertExportArgs) -> anyhow::Res
         Some(Format::Csv) => RecordFormat::Csv,
         Some(Format::Table) => return Err(Misused("an export is for programs: --output json, ndjson or csv".to_owned()).into()),
     };
-    let asked = |dialect| query(args.query.as_deref(), args.filter.parameters(), dialect);
+    let asked = |dialect, vocabulary| answer::query(args.query.as_deref(), args.filter.parameters(), dialect, vocabulary);
     let (source, mut query) = AlertAccess::open_for(context, &args.remote, &args.organization, asked).await?;
     query.page.size = MAX_PAGE_SIZE;
     let records = alert_records(&source.clock);
@@ -43,8 +44,7 @@ pub(super) async fn run(context: &Context, args: AlertExportArgs) -> anyhow::Res
             count
         }
         Some(to) => {
-            let asked = wire::query::write(&query, wire::query::COMPANY_PARAMETER);
-            let about = format!("{} {asked} {}", source.place, args.details);
+            let about = format!("{} {} {}", source.place, asked_words(&query), args.details);
             let (part, walk) = ExportPart::open(to, args.resume, &about)?;
             let mut kept = Kept { part, record };
             let short = read_all(&source, &mut query, args.details, walk, &mut kept).await?;
@@ -61,6 +61,15 @@ pub(super) async fn run(context: &Context, args: AlertExportArgs) -> anyhow::Res
     let place = args.to.as_ref().map_or_else(String::new, |to| format!(" to {}", to.display()));
     say(&if count == 1 { format!("1 alert exported{place}") } else { format!("{count} alerts exported{place}") });
     Ok(())
+}
+
+/// What is asked for, in words that tell it from everything else.
+fn asked_words(query: &AlertQuery) -> String {
+    match wire::query::write(query, wire::query::COMPANY_PARAMETER) {
+        Ok(written) => written,
+        // No parameter says it all.
+        Err(_) => query::render(&query.filter, query.sort),
+    }
 }
 
 /// How alerts are written as records: with every field that either dialect has, as of the moment that they are written.
@@ -200,6 +209,19 @@ mod tests {
 
             assert_eq!(array.as_array().map(Vec::len), Some(count));
         }
+    }
+
+    #[test]
+    fn what_is_exported_is_told_from_what_has_other_conditions() {
+        let asked = |text: &str| {
+            let (filter, sort) = query::parse(text, query::Vocabulary::Desk).unwrap();
+            asked_words(&AlertQuery { filter, sort, ..AlertQuery::default() })
+        };
+
+        let words: Vec<String> = ["mcc:1", "mcc:2", "mcc:1 status:open", "status:open"].map(asked).into();
+
+        assert_eq!(words[..3], ["mcc:1", "mcc:2", "status:open mcc:1"]);
+        assert!(words[3].contains("status=OPEN"), "{}", words[3]);
     }
 
     #[test]

@@ -23,7 +23,7 @@ use answer::{finding, listing, query};
 pub(super) async fn run(context: Context, command: AlertsCommand) -> anyhow::Result<()> {
     let answer = match command {
         AlertsCommand::List(args) => {
-            let asked = |dialect| query(args.query.as_deref(), args.parameters(), dialect);
+            let asked = |dialect, vocabulary| query(args.query.as_deref(), args.parameters(), dialect, vocabulary);
             let (source, query) = AlertAccess::open_for(&context, &args.remote, &args.organization, asked).await?;
             let page = source.alerts.list(&query).await?;
             listing(&page, source.now())?

@@ -32,7 +32,7 @@ pub fn parse_as_said(text: &str, vocabulary: Vocabulary) -> Result<(AlertFilter,
     for word in cut(text)? {
         let key = word.key(vocabulary)?;
         if !vocabulary.has(key) {
-            return Err(word.error(NOT_FOR_LISTS));
+            return Err(word.error(format!("{ONLY_HERE}. To search for it as text, put it in quotes")));
         }
         match key {
             Key::Text => free.push(word.values.concat()),
@@ -54,8 +54,8 @@ pub fn parse_as_said(text: &str, vocabulary: Vocabulary) -> Result<(AlertFilter,
     Ok((filter, sort))
 }
 
-/// What a list is not asked for.
-const NOT_FOR_LISTS: &str = "is for rules: a list cannot be asked for it. To search for it as text, put it in quotes";
+/// Why a list of another deployment is not asked for a condition.
+pub const ONLY_HERE: &str = "is known to rules and to this machine's lists: another deployment's list cannot be asked for it";
 
 /// A word of a query: a key with its values, or free text as one value.
 struct Word<'t> {
@@ -292,9 +292,9 @@ mod tests {
     #[case("expired:maybe", "expired:maybe", "yes or no")]
     #[case("company:42", "company:42", "UUID")]
     #[case("sort:colour", "sort:colour", "deadline")]
-    #[case("amount:5", "amount:5", "is for rules")]
-    #[case("status:open amount<5", "amount<5", "is for rules")]
-    #[case("currency:EUR", "currency:EUR", "is for rules")]
+    #[case("amount:5", "amount:5", "another deployment's list cannot be asked")]
+    #[case("status:open amount<5", "amount<5", "another deployment's list cannot be asked")]
+    #[case("currency:EUR", "currency:EUR", "another deployment's list cannot be asked")]
     #[case("colour:5", "colour:5", "there are status, provider, ")]
     #[case("http://acme", "http://acme", "in quotes")]
     #[case("expires:5,6", "expires:5,6", "one value")]

@@ -113,9 +113,10 @@ impl Key {
 }
 
 /// The vocabulary of a query: which keys it may use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Vocabulary {
     /// What the list operation of any deployment can be asked for.
+    #[default]
     Interface,
     /// That, and the conditions that only this machine answers.
     Desk,

@@ -4,10 +4,12 @@
 use std::sync::Arc;
 
 use avert::client::{AccessCredential, Client};
+use avert::domain::query::{Vocabulary, parse};
 use avert::domain::url::{EndpointUrl, PlainHttp};
 use avert::domain::{
-    Alert, AlertFilter, AlertId, AlertPatch, AtRisk, AttemptId, CredentialKind, Deadline, DeliveryFilter, DeliveryId, DeliveryState,
-    EndpointAuth, EndpointChange, EndpointId, EventKind, FindQuery, IngestOptions, KeyScope, NewEndpoint, Secret, SigningChange,
+    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, CredentialKind, Deadline, DeliveryFilter, DeliveryId,
+    DeliveryState, EndpointAuth, EndpointChange, EndpointId, EventKind, FindQuery, IngestOptions, KeyScope, NewEndpoint, Secret,
+    SigningChange,
 };
 use avert::service::{Alerts, Attempts, Audit, Changes, Credentials, Deployment, Find, Intake, ServiceError, Stats, Webhooks};
 use avert::wire::Dialect;
@@ -85,6 +87,7 @@ sentences! {
     the_audit_log_is_read_as_far_back_as_is_asked,
     counts_and_money_at_risk_are_those_of_the_engine,
     insights_within_a_filter_are_those_of_the_engine,
+    conditions_are_answered_in_this_process_and_refused_across_http,
     a_search_over_all_fields_finds_what_the_engine_finds,
     alerts_come_in_with_what_was_given_of_them_and_are_rejected_by_their_lines,
     a_change_is_heard_of_and_none_is_missed,
@@ -263,6 +266,30 @@ async fn insights_within_a_filter_are_those_of_the_engine(way: Way) {
     }
 }
 
+async fn conditions_are_answered_in_this_process_and_refused_across_http(way: Way) {
+    let (served, deployment) = open(way).await;
+    served.ingest(vec![Alert { mcc: Some("5941".to_owned()), ..open_alert("TOYS") }, open_alert("OTHER")]).await;
+    let (filter, _) = parse("mcc:5941", Vocabulary::Desk).unwrap();
+
+    let listed = deployment.alerts.list(&AlertQuery { filter: filter.clone(), ..AlertQuery::default() }).await;
+    let counted = deployment.stats.unwrap().insights(&filter).await;
+
+    match way {
+        Way::InProcess => {
+            let waiting: u64 = counted.unwrap().kinds.iter().map(|kind| kind.waiting).sum();
+            assert_eq!((listed.unwrap().total, waiting), (1, 1));
+        }
+        Way::OverHttp | Way::OverHttpByToken => {
+            let refused = |error: ServiceError| match error {
+                ServiceError::InvalidRequest(errors) => errors[0].field.clone(),
+                other => panic!("{other}"),
+            };
+            assert_eq!((refused(listed.unwrap_err()), refused(counted.unwrap_err())), ("mcc:5941".to_owned(), "mcc:5941".to_owned()));
+            assert_eq!(deployment.vocabulary, Vocabulary::Interface);
+        }
+    }
+}
+
 async fn alerts_come_in_with_what_was_given_of_them_and_are_rejected_by_their_lines(way: Way) {
     let (served, deployment) = open(way).await;
     let intake = deployment.intake.unwrap();
@@ -284,7 +311,7 @@ async fn alerts_come_in_with_what_was_given_of_them_and_are_rejected_by_their_li
     assert_eq!(rejected, [(5, "amount"), (9, "currency")]);
     assert_eq!((again.created, again.unchanged, again.rejected.len()), (0, 2, 2));
     assert_eq!(served.acting.get(known).await.unwrap().deadline, Deadline::At(until));
-    let all = served.acting.list(&avert::domain::AlertQuery::default()).await.unwrap().data;
+    let all = served.acting.list(&AlertQuery::default()).await.unwrap().data;
     let hours = all.iter().find(|alert| alert.provider_id == "HOURS").unwrap();
     assert_eq!(hours.deadline, Deadline::At(noon() + Duration::hours(5)));
     assert_eq!(served.acting.deliveries(DeliveryFilter::default()).await.unwrap().data, []);

@@ -107,11 +107,24 @@ fn no_file_is_no_rules_beside_the_settings_and_misuse_where_it_was_named() {
 }
 
 #[test]
-fn a_list_refuses_what_only_rules_know() {
+fn lists_and_exports_of_this_machine_know_what_rules_know() {
     let home = tempfile::tempdir().unwrap();
-    import(home.path(), &alert(1, 1, "5.00", None));
+    import(home.path(), &[alert(1, 1, "5.00", None), alert(2, 1, "25.000", None), alert(3, 1, "24.99", None)].concat());
+    let ids = |output: &str| -> Vec<String> {
+        output.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["providerId"].as_str().unwrap().to_owned()).collect()
+    };
 
-    let output = avert(home.path(), &["alerts", "list", "amount<25 currency:EUR"]).output().unwrap();
+    let listed = run_ok(home.path(), &["alerts", "list", "amount<25 currency:EUR sort:-amount", "--output", "ndjson"]);
+    let issued = run_ok(home.path(), &["alerts", "list", "issuer:hsbc amount>=25 currency:EUR", "--q", "P-2", "--output", "ndjson"]);
+    let exported = run_ok(home.path(), &["alerts", "export", "amount<25 currency:EUR sort:amount"]);
+    let none = run_ok(home.path(), &["alerts", "list", "mcc:5941"]);
+    let wrong = avert(home.path(), &["alerts", "list", "amount<25"]).output().unwrap();
 
-    assert!(refused(&output, 2).contains("amount<25: is for rules: a list cannot be asked for it"));
+    assert_eq!((ids(&listed), ids(&issued), ids(&exported)), (ids_of(&[3, 1]), ids_of(&[2]), ids_of(&[1, 3])));
+    assert!(none.contains("no alert matches"), "{none}");
+    assert!(refused(&wrong, 2).contains("amount<25: an amount is one of a currency"));
+}
+
+fn ids_of(numbers: &[u32]) -> Vec<String> {
+    numbers.iter().map(|number| format!("P-{number}")).collect()
 }

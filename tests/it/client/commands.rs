@@ -81,6 +81,25 @@ fn a_search_elsewhere_goes_over_all_fields_with_an_operators_key_and_says_what_i
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn conditions_of_this_machines_lists_are_misuse_elsewhere_and_nothing_is_asked() {
+    let server = MockServer::start().await;
+
+    for command in ["list", "export"] {
+        for dialect in ["current", "older"] {
+            let server = server.uri();
+            let home = tempfile::tempdir().unwrap();
+            let mut command = avert(home.path(), &["alerts", command, "status:open mcc:5941", "--dialect", dialect]);
+            let output = command.env("AVERT_URL", server).env("AVERT_API_KEY", "avk_test_1_s3cret").output().unwrap();
+
+            assert_eq!(output.status.code(), Some(2));
+            let said = errors(&output);
+            assert!(said.contains("mcc:5941: is known to rules and to this machine's lists: another deployment's list cannot"), "{said}");
+        }
+    }
+    assert!(server.received_requests().await.unwrap().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_search_elsewhere_says_how_many_alerts_it_did_not_look_at() {
     let server = MockServer::start().await;
     let row = |_| {

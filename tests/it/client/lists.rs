@@ -1,6 +1,7 @@
 //! What the client asks for, and which addresses it talks to.
 
 use avert::client::{Client, ClientOptions};
+use avert::domain::query::{Vocabulary, parse};
 use avert::domain::url::{BaseUrl, PlainHttp};
 use avert::domain::{AlertFilter, AlertId, AlertQuery, CompanyId, PageRequest, Provider};
 use avert::service::{Alerts, ServiceError};
@@ -61,6 +62,23 @@ async fn more_hours_than_the_older_dialect_knows_are_refused_before_anything_is_
 
     let ServiceError::InvalidRequest(errors) = error else { panic!("{error}") };
     assert_eq!(errors[0].field, "expiresIn");
+    assert!(server.received_requests().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn conditions_that_no_parameter_says_are_refused_in_either_dialect_before_anything_is_sent() {
+    let server = MockServer::start().await;
+    let (filter, _) = parse("status:open amount<25 currency:EUR", Vocabulary::Desk).unwrap();
+    let query = AlertQuery { filter, ..AlertQuery::default() };
+
+    for client in [current(&server), older(&server).0] {
+        let error = client.list(&query).await.unwrap_err();
+
+        let ServiceError::InvalidRequest(errors) = error else { panic!("{error}") };
+        assert_eq!((errors.len(), errors[0].field.as_str()), (1, "amount<25 currency:EUR"));
+        assert!(errors[0].message.contains("another deployment's list cannot be asked for it"), "{}", errors[0].message);
+        assert_eq!(client.deployment().vocabulary, Vocabulary::Interface);
+    }
     assert!(server.received_requests().await.unwrap().is_empty());
 }
 

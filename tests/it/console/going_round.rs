@@ -88,6 +88,7 @@ impl Going {
             webhooks: true,
             listens: true,
             audits: true,
+            vocabulary: avert::domain::query::Vocabulary::Desk,
             kept: DeskState::default(),
             size: (120, 40),
         };

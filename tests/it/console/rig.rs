@@ -160,6 +160,7 @@ impl Made {
             webhooks: deployment.webhooks.is_some(),
             listens: true,
             audits: deployment.audit.is_some(),
+            vocabulary: deployment.vocabulary,
             kept: self.kept,
             size: self.size,
         };

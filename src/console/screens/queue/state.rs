@@ -148,6 +148,8 @@ pub struct Queue {
     facts_due: Option<Timestamp>,
     refresh_due: Option<Timestamp>,
     refresh_again: bool,
+    /// What its list can be asked for.
+    vocabulary: query::Vocabulary,
     /// What the service refuses to sort by.
     refused_orders: Vec<SortField>,
     /// The cursor's alert has left the list: what became of it is asked for.
@@ -167,7 +169,7 @@ impl Queue {
     pub fn new(kept: &Layout, views: &SavedViews, operator: bool, area: Rect, now: Timestamp) -> Self {
         let named = kept.view.as_deref().and_then(|name| views.named(name, now)).and_then(Result::ok);
         let view = named.unwrap_or_else(|| View::built_in(BuiltIn::Open, now));
-        let (filter, sort) = match kept.query.as_deref().map(|text| query::parse(text, query::Vocabulary::Interface)) {
+        let (filter, sort) = match kept.query.as_deref().map(|text| views.read(text)) {
             Some(Ok(query)) => query,
             _ => (view.filter.clone(), view.sort),
         };
@@ -179,6 +181,7 @@ impl Queue {
             divider: kept.divider.unwrap_or(USUAL_DIVIDER).clamp(20, 90),
             area,
             operator,
+            vocabulary: views.vocabulary,
             ..Self::default()
         };
         queue.lay_out(area);
@@ -415,7 +418,7 @@ impl Queue {
     pub fn search_now(&mut self) -> Vec<Effect> {
         let Some(search) = &mut self.search else { return Vec::new() };
         search.due = None;
-        match query::parse(&search.input.text(), query::Vocabulary::Interface) {
+        match query::parse(&search.input.text(), self.vocabulary) {
             Ok((filter, sort)) => {
                 search.error = None;
                 self.ask(filter, sort)
