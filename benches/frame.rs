@@ -135,6 +135,7 @@ impl Desk {
             counts: true,
             compares_all: false,
             audits: true,
+            vocabulary: avert::domain::query::Vocabulary::Desk,
             credentials: false,
             webhooks: false,
             listens: false,

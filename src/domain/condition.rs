@@ -167,10 +167,16 @@ mod tests {
         #[test]
         fn amounts_are_compared_as_the_decimals_they_are(
             micros in prop_oneof![0..50i64, 0..=i64::MAX],
-            (digits, scale) in prop_oneof![(-50..500i64, 0..9u32), (any::<i64>(), 0..28u32)],
+            // Around the amount, in finer steps than amounts have, or anywhere.
+            than in prop_oneof![
+                (-150..150i64).prop_map(Err),
+                (any::<i64>(), 0..28u32).prop_map(|(digits, scale)| Ok(Decimal::new(digits, scale))),
+            ],
             comparison in select(&Comparison::ALL[..]),
         ) {
-            let (amount, than) = (Decimal::from_i128_with_scale(micros.into(), MAX_DECIMALS), Decimal::new(digits, scale));
+            let amount = Decimal::from_i128_with_scale(micros.into(), MAX_DECIMALS);
+            let near = |step: i64| Decimal::from_i128_with_scale(i128::from(micros) * 100 + i128::from(step), MAX_DECIMALS + 2);
+            let than = than.unwrap_or_else(near);
             let conditions = LocalConditions { amounts: vec![(comparison, than.into())], ..LocalConditions::default() };
             let alert = Alert { amount: Some(amount.into()), ..alert() };
 

@@ -24,6 +24,9 @@ pub(super) struct Conditions {
     impossible: bool,
 }
 
+/// Adds one of the conditions to a statement.
+type Push = fn(&Conditions, &mut Sql);
+
 /// Every name of an issuer, each once, by jumping from one to the next along the index.
 const ISSUERS: &str = "WITH RECURSIVE name (value) AS (
     SELECT min(issuer) FROM alert INDEXED BY alert_by_issuer WHERE organization = ?1
@@ -104,12 +107,12 @@ impl Conditions {
     /// Marks what fulfils them: by the index of each column, and past the marks of those where a column has none. `all` is how many alerts
     /// there are.
     pub(super) fn marked(&self, conn: &Connection, organization: i64, all: u64) -> rusqlite::Result<Marks> {
-        let indexed: [(bool, &str, fn(&Self, &mut Sql)); 3] = [
+        let indexed: [(bool, &str, Push); 3] = [
             (self.issuers.is_some(), "INDEXED BY alert_by_issuer", Self::push_issuers),
             (self.amounts.is_some(), "INDEXED BY alert_by_amount", Self::push_amounts),
             (self.currencies.is_some(), "INDEXED BY alert_by_currency", Self::push_currencies),
         ];
-        let from = |index: &str, push: fn(&Self, &mut Sql)| {
+        let from = |index: &str, push: Push| {
             let mut sql = Sql::new(&format!("SELECT a.key FROM alert a {index} WHERE a.organization = "));
             sql.value(organization);
             push(self, &mut sql);

@@ -261,9 +261,9 @@ impl Sql {
         }
     }
 
-    /// Adds the condition that what stands before ends in this and is one of these texts.
-    pub(super) fn one_text_of(&mut self, column: &str, texts: &[String]) {
-        self.push(&format!("{column} IN ("));
+    /// Adds the end of an expression, and the condition that it is one of these texts.
+    pub(super) fn one_text_of(&mut self, expression: &str, texts: &[String]) {
+        self.push(&format!("{expression} IN ("));
         for (index, text) in texts.iter().enumerate() {
             if index > 0 {
                 self.push(",");
