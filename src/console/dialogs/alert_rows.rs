@@ -10,7 +10,7 @@ use ratatui::widgets::{Clear, Widget};
 
 use crate::console::decisions::{Departure, PendingDecision, State};
 use crate::console::pen::put_right;
-use crate::console::screens::queue::columns::Column;
+use crate::console::screens::queue::columns::{Column, ContentWidths};
 use crate::console::screens::queue::signs::ListSign;
 use crate::console::text::{self, cut};
 use crate::console::widgets::scrollbar;
@@ -27,35 +27,36 @@ pub struct AlertRow<'a> {
     pub quiet: bool,
 }
 
-/// A column of these rows: its title, columns of the screen, and what it shows.
-type Shown = (Column, u16);
-
 /// Columns of the sign before each row, and blank ones between two columns.
 const SIGN: u16 = 4;
 const GAP: u16 = 2;
 
-/// The narrowest that what happens may get.
-const WHAT: u16 = 30;
+/// What happens has so much room before a column beyond the first ones has any: at least, and at most.
+const WHAT: (u16, u16) = (30, 60);
 
 /// The columns from the left, the most important first to stay.
-const COLUMNS: [Shown; 6] = [
-    (Column::Left, 6),
-    (Column::Provider, 8),
-    (Column::Amount, 14),
-    (Column::Card, 14),
-    (Column::Descriptor, 20),
-    (Column::ProviderId, 24),
-];
+const COLUMNS: [Column; 6] = [Column::Left, Column::Provider, Column::Amount, Column::Card, Column::Descriptor, Column::ProviderId];
 
-/// The columns that have room, each with its place, and where what happens begins.
-fn placed(room: u16) -> (Vec<(Column, u16, u16)>, u16) {
+/// The columns that have room, each with its place and as wide as its content, and where what happens begins.
+fn placed(rows: &[AlertRow<'_>], room: u16) -> (Vec<(Column, u16, u16)>, u16) {
+    let happens = rows.iter().map(|row| text::columns(&row.what)).max().unwrap_or(0).clamp(WHAT.0, WHAT.1);
+    let content = ContentWidths::of(&COLUMNS, rows.iter().map(|row| row.alert));
     let mut placed = Vec::with_capacity(COLUMNS.len());
     let mut x = SIGN;
-    for (index, (column, width)) in COLUMNS.into_iter().enumerate() {
-        // The first three stay however narrow it gets.
-        if index >= 3 && x + width + GAP + WHAT > room {
-            break;
-        }
+    for (index, column) in COLUMNS.into_iter().enumerate() {
+        let (narrow, wide) = content.room(column);
+        // The last column of the screen is the scrollbar's.
+        let spare = room.saturating_sub(x + GAP + happens + 1);
+        let width = match column {
+            // The first three stay however narrow it gets.
+            _ if index < 3 => wide,
+            _ if spare < narrow => break,
+            // What is less than the whole card is its last four.
+            Column::Card if spare < wide => narrow,
+            // Half an id names nothing.
+            Column::ProviderId if spare < wide => break,
+            _ => wide.min(spare),
+        };
         placed.push((column, x, width));
         x += width + GAP;
     }
@@ -85,8 +86,8 @@ pub fn progress(decision: &PendingDecision, cx: &AppContext) -> ((&'static str, 
 }
 
 /// Whether what happens to an alert has no room in its row of so many columns.
-fn is_cut(what: &str, width: u16) -> bool {
-    text::columns(what) > width.saturating_sub(placed(width).1 + 1)
+fn is_cut(row: &AlertRow<'_>, rows: &[AlertRow<'_>], width: u16) -> bool {
+    text::columns(&row.what) > width.saturating_sub(placed(rows, width).1 + 1)
 }
 
 /// Empties an area for a page of its own.
@@ -143,7 +144,7 @@ impl ListCursor {
     /// What has no room in the cursor's row stands in the line below the list.
     pub fn draw_below(&self, rows: &[AlertRow<'_>], buffer: &mut Buffer, list: Rect) {
         let at = self.at.min(rows.len().saturating_sub(1));
-        if let Some(row) = rows.get(at).filter(|row| is_cut(&row.what, list.width)) {
+        if let Some(row) = rows.get(at).filter(|row| is_cut(row, rows, list.width)) {
             let line = Rect { x: list.x + 2, y: list.bottom(), width: list.width.saturating_sub(4), height: 1 };
             Pen::new(buffer, line).put(&row.what, row.style);
         }
@@ -161,7 +162,7 @@ pub fn draw<'a, T: Copy + PartialEq>(
     (targets, target): (&ClickTargets<T>, impl Fn(usize) -> T),
 ) {
     let theme = draw.theme;
-    let (columns, what) = placed(area.width);
+    let (columns, what) = placed(rows, area.width);
     for (column, x, width) in &columns {
         let cell = Rect { x: area.x + x, width: *width, height: 1, ..area }.intersection(area);
         if column.is_right() {
@@ -219,6 +220,14 @@ mod tests {
 
     use super::*;
 
+    fn card() -> Alert {
+        Alert { card_bin: "411111".to_owned(), card_last_four: "1234".to_owned(), ..Alert::sample() }
+    }
+
+    fn row(alert: &Alert) -> AlertRow<'_> {
+        AlertRow { sign: ("·", Style::new()), alert, what: String::new(), style: Style::new(), quiet: false }
+    }
+
     proptest! {
         #[test]
         fn the_cursors_row_is_always_among_those_shown(top in 0usize..500, rows in 1usize..500, at in 0usize..500, room in 0usize..80) {
@@ -232,17 +241,23 @@ mod tests {
 
         #[test]
         fn what_happens_has_its_room_beside_the_first_columns(room in 66u16..300) {
-            let (columns, what) = placed(room);
+            let alert = Alert::sample();
+
+            let (columns, what) = placed(&[row(&alert)], room);
 
             prop_assert!(columns.len() >= 3);
-            prop_assert!(what + WHAT <= room.max(what + WHAT));
+            prop_assert!(columns.len() == 3 || what + WHAT.0 <= room);
         }
     }
 
     #[test]
     fn wider_rows_show_more_of_an_alert() {
-        let counts = [60, 90, 120, 200].map(|room| placed(room).0.len());
+        let alert =
+            Alert { merchant_descriptor: "BLUEBIRD MEALS 888555".to_owned(), provider_id: "8BD351BP2POPPPC6JSP2OH5M".to_owned(), ..card() };
 
-        assert_eq!(counts, [3, 4, 5, 6]);
+        let widths = [60, 76, 90, 120, 200]
+            .map(|room| placed(&[row(&alert)], room).0.into_iter().skip(3).map(|(_, _, width)| width).collect::<Vec<_>>());
+
+        assert_eq!(widths, [vec![], vec![6], vec![14], vec![14, 21], vec![14, 21, 24]]);
     }
 }

@@ -220,9 +220,21 @@ pub const MARKER: u16 = 5;
 pub struct ContentWidths([u16; Column::ALL.len()]);
 
 impl ContentWidths {
+    /// Those of some columns of these alerts.
+    pub fn of<'a>(columns: &[Column], alerts: impl Iterator<Item = &'a Alert>) -> Self {
+        let mut widths = Self::default();
+        alerts.for_each(|alert| widths.take_in_of(columns, alert));
+        widths
+    }
+
     /// Takes the content of an alert in.
     pub fn take_in(&mut self, alert: &Alert) {
-        for (column, widest) in Column::ALL.into_iter().zip(&mut self.0) {
+        self.take_in_of(&Column::ALL, alert);
+    }
+
+    fn take_in_of(&mut self, columns: &[Column], alert: &Alert) {
+        for column in columns.iter().copied() {
+            let widest = &mut self.0[column as usize];
             let width = match column {
                 // As wide as they ever are: the moment does not matter.
                 Column::Left | Column::Alerted | Column::Transaction | Column::Updated => continue,
@@ -235,7 +247,7 @@ impl ContentWidths {
     }
 
     /// How wide a column is at least, and how wide with all of its content.
-    fn room(&self, column: Column) -> (u16, u16) {
+    pub fn room(&self, column: Column) -> (u16, u16) {
         let Spec { title, room: (narrow, wide), .. } = column.spec();
         let content = match self.0[column as usize] {
             0 => return (narrow, wide),
