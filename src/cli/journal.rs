@@ -18,10 +18,11 @@ use crate::domain::time::{Clock as _, SystemClock, to_iso};
 use crate::domain::{Currency, Timestamp};
 
 /// The fields of a decision.
-const COLUMNS: [&str; 22] = [
+const COLUMNS: [&str; 23] = [
     "decision",
     "madeAt",
     "user",
+    "rule",
     "place",
     "session",
     "alertId",
@@ -100,6 +101,7 @@ fn json_of(record: &DecisionRecord) -> Value {
         "decision": record.key,
         "madeAt": to_iso(record.made_at),
         "user": record.user,
+        "rule": record.rule,
         "place": record.place,
         "session": record.session.to_string(),
         "alertId": alert.id.to_string(),
@@ -129,7 +131,11 @@ fn row(record: &DecisionRecord) -> Vec<String> {
     let seen_to = if record.dismissed { ", seen to" } else { "" };
     vec![
         to_iso(record.made_at),
-        record.user.clone().unwrap_or_default(),
+        [record.user.clone(), record.rule.as_ref().map(|rule| format!("by rule {rule}"))]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(", "),
         format!("{}{reason} {}", said.refunded, money(&said.alert)),
         [said.alert.provider.as_str(), &said.alert.provider_id].join(" "),
         format!("{} {}{more}{seen_to}", words(fate.as_str()), fate_at.format("%H:%M:%S")),

@@ -50,6 +50,11 @@ pub fn leaves_at_once(alert: &Alert, grace: Duration, now: Timestamp) -> bool {
     !grace.is_zero() && last_moment(alert, now).is_some_and(|last| last - now < grace)
 }
 
+/// Whether an alert's window may close before a grace has passed, as far as that is known: whole hours left may be no more than that.
+pub fn may_close_within(alert: &Alert, grace: Duration, now: Timestamp) -> bool {
+    closes_from(alert, now).is_some_and(|closes| closes - MARGIN <= now + grace)
+}
+
 /// A pending decision of this console.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PendingDecision {
@@ -77,6 +82,8 @@ pub struct PendingDecision {
     pub together: Option<u64>,
     /// The decision that has to be recorded before this one leaves.
     after: Option<u64>,
+    /// The rule that staged it.
+    rule: Option<String>,
     idempotency_key: String,
 }
 
@@ -187,7 +194,8 @@ impl PendingDecision {
 
     /// What the journal says when it is made.
     pub fn staged_step(&self) -> JournalStep {
-        JournalStep::Staged { decision: self.journal_key(), said: JournalDecision::of(&self.alert, &self.resolution) }
+        let said = JournalDecision::of(&self.alert, &self.resolution);
+        JournalStep::Staged { decision: self.journal_key(), said, rule: self.rule.clone() }
     }
 
     /// What is sent. The same for every attempt of this decision.
@@ -237,6 +245,7 @@ impl Decisions {
             told_closed: false,
             together: None,
             after: None,
+            rule: None,
             idempotency_key,
         });
         self.made
@@ -260,6 +269,7 @@ impl Decisions {
             told_closed: false,
             together: None,
             after: None,
+            rule: None,
             idempotency_key: left.key.clone(),
         });
     }

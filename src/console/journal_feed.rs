@@ -151,7 +151,7 @@ mod tests {
 
     fn staged(key: &str) -> JournalStep {
         let refunded = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
-        JournalStep::Staged { decision: key.to_owned(), said: JournalDecision::of(&Alert::sample(), &refunded) }
+        JournalStep::Staged { decision: key.to_owned(), said: JournalDecision::of(&Alert::sample(), &refunded), rule: None }
     }
 
     fn entry(session: Uuid, step: JournalStep) -> JournalEntry {

@@ -82,8 +82,10 @@ pub struct DecisionRecord {
     pub place: String,
     /// The console it was made at.
     pub session: Uuid,
-    /// Who made it, where that was written down.
+    /// Who made it, where that was written down; at whose console it was, where a rule staged it.
     pub user: Option<String>,
+    /// The rule that staged it.
+    pub rule: Option<String>,
     pub made_at: Timestamp,
     /// Its steps in their order; the first is the making.
     pub steps: Vec<(Timestamp, DecisionFate)>,
@@ -144,9 +146,10 @@ impl History {
         let JournalEntry { at, session, place, user, step } = entry;
         let at = from_iso(&at).unwrap_or_default();
         let (decision, fate) = match step {
-            JournalStep::Staged { decision, said } => {
+            JournalStep::Staged { decision, said, rule } => {
                 let steps = vec![(at, DecisionFate::Staged)];
-                return self.made(DecisionRecord { key: decision, said, place, session, user, made_at: at, steps, dismissed: false });
+                let key = decision;
+                return self.made(DecisionRecord { key, said, place, session, user, rule, made_at: at, steps, dismissed: false });
             }
             JournalStep::Notified { tone, words, alert } => {
                 return self.told(NotificationRecord { at, place, session, user, tone, words, alert });
@@ -203,6 +206,11 @@ impl History {
         self.records.get(*self.by_key.get(key)?)
     }
 
+    /// Whether a decision was ever made on an alert, whatever became of it.
+    pub fn has_decided(&self, alert: AlertId) -> bool {
+        self.latest.contains_key(&alert)
+    }
+
     /// Whether a later decision was made on the same alert.
     pub fn is_superseded(&self, record: &DecisionRecord) -> bool {
         let latest = self.latest.get(&record.said.alert.id).and_then(|index| self.records.get(*index));
@@ -234,7 +242,7 @@ mod tests {
 
     fn staged(key: &str, alert: &Alert) -> JournalStep {
         let refunded = Resolution::Current { decision: Decision::Refunded, comments: "by hand".to_owned() };
-        JournalStep::Staged { decision: key.to_owned(), said: JournalDecision::of(alert, &refunded) }
+        JournalStep::Staged { decision: key.to_owned(), said: JournalDecision::of(alert, &refunded), rule: None }
     }
 
     /// The history of these steps, a second apart.

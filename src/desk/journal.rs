@@ -104,6 +104,9 @@ pub enum JournalStep {
         decision: String,
         #[serde(flatten)]
         said: JournalDecision,
+        /// The rule that staged it; `None` where a person made it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rule: Option<String>,
     },
     /// It was taken back before it left.
     TakenBack { decision: String },
@@ -334,7 +337,7 @@ impl Journal {
             let lives = *alive.entry(entry.session).or_insert_with(|| self.is_alive(entry.session));
             let at = from_iso(&entry.at).unwrap_or_default();
             match &entry.step {
-                JournalStep::Staged { decision, said } => {
+                JournalStep::Staged { decision, said, .. } => {
                     // A later decision on the alert takes the place of an earlier one.
                     begun.retain(|left| left.said.alert.id != said.alert.id);
                     if !lives {

@@ -22,15 +22,18 @@ struct StepLine {
     step: String,
     #[serde(default)]
     decision: String,
+    /// The rule that staged it.
+    rule: Option<String>,
 }
 
-/// The moments at which decisions on this place were recorded, in the order of the journal; each decision once.
+/// The moments at which decisions of people on this place were recorded, in the order of the journal; each decision once. What a rule
+/// decides is nobody's pace.
 pub(super) fn recorded(journal: &Path, place: &str) -> Result<Vec<Timestamp>, DeskError> {
     let text =
         tail(journal).map_err(|error| DeskError { path: journal.to_owned(), line: None, message: format!("cannot be read: {error}") })?;
-    let mut seen = HashSet::new();
-    let lines = text.lines().filter_map(|line| serde_json::from_str::<StepLine>(line).ok());
-    let recorded = lines.filter(|line| line.step == "recorded" && line.place == place);
+    let lines: Vec<StepLine> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let mut seen: HashSet<String> = lines.iter().filter(|line| line.rule.is_some()).map(|line| line.decision.clone()).collect();
+    let recorded = lines.iter().filter(|line| line.step == "recorded" && line.place == place);
     Ok(recorded.filter(|line| seen.insert(line.decision.clone())).filter_map(|line| from_iso(&line.at)).collect())
 }
 

@@ -34,6 +34,13 @@ impl Decisions {
         (keys.first().copied().unwrap_or_default(), keys)
     }
 
+    /// Notes which rule staged a decision.
+    pub fn staged_by(&mut self, key: u64, rule: String) {
+        if let Some(decision) = self.all.iter_mut().find(|decision| decision.key == key) {
+            decision.rule = Some(rule);
+        }
+    }
+
     /// The keys of those that leave now: what was made alone at once, of what was made together as many as have room, those first whose window
     /// closes first.
     pub(super) fn leaving(&self, now: Timestamp) -> HashSet<u64> {

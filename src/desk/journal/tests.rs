@@ -23,7 +23,7 @@ fn open(directory: &tempfile::TempDir) -> (Journal, Leftovers) {
 fn staged(key: &str) -> JournalStep {
     let alert = Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud);
     let refunded = Resolution::Current { decision: Decision::Refunded, comments: "by hand".to_owned() };
-    JournalStep::Staged { decision: key.to_owned(), said: JournalDecision::of(&alert, &refunded) }
+    JournalStep::Staged { decision: key.to_owned(), said: JournalDecision::of(&alert, &refunded), rule: None }
 }
 
 fn sent(key: &str) -> JournalStep {

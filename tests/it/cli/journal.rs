@@ -37,7 +37,9 @@ fn desk() -> TempDir {
     let journal = desk.journal().unwrap();
     let stage = |key: &str, comments: &str| {
         let (alert, resolution) = alert(comments);
-        journal.append(JournalStep::Staged { decision: key.to_owned(), said: JournalDecision::of(&alert, &resolution) }).unwrap();
+        journal
+            .append(JournalStep::Staged { decision: key.to_owned(), said: JournalDecision::of(&alert, &resolution), rule: None })
+            .unwrap();
         JournalAlert::from(&alert)
     };
     stage("one", "refund 88240");

@@ -158,8 +158,13 @@ impl Page<'_> {
         for (index, (at, fate)) in record.steps.iter().enumerate() {
             let (mut words, tone) = step_words(fate);
             if index == 0 {
-                let by = record.user.as_deref().map(|user| format!(" by {}", sanitize(user))).unwrap_or_default();
-                words.push_str(&by);
+                let user = record.user.as_deref().map(sanitize);
+                words.push_str(&match (&record.rule, user) {
+                    (Some(rule), Some(user)) => format!(" by rule {}, at the console of {user}", sanitize(rule)),
+                    (Some(rule), None) => format!(" by rule {}", sanitize(rule)),
+                    (None, Some(user)) => format!(" by {user}"),
+                    (None, None) => String::new(),
+                });
             }
             self.fact(&self.cx.times().moment(*at, now), WHEN, &words, tone.of(&theme));
         }

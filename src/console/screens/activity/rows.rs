@@ -314,10 +314,18 @@ fn of_decision(record: &DecisionRecord, cx: &AppContext) -> ActivityRow {
     ActivityRow {
         sign,
         tone,
-        who: who(cx.journal.is_own(record.session, record.user.as_deref()), record.user.as_deref()),
+        who: maker(record, cx),
         what: what(&record.said),
         named: name_of(&record.said.alert),
         proof: sanitize(&proof).into_owned(),
+    }
+}
+
+/// Who made a decision: a person, or a rule.
+fn maker(record: &DecisionRecord, cx: &AppContext) -> String {
+    match &record.rule {
+        Some(rule) => sanitize(&format!("rule {rule}")).into_owned(),
+        None => who(cx.journal.is_own(record.session, record.user.as_deref()), record.user.as_deref()),
     }
 }
 
