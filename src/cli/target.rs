@@ -46,6 +46,8 @@ pub(super) struct RemoteTarget {
     pub(super) page_size: Option<u32>,
     /// How often the console reads its list again, where the profile says it.
     pub(super) refresh: Option<Duration>,
+    /// The rules that stage by themselves in its console, where the profile names any.
+    pub(super) auto_rules: Vec<String>,
     credential: AccessCredential,
     operator_key: Option<Secret>,
     company_parameter: String,
@@ -121,6 +123,7 @@ impl RemoteArgs {
             read_only: profile.read_only,
             page_size: profile.page_size,
             refresh: profile.refresh_seconds.map(|seconds| Duration::from_secs(seconds.into())),
+            auto_rules: profile.auto_rules,
             credential,
             operator_key,
             company_parameter: self.company_parameter.clone().or(profile.company_parameter).unwrap_or_else(|| COMPANY_PARAMETER.to_owned()),
@@ -209,6 +212,7 @@ impl RemoteTarget {
             read_only: profile.read_only,
             page_size: profile.page_size,
             refresh: profile.refresh_seconds.map(|seconds| Duration::from_secs(seconds.into())),
+            auto_rules: profile.auto_rules.clone(),
             credential: access_credential(profile.client_id.clone(), secret),
             operator_key: None,
             company_parameter: profile.company_parameter.clone().unwrap_or_else(|| COMPANY_PARAMETER.to_owned()),

@@ -162,6 +162,8 @@ pub struct Console {
     pub motion: bool,
     /// Whether the console draws nothing but words and signs.
     pub plain: bool,
+    /// The rules that stage by themselves on this machine's own alerts.
+    pub auto_rules: Vec<String>,
 }
 
 impl Default for Console {
@@ -175,6 +177,7 @@ impl Default for Console {
             times: TimesSetting::Both,
             motion: true,
             plain: false,
+            auto_rules: Vec::new(),
         }
     }
 }
@@ -304,6 +307,11 @@ const VARIABLES: &[(&str, Set)] = &[
     ("AVERT_TIMES", |settings, text| word(text).map(|value| settings.console.times = value)),
     ("AVERT_MOTION", |settings, text| flag(text).map(|value| settings.console.motion = value)),
     ("AVERT_PLAIN", |settings, text| flag(text).map(|value| settings.console.plain = value)),
+    ("AVERT_AUTO_RULES", |settings, text| {
+        let Ok(names) = list(text);
+        settings.console.auto_rules = names;
+        Ok(())
+    }),
     ("AVERT_LOG", |settings, text| word(text).map(|value| settings.log.level = value)),
 ];
 
@@ -400,7 +408,7 @@ mod tests {
     #[case(
         "\n[console]\nthem = \"dark\"",
         3,
-        "unknown field `them`, expected one of `theme`, `mouse`, `grace_seconds`, `keymap`, `user`, `times`, `motion`, `plain`"
+        "unknown field `them`, expected one of `theme`, `mouse`, `grace_seconds`, `keymap`, `user`, `times`, `motion`, `plain`, `auto_rules`"
     )]
     #[case("[console]\ntheme = \"blue\"", 2, "\"blue\" is not allowed: one of auto, dark, light, high-contrast, ansi")]
     #[case("[console]\nmouse = \"yes\"", 2, "expected a boolean")]

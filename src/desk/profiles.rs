@@ -96,6 +96,9 @@ pub struct Profile {
     /// How often the console reads a list again, in seconds.
     #[serde(default, deserialize_with = "refresh_seconds", skip_serializing_if = "Option::is_none")]
     pub refresh_seconds: Option<u32>,
+    /// The rules that stage by themselves in its console, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub auto_rules: Vec<String>,
     /// Certificates of the authorities that are trusted with it, and no others (PEM); none for those of this machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ca_file: Option<PathBuf>,
@@ -240,6 +243,7 @@ mod tests {
             company_parameter: Some("company".to_owned()),
             page_size: Some(25),
             refresh_seconds: Some(30),
+            auto_rules: vec!["small".to_owned(), "strangers".to_owned()],
             ca_file: Some("/etc/shop/ca.pem".into()),
             client_certificate: Some("/etc/shop/desk.pem".into()),
             client_key: Some("/etc/shop/desk.key".into()),
