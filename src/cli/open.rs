@@ -17,7 +17,7 @@ use super::listener::ConsoleListener;
 use super::local::Local;
 use super::networks::{self, Known};
 use super::program_log;
-use super::rules::read_rules;
+use super::rules::RulesText;
 use super::settings_file::SettingsFile;
 use super::signals::Signals;
 use super::target::{CREDENTIAL_VARIABLES, RemoteTarget, variable};
@@ -25,6 +25,7 @@ use crate::config;
 use crate::console::keymap::Keymap;
 use crate::console::notices::{DesktopSequence, NoticeSettings};
 use crate::console::program_log::ProgramLog;
+use crate::console::rules_file::RulesFile;
 use crate::console::setting::{SettingOverride, SettingsKeeper};
 use crate::console::theme::ThemeName;
 use crate::console::times::ShownClocks;
@@ -69,12 +70,15 @@ pub(super) async fn run(context: Context, mut args: OpenArgs) -> anyhow::Result<
 async fn open_once(context: &Context, args: &OpenArgs, signals: &mut Option<Signals>) -> anyhow::Result<Option<String>> {
     let mut settings = console_settings(context, &args.console, context.reports())?;
     settings.kept_in.clone_from(&context.settings_file);
+    let rules = RulesText::of(context);
     if let Some(target) = args.remote.target(context.profiles.as_ref(), variable)? {
-        return elsewhere(context, args, target, settings, signals).await;
+        return elsewhere(context, args, target, settings, rules, signals).await;
     }
     if args.remote.dialect.is_some() {
         return Err(Misused("--dialect goes with --url: the console speaks the current dialect on this machine".to_owned()).into());
     }
+    let rules = rules.acting(context.settings.console.auto_rules.clone(), "auto_rules in [console]".to_owned());
+    let settings = with_rules(settings, &rules)?;
     let local = Local::making(context).await?;
     let log = program_log::start(context, &context.home.data_dir)?;
     let caller = local.caller(context.organization(&args.organization)).await?.said_to_be(&context.user().unwrap_or_default());
@@ -92,7 +96,8 @@ async fn open_once(context: &Context, args: &OpenArgs, signals: &mut Option<Sign
         ..SessionInfo::default()
     };
     let running = local.start(DRAIN)?;
-    let result = stay(local.engine.deployment(caller), local.clock.clone(), place, settings, (context.desk(), log), signals).await;
+    let (deployment, clock) = (local.engine.deployment(caller), local.clock.clone());
+    let result = stay(deployment, clock, place, settings, rules, (context.desk(), log), signals).await;
     running.stop(local.engine.settings().longest_decision()).await;
     local.close();
     result
@@ -104,9 +109,13 @@ async fn elsewhere(
     args: &OpenArgs,
     target: RemoteTarget,
     settings: Preferences,
+    rules: RulesText,
     signals: &mut Option<Signals>,
 ) -> anyhow::Result<Option<String>> {
     args.organization.refuse_elsewhere()?;
+    let by = target.profile.as_ref().map_or_else(String::new, |name| format!("auto_rules of profile {name}"));
+    let rules = rules.acting(target.auto_rules.clone(), by);
+    let settings = with_rules(settings, &rules)?;
     let clock: SharedClock = Arc::new(SystemClock);
     let (mut target, withheld) = target.with_kept_operator_key(context.profiles.as_ref())?;
     if let (Some(why), Some(name)) = (withheld, &target.profile) {
@@ -136,7 +145,7 @@ async fn elsewhere(
     let name = profile.map_or_else(|| client.host(), String::from);
     let user = context.user();
     let place = SessionInfo { name, environment, remote: true, dialect, read_only, facts, user, profiles, ..SessionInfo::default() };
-    let result = stay(deployment, clock, place, settings, (desk, log), signals).await;
+    let result = stay(deployment, clock, place, settings, rules, (desk, log), signals).await;
     client.finish(PATIENCE).await;
     result
 }
@@ -147,6 +156,7 @@ async fn stay(
     clock: SharedClock,
     place: SessionInfo,
     settings: Preferences,
+    rules: RulesText,
     (desk, log): (PathBuf, Arc<dyn ProgramLog>),
     signals: &mut Option<Signals>,
 ) -> anyhow::Result<Option<String>> {
@@ -161,8 +171,8 @@ async fn stay(
     let alert_json = alert_json(place.dialect);
     let (listener, alert_records) = (Some(ConsoleListener::shared(&clock)), alert_records(&clock));
     let keeper = settings.kept_in.clone().map(|file| Arc::new(SettingsFile::at(file)) as Arc<dyn SettingsKeeper>);
-    let log = Some(log);
-    let session = Session { deployment, clock, place, settings, desk_dir, alert_json, alert_records, listener, log, keeper };
+    let (log, rules) = (Some(log), Some(Arc::new(rules) as Arc<dyn RulesFile>));
+    let session = Session { deployment, clock, place, settings, desk_dir, alert_json, alert_records, listener, log, rules, keeper };
     attend(session, signals).await
 }
 
@@ -228,7 +238,6 @@ pub(super) fn console_settings(context: &Context, args: &ConsoleArgs, reports: P
     };
     let grace = Duration::from_secs(settings.grace_seconds.0.into());
     let keymap = keymap(&settings.keymap, context.settings_dir.as_deref())?;
-    let rules = read_rules(context)?.into();
     let notices = notices(&context.settings.notices);
     let links = links(&context.settings.links);
     let browses = can_browse(variable);
@@ -243,7 +252,6 @@ pub(super) fn console_settings(context: &Context, args: &ConsoleArgs, reports: P
         grace,
         mouse,
         keymap,
-        rules,
         notices,
         links,
         browses,
@@ -252,6 +260,12 @@ pub(super) fn console_settings(context: &Context, args: &ConsoleArgs, reports: P
         overrides,
         ..Preferences::default()
     })
+}
+
+/// The same with rules, and those of them that stage by themselves.
+pub(super) fn with_rules(settings: Preferences, rules: &RulesText) -> Result<Preferences, Misused> {
+    let (rules, auto_rules) = rules.for_console()?;
+    Ok(Preferences { rules: rules.into(), auto_rules, ..settings })
 }
 
 /// How the console calls, by the settings.

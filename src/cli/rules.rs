@@ -14,6 +14,7 @@ use super::failure::{Misused, say};
 use super::output::{Report, Rows};
 use super::source::AlertAccess;
 use super::target::variable;
+use crate::console::rules_file::RulesFile;
 use crate::desk::export::AlertSink;
 use crate::domain::filter::MAX_PAGE_SIZE;
 use crate::domain::resolution::InvalidReason;
@@ -37,37 +38,96 @@ pub(super) async fn run(context: Context, command: RulesCommand) -> anyhow::Resu
     }
 }
 
-/// The rules for a console.
-pub(super) fn read_rules(context: &Context) -> anyhow::Result<Vec<DecisionRule>> {
-    // A console without a place for settings has no rules either.
-    if context.settings_dir.is_none() && variable(RULES).is_none() {
-        return Ok(Vec::new());
-    }
-    Ok(read(context)?.0)
+/// A file of rules.
+#[derive(Debug, Clone)]
+pub(super) struct RulesText {
+    /// None where there is no place for one.
+    file: Option<PathBuf>,
+    /// Whether it was named, so that it has to be there.
+    is_named: bool,
+    /// The rules that there are where the file has none.
+    built_in: Option<&'static str>,
+    /// Which of them are to stage by themselves, and what says so.
+    acting: (Vec<String>, String),
 }
 
-/// The rules, and where they are. No file is no rules, unless it was named.
+impl RulesText {
+    /// The file beside the settings, or the one that was named.
+    pub(super) fn of(context: &Context) -> Self {
+        let named = variable(RULES).filter(|name| !name.is_empty()).map(PathBuf::from);
+        let is_named = named.is_some();
+        let file = named.or_else(|| context.settings_dir.as_ref().map(|directory| directory.join("rules.txt")));
+        Self { file, is_named, built_in: None, acting: Default::default() }
+    }
+
+    /// The same with rules for where the file has none.
+    pub(super) fn or_else(self, built_in: &'static str) -> Self {
+        Self { built_in: Some(built_in), ..self }
+    }
+
+    /// The same where rules of these names are to stage by themselves; `by` says who names them.
+    pub(super) fn acting(self, names: Vec<String>, by: String) -> Self {
+        Self { acting: (names, by), ..self }
+    }
+
+    /// The rules that are to stage by themselves, each as it is spelled, in their order.
+    fn named(&self, rules: &[DecisionRule]) -> Result<Vec<String>, String> {
+        let (names, by) = &self.acting;
+        let is = |rule: &DecisionRule, name: &String| rule.name.eq_ignore_ascii_case(name.trim());
+        if let Some(unknown) = names.iter().find(|name| !rules.iter().any(|rule| is(rule, name))) {
+            let there: Vec<&str> = rules.iter().map(|rule| rule.name.as_str()).collect();
+            let there = if there.is_empty() { "there is none".to_owned() } else { format!("there are: {}", there.join(", ")) };
+            return Err(format!("{by} names the rule {unknown:?}, and none in {} is called so; {there}", self.place()));
+        }
+        Ok(rules.iter().filter(|rule| names.iter().any(|name| is(rule, name))).map(|rule| rule.name.clone()).collect())
+    }
+
+    /// The rules for a console, and which of them stage by themselves.
+    pub(super) fn for_console(&self) -> Result<(Vec<DecisionRule>, Vec<String>), Misused> {
+        let rules = RulesFile::read(self).map_err(Misused)?;
+        let acting = self.named(&rules).map_err(Misused)?;
+        Ok((rules, acting))
+    }
+}
+
+impl RulesFile for RulesText {
+    fn place(&self) -> String {
+        self.file.as_ref().map_or_else(|| format!("the file that {RULES} names"), |file| file.display().to_string())
+    }
+
+    fn read(&self) -> Result<Vec<DecisionRule>, String> {
+        let place = self.place();
+        let text = match self.file.as_ref().map(std::fs::read_to_string) {
+            Some(Ok(text)) => text,
+            Some(Err(error)) if error.kind() == io::ErrorKind::NotFound && !self.is_named => String::new(),
+            Some(Err(error)) => return Err(format!("the rules in {place} cannot be read: {error}")),
+            // A console without a place for settings has no rules either.
+            None => String::new(),
+        };
+        let parse = |text: &str| {
+            parse_rules(text).map_err(|errors| {
+                let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
+                format!("the rules in {place}: {}", lines.join("\n"))
+            })
+        };
+        let mut rules = parse(&text)?;
+        if let Some(built_in) = self.built_in.filter(|_| rules.is_empty()) {
+            rules = parse(built_in)?;
+        }
+        // A rule that is to stage by itself is never missed in silence.
+        self.named(&rules)?;
+        Ok(rules)
+    }
+}
+
+/// The rules of commands, and where they are. No file is no rules, unless it was named.
 fn read(context: &Context) -> anyhow::Result<(Vec<DecisionRule>, String)> {
-    let named = variable(RULES).filter(|name| !name.is_empty()).map(PathBuf::from);
-    let is_named = named.is_some();
-    let file = named.or_else(|| context.settings_dir.as_ref().map(|directory| directory.join("rules.txt")));
-    let Some(file) = file else {
+    let file = RulesText::of(context);
+    if file.file.is_none() {
         let nowhere = format!("there is no home directory for rules: name their file in {RULES}");
         return Err(Misused(nowhere).into());
-    };
-    let place = file.display().to_string();
-    let text = match std::fs::read_to_string(&file) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound && !is_named => return Ok((Vec::new(), place)),
-        Err(error) => return Err(Misused(format!("the rules in {place} cannot be read: {error}")).into()),
-    };
-    match parse_rules(&text) {
-        Ok(rules) => Ok((rules, place)),
-        Err(errors) => {
-            let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
-            Err(Misused(format!("the rules in {place}: {}", lines.join("\n"))).into())
-        }
     }
+    Ok((RulesFile::read(&file).map_err(Misused)?, file.place()))
 }
 
 fn listing(rules: &[DecisionRule], place: &str) -> Report {

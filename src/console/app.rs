@@ -7,6 +7,7 @@ use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, Mou
 use ratatui::layout::Rect;
 
 use super::areas::SMALLEST;
+use super::auto_rules::AutoRules;
 use super::calls::Calls;
 use super::decisions::Decisions;
 use super::dialog::run;
@@ -97,6 +98,7 @@ impl App {
         let mut effects = queue.start(refresh, settings.page_size, now);
         effects.extend(queue.run_due(now));
         let journal = JournalFeed::new(&place.name, place.user.clone(), kept.session, now);
+        let auto = AutoRules::of(settings.auto_rules.clone(), now);
         let current = ScreenName::kept(kept.layout.screen.as_deref());
         let mut app = Self {
             has_mouse: settings.mouse,
@@ -114,6 +116,7 @@ impl App {
                 leaving: false,
                 decisions: Decisions::default(),
                 runs: Runs::default(),
+                auto,
                 calls: Calls::begun(now),
                 exports: Exports::default(),
                 last_made: None,
@@ -166,6 +169,7 @@ impl App {
         if !kept.left.is_empty() {
             app.dialogs.push(Box::new(EarlierSession::of(kept.left)));
         }
+        app.introduce_rules();
         for trouble in kept.troubles.into_iter().chain(unread) {
             app.cx.notify(Tone::Bad, trouble);
         }
@@ -197,6 +201,8 @@ impl App {
         self.hear_calls(&message);
         let cx = &mut self.cx;
         let heard: Orders = self.dialogs.iter_mut().flat_map(|dialog| dialog.update(&message, cx)).collect();
+        let ruled = self.hear_rules(&message);
+        let cx = &mut self.cx;
         let outcome = match message {
             Message::Tick => Vec::new(),
             Message::Suspend => vec![Effect::Suspend.into()],
@@ -274,6 +280,7 @@ impl App {
         };
         let mut effects = self.carry_out(outcome);
         effects.extend(self.carry_out(heard));
+        effects.extend(self.carry_out(ruled));
         effects
     }
 
@@ -325,6 +332,7 @@ impl App {
         if self.cx.writes.take_due(now) {
             effects.push(Effect::TryWriting);
         }
+        effects.extend(self.ask_for_rules());
         effects.extend(self.call());
         let layout = self.layout();
         if layout != self.kept {
@@ -411,6 +419,7 @@ impl App {
             cx.writes.next_due(),
             cx.journal.next_wake(),
             self.next_call(),
+            self.next_ruling(),
             cx.snoozes.next_wake(),
         ];
         let closing = self.screens.queue.closing(cx.now).into_iter().chain(self.dialogs.iter().filter_map(|dialog| dialog.next_due()));
@@ -547,6 +556,7 @@ impl App {
             Action::Redraw => vec![Effect::Redraw.into()],
             Action::Suspend => vec![Effect::Suspend.into()],
             Action::Quit => return self.quit_for_good(),
+            Action::RulesPause => self.pause_rules(),
             Action::Palette => self.palette(),
             Action::Help => self.help(),
             action => match ScreenName::of(action) {

@@ -35,6 +35,7 @@ impl App {
         Some(match action {
             Action::Undo => !self.cx.decisions.staged().is_empty(),
             Action::GoToTold => self.cx.toasts.about().is_some(),
+            Action::RulesPause => !self.cx.auto.names().is_empty(),
             Action::NextPane if self.shows_pane() => true,
             Action::NextPane if matches!(self.screens.current, ScreenName::Queue | ScreenName::Insights) => false,
             _ => return None,

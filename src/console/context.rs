@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use chrono::Duration;
 
+use super::auto_rules::AutoRules;
 use super::calls::Calls;
 use super::decisions::{Decisions, PendingDecision};
 use super::exports::Exports;
@@ -48,6 +49,8 @@ pub struct AppContext {
     pub decisions: Decisions,
     /// Decisions that were made together.
     pub runs: Runs,
+    /// The rules that stage by themselves.
+    pub auto: AutoRules,
     /// What calls for attention.
     pub calls: Calls,
     /// Lists that are written into files.

@@ -5,7 +5,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::{Action, AppContext, Effect, KeyContext, Message};
-use crate::domain::Timestamp;
+use crate::domain::{AlertId, Timestamp};
 
 /// A dialog: it owns its state, what changes it, and how it is drawn.
 pub trait Dialog: Send {
@@ -23,6 +23,11 @@ pub trait Dialog: Send {
     /// Whether what it asks or says is no longer so: it is taken away.
     fn is_stale(&self, _: &AppContext) -> bool {
         false
+    }
+
+    /// The alerts that its user is about to answer: no rule acts on them meanwhile.
+    fn in_hand(&self) -> Vec<AlertId> {
+        Vec::new()
     }
 
     /// The contexts of its keys, where it is a page with actions of the keymap; the innermost first.

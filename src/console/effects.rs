@@ -21,7 +21,7 @@ use super::screens::queue::listing::Need;
 use super::setting::{SettingValue, SettingsKeeper};
 use super::user_settings::UserSetting;
 use super::workstation::{browse, export_list};
-use crate::desk::closing::closing;
+use crate::desk::closing::{closing, first_to_lapse};
 use crate::desk::collect::{Stretch, collect};
 use crate::desk::find::find;
 use crate::desk::indeterminate::look_up;
@@ -66,6 +66,8 @@ pub enum Effect {
     Collect(u64, Stretch),
     /// Load what lapses within so many hours, as much as a page has.
     ReadClosing(u32),
+    /// Load what waits within these filters, the first to lapse first, as much as a page of each has, under this number.
+    ReadForRules(u64, Vec<AlertFilter>),
     /// Export a list, under this number.
     Export(u64, Box<ExportRequest>),
     /// Give the export up that is on its way.
@@ -547,6 +549,13 @@ pub async fn perform(deployment: &Deployment, effect: Effect) -> Option<Message>
         Effect::SameCards(asked) => Message::SameCards(same_payments(&**alerts, deployment.duplicates.as_deref(), asked).await),
         Effect::Collect(number, stretch) => Message::Collected(number, collect(&**alerts, stretch).await),
         Effect::ReadClosing(hours) => Message::Closing(closing(&**alerts, hours).await),
+        Effect::ReadForRules(number, filters) => {
+            let mut read = Vec::with_capacity(filters.len());
+            for filter in filters {
+                read.push(first_to_lapse(&**alerts, filter).await);
+            }
+            Message::ReadForRules(number, read)
+        }
         Effect::WriteFile(path, text) => {
             let written = write_new(&path, |file| file.write_all(text.as_bytes()));
             Message::FileWritten(path, written.map_err(|error| error.to_string()))

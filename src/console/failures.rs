@@ -45,6 +45,7 @@ fn outcome(message: &Message) -> Option<(&'static str, Option<&ServiceError>)> {
         Message::Deliveries(_, answer) => ("reading the webhooks of an alert", answer.as_ref().err()),
         Message::SameCard(_, answer) => ("looking for duplicates", answer.as_ref().err()),
         Message::SameCards(found) => ("looking for duplicates", found.iter().find_map(|(_, answer)| answer.as_ref().err())),
+        Message::ReadForRules(_, read) => ("reading what rules act on", read.iter().find_map(|answer| answer.as_ref().err())),
         Message::Collected(_, answer) => ("reading what is to be marked", answer.as_ref().err()),
         Message::Found(_, answer) => ("finding alerts", answer.as_ref().err()),
         Message::Marked(_, answer) => ("looking for duplicates of a page", answer.as_ref().err()),

@@ -38,8 +38,10 @@ impl App {
         };
         let named = place.demo || place.environment.is_some();
         let whereabouts = columns("avert") + 2 + columns(&badge) + if named { 1 + columns(&name) } else { 0 };
-        let right = self.draw_link(buffer, line, whereabouts);
-        let mut pen = Pen::new(buffer, Rect { width: right.x.saturating_sub(line.x + 2), ..line });
+        let said = self.rules_said().map_or(0, |(said, _)| columns(said) + 2);
+        let right = self.draw_link(buffer, line, whereabouts + said);
+        let right = self.draw_rules(buffer, Rect { width: right.x.saturating_sub(line.x + 2), ..line }, whereabouts);
+        let mut pen = Pen::new(buffer, Rect { width: right.saturating_sub(line.x), ..line });
         pen.put("avert", theme.accent.patch(theme.key));
         pen.skip(2);
         pen.put(&badge, style);
@@ -64,15 +66,14 @@ impl App {
         let theme = &self.cx.theme;
         let tab = |(screen, _, name, action): (ScreenName, &str, &'static str, Action)| (screen, self.cx.key(action), name, action);
         let tabs = ScreenName::ALL.map(tab);
+        let [all, short] = self.tabs_room();
         let calls = match needs_you(&self.cx).len() {
             0 => String::new(),
             many => many.to_string(),
         };
         let called = if calls.is_empty() { 0 } else { columns(&calls) + 1 };
-        let needed: u16 = called + tabs.iter().map(|(_, key, name, _)| columns(key) + columns(name) + 4).sum::<u16>();
-        let all = needed <= pen.room() + 3;
-        let short: u16 = tabs.iter().map(|(screen, key, name, _)| columns(key) + 3 + self.if_open(*screen, columns(name) + 1)).sum();
-        let every = all || called + short <= pen.room() + 3;
+        let all = all <= pen.room();
+        let every = all || short <= pen.room();
         for (screen, key, name, action) in tabs.into_iter().filter(|(screen, ..)| every || *screen == self.screens.current) {
             let open = screen == self.screens.current;
             let word = if all || open { columns(name) + 1 } else { 0 };
@@ -92,6 +93,41 @@ impl App {
             self.targets.push(tab, action);
             pen.skip(3);
         }
+    }
+
+    /// Says that rules stage by themselves here, in as many words as leave room for the screens; with few columns rather this than those.
+    /// Returns where the rest of the line ends.
+    fn draw_rules(&self, buffer: &mut Buffer, line: Rect, whereabouts: u16) -> u16 {
+        let Some((said, style)) = self.rules_said() else { return line.right() };
+        let names = sanitize(&format!("{said}: {}", self.cx.auto.names().join(", "))).into_owned();
+        let [all, short] = self.tabs_room();
+        let room = |tabs: u16| line.width.saturating_sub(whereabouts + 2 + if tabs > 0 { tabs + 4 } else { 0 });
+        let words = [(names.clone(), all), (names, short), (said.to_owned(), short), (said.to_owned(), 0)];
+        let Some((words, _)) = words.into_iter().find(|(words, tabs)| columns(words) <= room(*tabs)) else { return line.right() };
+        put_right(buffer, line, &words, style).x.saturating_sub(2)
+    }
+
+    /// Whether rules stage by themselves here, in the fewest words.
+    fn rules_said(&self) -> Option<(&'static str, Style)> {
+        let (theme, auto) = (&self.cx.theme, &self.cx.auto);
+        if auto.names().is_empty() || self.cx.place.read_only {
+            return None;
+        }
+        Some(match (auto.act(), self.cx.place.may_be_production()) {
+            (true, true) => ("rules act", theme.warning),
+            (true, false) => ("rules act", theme.plain),
+            (false, _) => ("rules paused", theme.quiet),
+        })
+    }
+
+    /// Columns of the screens: with all words, and with the word of the one that is open.
+    fn tabs_room(&self) -> [u16; 2] {
+        let calls = needs_you(&self.cx).len();
+        let called = if calls == 0 { 0 } else { columns(&calls.to_string()) + 1 };
+        let tabs = || ScreenName::ALL.into_iter().map(|(screen, _, name, action)| (screen, columns(&self.cx.key(action)), columns(name)));
+        let all = called + tabs().map(|(_, key, name)| key + name + 4).sum::<u16>();
+        let short = called + tabs().map(|(screen, key, name)| key + 3 + self.if_open(screen, name + 1)).sum::<u16>();
+        [all.saturating_sub(3), short.saturating_sub(3)]
     }
 
     fn if_open(&self, screen: ScreenName, columns: u16) -> u16 {

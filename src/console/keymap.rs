@@ -100,6 +100,7 @@ pub enum Action {
     ProgramLog,
     LogSeverity,
     SettingChange,
+    RulesPause,
 }
 
 /// The context in which a key works.

@@ -55,6 +55,8 @@ pub enum Message {
     Collected(u64, Reply<(Vec<Alert>, u64)>),
     /// What lapses next.
     Closing(Reply<ClosingAlerts>),
+    /// What waits within the filters of rules, by the number of the request for it.
+    ReadForRules(u64, Vec<Reply<ClosingAlerts>>),
     /// How many alerts an export has written, and of how many.
     Exporting(u64, u64, u64),
     /// What became of an export: how many alerts are in the file.

@@ -7,6 +7,7 @@
 
 pub mod app;
 pub mod areas;
+pub mod auto_rules;
 mod calling;
 pub mod calls;
 mod choosing;
@@ -21,6 +22,7 @@ pub mod effects;
 pub mod event_loop;
 pub mod exports;
 mod failures;
+pub mod guards;
 pub mod header;
 pub mod journal_feed;
 pub mod journal_pane;
@@ -39,6 +41,9 @@ mod preferring;
 pub mod program_log;
 mod reads;
 pub mod resolving;
+pub mod rule_acts;
+pub mod rules_file;
+mod ruling;
 pub mod runs;
 pub mod screen;
 pub mod screens;

@@ -47,7 +47,7 @@ pub fn stage_together(subject: String, made: Vec<(Alert, Resolution)>, first_dec
 }
 
 /// The order that writes down that decisions were staged, in one step.
-fn staged(keys: &[u64], cx: &AppContext) -> Orders {
+pub fn staged(keys: &[u64], cx: &AppContext) -> Orders {
     let steps: Vec<JournalStep> = keys.iter().filter_map(|key| cx.decisions.get(*key)).map(PendingDecision::staged_step).collect();
     if steps.is_empty() { Vec::new() } else { vec![Effect::Keep(Keep::JournalSteps(steps)).into()] }
 }

@@ -9,6 +9,7 @@ use super::keymap::Keymap;
 use super::listener::WebhookListener;
 use super::notices::NoticeSettings;
 use super::program_log::ProgramLog;
+use super::rules_file::RulesFile;
 use super::setting::{SettingOverride, SettingsKeeper};
 use super::theme::ThemeName;
 use super::times::{ShownClocks, Zone};
@@ -40,6 +41,8 @@ pub struct Session {
     pub listener: Option<Arc<dyn WebhookListener>>,
     /// What the program logs; nothing where nobody can tell.
     pub log: Option<Arc<dyn ProgramLog>>,
+    /// Where the rules are; nothing where there is no file of them.
+    pub rules: Option<Arc<dyn RulesFile>>,
     /// Who keeps changes of settings; nothing where they are not kept.
     pub keeper: Option<Arc<dyn SettingsKeeper>>,
 }
@@ -94,6 +97,8 @@ pub struct Preferences {
     pub keymap: Keymap,
     /// The rules that suggest decisions, in the order in which they are asked.
     pub rules: Arc<[DecisionRule]>,
+    /// The names of those that stage by themselves here.
+    pub auto_rules: Vec<String>,
     pub zone: Zone,
     /// Whether nothing is drawn but words and signs, for screen readers.
     pub plain: bool,
@@ -129,6 +134,7 @@ impl Default for Preferences {
             mouse: true,
             keymap: Keymap::default(),
             rules: Arc::default(),
+            auto_rules: Vec::new(),
             zone: Zone::Machine,
             plain: false,
             motion: true,

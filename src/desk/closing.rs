@@ -25,8 +25,12 @@ impl ClosingAlerts {
 
 /// Reads the alerts that lapse next, in one request where the service sorts as it is asked to.
 pub async fn closing(alerts: &dyn Alerts, hours: u32) -> Result<ClosingAlerts, ServiceError> {
+    first_to_lapse(alerts, AlertFilter { expires_in: Some(hours), ..AlertFilter::default() }).await
+}
+
+/// The same of what a filter lists.
+pub async fn first_to_lapse(alerts: &dyn Alerts, filter: AlertFilter) -> Result<ClosingAlerts, ServiceError> {
     let sort = Sort { field: SortField::HoursLeft, order: SortOrder::Ascending };
-    let filter = AlertFilter { expires_in: Some(hours), ..AlertFilter::default() };
     let mut query = AlertQuery { filter, sort, page: PageRequest { page: 0, size: MAX_PAGE_SIZE } };
     let page = list_in_some_order(alerts, &mut query).await?;
     let total = page.total.max(page.data.len() as u64);

@@ -4,7 +4,9 @@ mod read;
 mod rehearsal;
 
 use super::alert::{Alert, AlertStatus, Deadline};
+use super::condition::LocalConditions;
 use super::filter::AlertFilter;
+use super::query::Vocabulary;
 use super::resolution::Decision;
 use super::time::Timestamp;
 
@@ -29,6 +31,17 @@ impl DecisionRule {
     /// Whether the rule suggests its answer for an alert at the moment `now`.
     pub fn matches(&self, alert: &Alert, now: Timestamp) -> bool {
         self.filter.matches(alert, now)
+    }
+
+    /// The list's filter for what waits of that, as far as lists of this vocabulary can be asked for it; `None` where the rule wants nothing
+    /// that waits.
+    pub fn waiting(&self, vocabulary: Vocabulary) -> Option<AlertFilter> {
+        let waits = self.filter.statuses.is_empty() || self.filter.statuses.contains(&AlertStatus::Open);
+        let filter = waits.then(|| AlertFilter { statuses: vec![AlertStatus::Open], ..self.filter.clone() })?;
+        Some(match vocabulary {
+            Vocabulary::Desk => filter,
+            Vocabulary::Interface => AlertFilter { conditions: LocalConditions::default(), ..filter },
+        })
     }
 }
 

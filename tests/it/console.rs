@@ -3,6 +3,7 @@
 mod activity;
 mod any_keys;
 mod any_state;
+mod auto_rules;
 mod bulk;
 mod calls;
 mod cases;

@@ -5,6 +5,7 @@ mod case;
 mod ends;
 mod fifty;
 mod finding;
+mod rules;
 mod together;
 
 use std::path::Path;

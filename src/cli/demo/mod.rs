@@ -25,14 +25,15 @@ use super::failure::{Misused, Signalled, say};
 use super::home::Home;
 use super::listener::ConsoleListener;
 use super::local::{Local, Running};
-use super::open::{alert_json, attend, console_settings, require_terminal};
+use super::open::{alert_json, attend, console_settings, require_terminal, with_rules};
 use super::program_log;
+use super::rules::RulesText;
 use super::signals::Signals;
 use crate::api::{self, ApiOptions};
 use crate::config::{self, AllowedNetworks, Settings, SimulatorSettings};
+use crate::console::rules_file::RulesFile;
 use crate::console::{Session, SessionInfo};
 use crate::desk::Desk;
-use crate::domain::rule::parse_rules;
 use crate::domain::time::{SharedClock, to_iso};
 use crate::domain::webhook::address::AllowedNetwork;
 use crate::domain::{CredentialKind, Dialect, EndpointAuth, IngestOptions, KeyScope, NewEndpoint, Secret};
@@ -55,13 +56,18 @@ pub(super) async fn run(context: Context, args: DemoArgs) -> anyhow::Result<()> 
     if let Some(listen) = args.listen.filter(|listen| !listen.0.ip().is_loopback()) {
         anyhow::bail!(Misused(format!("{listen} can be reached from other machines: a demo answers at a loopback address only")));
     }
+    let rules = RulesText::of(&context)
+        .or_else(include_str!("../../../assets/demo/rules.txt"))
+        .acting(context.settings.console.auto_rules.clone(), "auto_rules in [console]".to_owned());
+    // Before anything is set up: a wrong line keeps the console from opening.
+    rules.for_console()?;
     // From here on a signal no longer ends the process by itself: the directory has to go first.
     let mut signals = Signals::listen().context("signals cannot be listened to")?;
     let temporary = std::env::temp_dir();
     let directory =
         Throwaway::new_in(&temporary).with_context(|| format!("no directory for the demo can be made in {}", temporary.display()))?;
     let stage = tokio::select! {
-        stage = set_up(&context, &args, &directory) => stage?,
+        stage = set_up(&context, &args, rules, &directory) => stage?,
         signal = signals.next() => return Err(Signalled(signal).into()),
     };
     let result = attend_all(&stage, &mut signals).await;
@@ -89,7 +95,7 @@ struct Stage {
     _receivers: Vec<Receiver>,
 }
 
-async fn set_up(context: &Context, args: &DemoArgs, directory: &Throwaway) -> anyhow::Result<Stage> {
+async fn set_up(context: &Context, args: &DemoArgs, rules: RulesText, directory: &Throwaway) -> anyhow::Result<Stage> {
     let home = Home::at(directory.path().to_owned());
     let settings = Settings {
         simulator: SimulatorSettings { fault: args.fault },
@@ -132,10 +138,8 @@ async fn set_up(context: &Context, args: &DemoArgs, directory: &Throwaway) -> an
         pause().await?;
     }
     // A report outlives the demo that it tells of.
-    let mut preferences = console_settings(context, &args.console, std::env::temp_dir())?;
-    if preferences.rules.is_empty() {
-        preferences.rules = parse_rules(include_str!("../../../assets/demo/rules.txt")).unwrap_or_default().into();
-    }
+    let preferences = with_rules(console_settings(context, &args.console, std::env::temp_dir())?, &rules)?;
+    let rules: Arc<dyn RulesFile> = Arc::new(rules);
     let named: Vec<(String, Caller, PathBuf)> = [(DEMO.to_owned(), caller, desk)].into_iter().chain(others).collect();
     let session = |(name, caller, desk): &(String, Caller, PathBuf)| Session {
         deployment: local.engine.deployment(caller.clone()),
@@ -158,6 +162,7 @@ async fn set_up(context: &Context, args: &DemoArgs, directory: &Throwaway) -> an
         alert_records: alert_records(&local.clock),
         listener: Some(ConsoleListener::shared(&local.clock)),
         log: Some(Arc::clone(&log)),
+        rules: Some(Arc::clone(&rules)),
         keeper: None,
     };
     let sessions = named.iter().map(|organization| (organization.0.clone(), session(organization))).collect();

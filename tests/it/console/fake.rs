@@ -38,6 +38,7 @@ pub struct Fake {
     alerts: Mutex<Vec<Alert>>,
     changes: watch::Sender<u64>,
     fates: Mutex<VecDeque<Fate>>,
+    refused: Mutex<usize>,
     down: Mutex<Option<ServiceError>>,
     /// Every list that was asked for.
     pub lists: Mutex<Vec<AlertQuery>>,
@@ -74,6 +75,7 @@ impl Fake {
             alerts: Mutex::new(alerts),
             changes: watch::Sender::new(1),
             fates: Mutex::default(),
+            refused: Mutex::default(),
             down: Mutex::default(),
             lists: Mutex::default(),
             scopes: Mutex::default(),
@@ -107,7 +109,13 @@ impl Fake {
     }
 
     pub fn next_resolution(&self, fate: Fate) {
+        *self.refused.lock().unwrap() += 1;
         self.fates.lock().unwrap().push_back(fate);
+    }
+
+    /// How many resolutions it was told to refuse.
+    pub fn refused(&self) -> usize {
+        *self.refused.lock().unwrap()
     }
 
     /// Whether every question fails from now on.

@@ -73,6 +73,8 @@ pub struct Made {
     pub desk: Option<Desk>,
     /// The text of the rules that suggest decisions.
     pub rules: &'static str,
+    /// The names of those that stage by themselves.
+    pub auto_rules: &'static [&'static str],
     /// How it calls; for nothing, unless a test is about that.
     pub notices: NoticeSettings,
     pub links: LinkTemplates,
@@ -103,6 +105,7 @@ impl Default for Made {
             own: Vec::new(),
             desk: None,
             rules: "",
+            auto_rules: &[],
             notices: NoticeSettings { bell: true, title: false, before: Duration::zero(), ..NoticeSettings::default() },
             links: LinkTemplates::default(),
             browses: false,
@@ -140,6 +143,7 @@ impl Made {
                 grace: self.grace,
                 refresh: self.refresh,
                 rules: parse_rules(self.rules).unwrap().into(),
+                auto_rules: self.auto_rules.iter().map(|name| (*name).to_owned()).collect(),
                 kept_in: self.kept_in,
                 overrides: self.overrides,
                 zone,

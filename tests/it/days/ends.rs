@@ -168,6 +168,7 @@ fn open_with_a_clock_that_breaks(at: PathBuf) {
         alert_records: records(),
         listener: None,
         log: None,
+        rules: None,
         keeper: None,
     };
     let runtime = tokio::runtime::Runtime::new().unwrap();

@@ -245,8 +245,8 @@ impl CaseDialog {
 
 /// Whether an action means the same on the case as on every screen.
 fn is_everywhere(action: Action) -> bool {
-    use Action::{Help, Mouse, Palette, ProgramLog, Quit, Redraw, Suspend, Undo};
-    matches!(action, Help | Mouse | Palette | ProgramLog | Quit | Redraw | Suspend | Undo)
+    use Action::{Help, Mouse, Palette, ProgramLog, Quit, Redraw, RulesPause, Suspend, Undo};
+    matches!(action, Help | Mouse | Palette | ProgramLog | Quit | Redraw | RulesPause | Suspend | Undo)
 }
 
 impl Dialog for CaseDialog {
@@ -284,6 +284,10 @@ impl Dialog for CaseDialog {
             _ => {}
         }
         Vec::new()
+    }
+
+    fn in_hand(&self) -> Vec<AlertId> {
+        self.alerts.iter().map(|alert| alert.id).collect()
     }
 
     fn contexts(&self) -> &'static [KeyContext] {

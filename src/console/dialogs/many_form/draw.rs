@@ -4,9 +4,10 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::gets::{AnswerScope, Gets};
+use super::gets::AnswerScope;
 use super::{ManyForm, Part, Target};
 use crate::console::dialogs::alert_rows::{self, AlertRow};
+use crate::console::guards::Gets;
 use crate::console::pen::put_right;
 use crate::console::text::{columns, counted, sanitize, wrap};
 use crate::console::unfinished::in_words;

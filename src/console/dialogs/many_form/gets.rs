@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::console::dialogs::resolve_form::{Caution, Choice, KnownBefore, SaysOfMoney};
+use crate::console::dialogs::resolve_form::{Caution, Choice};
+use crate::console::guards::{Gets, KnownDecisions, cannot_be_answered, speaks_against};
 use crate::console::resolving::subject;
-use crate::console::unfinished::Stage;
 use crate::console::{AppContext, Loadable};
 use crate::domain::case::{invalid, reason_beside_refund};
 use crate::domain::resolution::{Dialect, FieldError, InvalidReason};
@@ -31,29 +31,6 @@ pub(super) struct FormItem {
     pub(super) others: Loadable<Vec<Alert>>,
 }
 
-/// What an alert of the form gets.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Gets {
-    Sent(Resolution),
-    /// It is left out, and why; `care` where it should be looked at by itself.
-    Out {
-        why: String,
-        care: bool,
-        /// What would have to be confirmed.
-        cautions: Vec<Caution>,
-    },
-}
-
-impl Gets {
-    fn out(why: impl Into<String>) -> Self {
-        Self::Out { why: why.into(), care: false, cautions: Vec::new() }
-    }
-
-    fn care(why: impl Into<String>) -> Self {
-        Self::Out { why: why.into(), care: true, cautions: Vec::new() }
-    }
-}
-
 /// What is said in the form.
 pub(super) struct Said<'s> {
     pub parts: &'s ResolutionParts,
@@ -77,7 +54,7 @@ pub(super) fn gets(rows: &[FormItem], said: &Said<'_>, cx: &AppContext) -> Resul
     let alone = said.alone();
     let mut all: Vec<Gets> = Vec::with_capacity(rows.len());
     for (position, row) in rows.iter().enumerate() {
-        let taken = match takes_part(row, cx) {
+        let taken = match takes_part(row, KnownDecisions::of(cx)) {
             Some(out) => out,
             None => match resolution((position, row), rows, said, &alone, cx) {
                 Ok(resolution) => held_to_the_guards(row, position, resolution, rows, &all, said, cx),
@@ -89,26 +66,9 @@ pub(super) fn gets(rows: &[FormItem], said: &Said<'_>, cx: &AppContext) -> Resul
     Ok(all)
 }
 
-/// Why an alert cannot be answered at all now.
-fn takes_part(row: &FormItem, cx: &AppContext) -> Option<Gets> {
-    let alert = &row.alert;
-    if alert.outcome.is_some() {
-        return Some(Gets::out(format!("answered already: {}", alert.status)));
-    }
-    if cx.decisions.is_underway(alert.id) {
-        return Some(Gets::out("a decision on it is on its way"));
-    }
-    if let Some(unfinished) = cx.unfinished.of(alert.id) {
-        return Some(match Stage::of(unfinished) {
-            Stage::Sending => Gets::out("a decision is with the network"),
-            Stage::Unknown => Gets::care("whether a decision arrived is being found out"),
-            Stage::Parked => Gets::care("a decision waits for a person's word"),
-        });
-    }
-    if cx.decisions.is_checking(alert.id) {
-        return Some(Gets::care(Caution::MayHaveArrived.words()));
-    }
-    row.left_out.then(|| Gets::out("left out by you"))
+/// Why an alert cannot be answered now, or is left out.
+fn takes_part(row: &FormItem, known: KnownDecisions<'_>) -> Option<Gets> {
+    cannot_be_answered(&row.alert, known).or_else(|| row.left_out.then(|| Gets::out("left out by you")))
 }
 
 /// The decision for an alert: what is said, or what follows from it in its case.
@@ -145,27 +105,11 @@ fn held_to_the_guards(
     cx: &AppContext,
 ) -> Gets {
     let alert = &row.alert;
-    if let (Resolution::Older { amount_stopped: Some(stopped), .. }, Some(amount)) = (&resolution, alert.amount)
-        && stopped.decimal() > amount.decimal()
-    {
-        return Gets::care("the stopped amount is more than its own");
-    }
-    let refunds = resolution.gives_money_back();
-    let refunded = |other: &Alert| cx.decisions.foreseen(other).was_refunded();
-    let elsewhere = row.others.loaded().and_then(|others| others.iter().find(|other| refunded(other)));
-    let mut beside = said.twins[position].iter().map(|at| &rows[*at].alert);
-    let elsewhere = elsewhere.or_else(|| beside.find(|other| refunded(other)));
-    let says = SaysOfMoney { refunds, refunded_before: resolution.says_refunded_before() };
-    let known = KnownBefore { may_have_arrived: false, refunded_elsewhere: elsewhere.is_some() };
-    let cautions = Caution::against(alert, says, known, cx.now);
+    let beside = said.twins[position].iter().map(|at| &rows[*at].alert);
+    let others = row.others.loaded().into_iter().flatten().chain(beside);
     // In a case alone something is ticked by hand; of many alerts each has to be looked at by itself.
-    let ticked = cautions.iter().all(|caution| row.confirmed.contains(caution));
-    if let Some(caution) = cautions.first().filter(|_| !ticked) {
-        let by = elsewhere
-            .filter(|_| *caution == Caution::PaidTwice)
-            .map_or_else(String::new, |other| format!(": {} is refunded", subject(other)));
-        let why = format!("{}{by}", caution.words());
-        return Gets::Out { why, care: true, cautions };
+    if let Some(out) = speaks_against(alert, &resolution, others, &row.confirmed, KnownDecisions::of(cx)) {
+        return out;
     }
     if let AnswerScope::Case(first) = said.purpose
         && alert.id != first
@@ -182,9 +126,4 @@ fn held_to_the_guards(
         }
     }
     Gets::Sent(resolution)
-}
-
-/// Whether it is known of an alert, as far as it can be, which others are on its payment.
-pub(super) fn is_searched(row: &FormItem) -> bool {
-    row.alert.outcome.is_some() || matches!(row.others, Loadable::Loaded(_) | Loadable::Failed(_))
 }

@@ -11,6 +11,7 @@ use ratatui::layout::Rect;
 
 use super::alert_rows::ListCursor;
 use super::resolve_form::{Choice, FormContext, ResolveForm};
+use crate::console::guards::{Gets, is_searched, looked_up_at_once, on_its_payment};
 use crate::console::resolving::{stage_together, subject};
 use crate::console::runs::RunItem;
 use crate::console::screens::queue::list::title;
@@ -23,13 +24,10 @@ use crate::domain::{Alert, AlertId, Resolution, duplicate};
 use crate::service::ServiceError;
 
 pub use gets::AnswerScope;
-use gets::{FormItem, Gets, Said, gets, is_searched};
+use gets::{FormItem, Said, gets};
 
 /// Above so many alerts their number is typed before they are sent.
 const TYPED_ABOVE: usize = 10;
-
-/// How many alerts' payments are looked up at a time, where the service does it by one search, and where it is asked for each card.
-const LOOKED_UP: [usize; 2] = [100, 8];
 
 /// What has the focus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -168,7 +166,7 @@ impl ManyForm {
     }
 
     fn is_searching(&self) -> bool {
-        self.needs_search() && !self.rows.iter().all(is_searched)
+        self.needs_search() && !self.rows.iter().all(|row| is_searched(&row.alert, &row.others))
     }
 
     /// Whether it matters which other alerts are on the payments: always where it costs one search, else where money goes back.
@@ -182,7 +180,7 @@ impl ManyForm {
         if waits || !self.needs_search() || self.asked == self.rows.len() {
             return Vec::new();
         }
-        let size = LOOKED_UP[usize::from(!self.by_one_search)];
+        let size = looked_up_at_once(self.by_one_search);
         let end = (self.asked + size).min(self.rows.len());
         let mut asked = Vec::with_capacity(size);
         for row in self.rows[self.asked..end].iter_mut().filter(|row| row.alert.outcome.is_none()) {
@@ -419,9 +417,7 @@ impl ManyForm {
     fn take_others(&mut self, found: &[(AlertId, Result<Vec<Alert>, ServiceError>)]) {
         for (id, answer) in found {
             let Some(row) = self.rows.iter_mut().find(|row| row.alert.id == *id) else { continue };
-            let own = &row.alert;
-            let twins = |found: &Vec<Alert>| found.iter().filter(|other| duplicate::evidence(own, other).is_some()).cloned().collect();
-            let answer = answer.as_ref().map(twins).map_err(Clone::clone);
+            let answer = on_its_payment(&row.alert, answer);
             row.others.answer(answer);
         }
     }
@@ -489,6 +485,10 @@ impl Dialog for ManyForm {
             _ => {}
         }
         outcome
+    }
+
+    fn in_hand(&self) -> Vec<AlertId> {
+        self.rows.iter().map(|row| row.alert.id).collect()
     }
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {

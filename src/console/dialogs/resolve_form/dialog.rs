@@ -13,7 +13,7 @@ use crate::console::unfinished::{Stage, in_words};
 use crate::console::{Action, AppContext, Dialog, Effect, Loadable, Message, Order, Orders, Tone, dialog};
 use crate::desk::{Draft, JournalStep};
 use crate::domain::duplicate::Duplicate;
-use crate::domain::{Alert, Resolution, Timestamp, duplicate};
+use crate::domain::{Alert, AlertId, Resolution, Timestamp, duplicate};
 
 /// The form, and what is known of other alerts on the same payment.
 struct ResolveDialog {
@@ -230,6 +230,10 @@ impl Dialog for ResolveDialog {
         self.form.set_warnings(warnings(self.form.alert(), &self.duplicates, cx));
         let step = self.form.send_kept();
         self.after(step, cx)
+    }
+
+    fn in_hand(&self) -> Vec<AlertId> {
+        vec![self.form.alert_id()]
     }
 
     fn next_due(&self) -> Option<Timestamp> {

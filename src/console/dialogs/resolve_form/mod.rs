@@ -29,6 +29,7 @@ use crate::domain::{Alert, AlertId, Amount, Dialect, Resolution, ResolutionParts
 pub use caution::{Caution, KnownBefore, SaysOfMoney};
 pub use choice::Choice;
 use older::Older;
+pub use older::usual_answer;
 pub use warning::FormWarning;
 
 /// Where a decision would go.

@@ -201,9 +201,14 @@ impl Queue {
         effects
     }
 
+    /// How often the service is asked again where nobody tells of changes.
+    pub fn pace(&self, now: Timestamp) -> Duration {
+        self.pace.every(self.closes_soon(now), now)
+    }
+
     /// How often the list is loaded again by itself.
     fn every(&self, now: Timestamp) -> Duration {
-        if self.operator { REREAD } else { self.pace.every(self.closes_soon(now), now) }
+        if self.operator { REREAD } else { self.pace(now) }
     }
 
     /// Somebody is there. Whoever comes back does not wait as long as an empty chair would.
