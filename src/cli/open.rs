@@ -264,8 +264,9 @@ pub(super) fn console_settings(context: &Context, args: &ConsoleArgs, reports: P
 
 /// The same with rules, and those of them that stage by themselves.
 pub(super) fn with_rules(settings: Preferences, rules: &RulesText) -> Result<Preferences, Misused> {
+    let rules_in = Some(rules.place());
     let (rules, auto_rules) = rules.for_console()?;
-    Ok(Preferences { rules: rules.into(), auto_rules, ..settings })
+    Ok(Preferences { rules: rules.into(), auto_rules, rules_in, ..settings })
 }
 
 /// How the console calls, by the settings.

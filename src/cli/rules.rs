@@ -2,7 +2,6 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use chrono::Duration;
 use serde_json::json;
@@ -15,12 +14,9 @@ use super::output::{Report, Rows};
 use super::source::AlertAccess;
 use super::target::variable;
 use crate::console::rules_file::RulesFile;
-use crate::desk::export::AlertSink;
-use crate::domain::filter::MAX_PAGE_SIZE;
+use crate::desk::rehearsing::{RehearsalSink, alerts_since};
 use crate::domain::resolution::InvalidReason;
 use crate::domain::rule::{DecisionRule, Rehearsal, RehearsedRule, parse_rules};
-use crate::domain::time::SharedClock;
-use crate::domain::{Alert, AlertFilter, AlertQuery, PageRequest, Timestamp};
 
 /// The environment variable that names another file of rules.
 const RULES: &str = "AVERT_RULES";
@@ -154,41 +150,15 @@ fn listing(rules: &[DecisionRule], place: &str) -> Report {
 
 async fn rehearse(context: &Context, args: &RehearseArgs, rules: &[DecisionRule]) -> anyhow::Result<()> {
     let source = AlertAccess::open(context, &args.remote, &args.organization).await?;
-    let since = source.now() - Duration::days(args.days.into());
-    let mut query = AlertQuery {
-        filter: AlertFilter { start_date: Some(since.date_naive()), ..AlertFilter::default() },
-        page: PageRequest { page: 0, size: MAX_PAGE_SIZE },
-        ..AlertQuery::default()
-    };
-    let mut rehearsed = Rehearsed { rehearsal: Rehearsal::new(rules), since, clock: Arc::clone(&source.clock), read: 0 };
+    let now = source.now();
+    let since = now - Duration::days(args.days.into());
+    let mut query = alerts_since(since);
+    let mut rehearsed = RehearsalSink::new(rules, since, now, |_, _| {});
     let short = read_whole_list(&source, &mut query, &mut rehearsed).await?;
     source.close();
     context.output.print(&report(&rehearsed.rehearsal, args.days))?;
     // What was counted stands, and then it is said that it is not all.
     short.map_or(Ok(()), |why| Err(anyhow::anyhow!("{why}")))
-}
-
-/// The rules on each alert of a list.
-struct Rehearsed<'r> {
-    rehearsal: Rehearsal<'r>,
-    since: Timestamp,
-    clock: SharedClock,
-    read: u64,
-}
-
-impl AlertSink for Rehearsed<'_> {
-    fn put(&mut self, alert: &Alert) -> io::Result<()> {
-        self.read += 1;
-        // A list can be asked for days alone.
-        if alert.alert_time.is_none_or(|at| at >= self.since) {
-            self.rehearsal.put(alert, self.clock.now());
-        }
-        Ok(())
-    }
-
-    fn count(&self) -> u64 {
-        self.read
-    }
 }
 
 fn report(rehearsal: &Rehearsal<'_>, days: u32) -> Report {

@@ -117,6 +117,7 @@ impl App {
                 decisions: Decisions::default(),
                 runs: Runs::default(),
                 auto,
+                rules_read_at: now,
                 calls: Calls::begun(now),
                 exports: Exports::default(),
                 last_made: None,
@@ -233,6 +234,7 @@ impl App {
                 dialogs::export_progress::ended(number, &path, result, cx);
                 Vec::new()
             }
+            Message::RulesRead(answer) => self.take_rules(answer),
             Message::NotBrowsed(address, why) => dialogs::links_menu::not_opened(address, &why, cx),
             Message::JournalRead(answer) => {
                 cx.journal.took(answer, cx.now);

@@ -51,6 +51,8 @@ pub struct AppContext {
     pub runs: Runs,
     /// The rules that stage by themselves.
     pub auto: AutoRules,
+    /// When the rules were read.
+    pub rules_read_at: Timestamp,
     /// What calls for attention.
     pub calls: Calls,
     /// Lists that are written into files.

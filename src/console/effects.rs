@@ -17,10 +17,11 @@ use super::listener::{Heard, ListenRequest, ReplayRequest, Replayed, RequestFail
 use super::notices::Notice;
 use super::program_log::ProgramLog;
 use super::reads::{count, count_given_up, deliveries_of, refunds};
+use super::rules_file::RulesFile;
 use super::screens::queue::listing::Need;
 use super::setting::{SettingValue, SettingsKeeper};
 use super::user_settings::UserSetting;
-use super::workstation::{browse, export_list};
+use super::workstation::{browse, export_list, rehearse_rules};
 use crate::desk::closing::{closing, first_to_lapse};
 use crate::desk::collect::{Stretch, collect};
 use crate::desk::find::find;
@@ -32,6 +33,7 @@ use crate::desk::{
     AlertRecords, Desk, DeskError, Draft, ExportRequest, JournalMark, JournalStep, Layout, MatchedOrders, Note, SalesCount, SavedView,
     SnoozedAlert, write_new,
 };
+use crate::domain::rule::DecisionRule;
 use crate::domain::{
     Alert, AlertFilter, AlertId, AlertQuery, AttemptId, CredentialKind, DeliveryFilter, DeliveryId, EndpointId, FindQuery, Secret,
     Timestamp,
@@ -68,6 +70,12 @@ pub enum Effect {
     ReadClosing(u32),
     /// Load what waits within these filters, the first to lapse first, as much as a page of each has, under this number.
     ReadForRules(u64, Vec<AlertFilter>),
+    /// Rehearse rules on the alerts of so many days before this moment, under this number.
+    Rehearse(u64, Arc<[DecisionRule]>, u32, Timestamp),
+    /// Give the rehearsal up that is on its way.
+    GiveUpRehearsal,
+    /// Read the file of rules again.
+    ReadRules,
     /// Export a list, under this number.
     Export(u64, Box<ExportRequest>),
     /// Give the export up that is on its way.
@@ -220,6 +228,7 @@ pub struct Runner {
     records: AlertRecords,
     log: Option<Arc<dyn ProgramLog>>,
     keeper: Option<Arc<dyn SettingsKeeper>>,
+    rules: Option<Arc<dyn RulesFile>>,
     failures: FailureLog,
     /// Stops the replay that was begun last.
     replay: CancellationToken,
@@ -231,6 +240,8 @@ pub struct Runner {
     finding: Option<AbortHandle>,
     /// The export that is on its way.
     exporting: Option<AbortHandle>,
+    /// The rehearsal that is on its way.
+    rehearsing: Option<AbortHandle>,
     /// What is kept is written one after the other, so that the last state wins.
     keeping: Option<(UnboundedSender<DeskWrite>, JoinHandle<()>)>,
 }
@@ -251,7 +262,7 @@ impl Runner {
         messages: UnboundedSender<Message>,
     ) -> Self {
         let (replay, tasks, lists) = (CancellationToken::new(), JoinSet::new(), HashMap::new());
-        let (log, keeper, failures) = (None, None, FailureLog::default());
+        let (log, keeper, rules, failures) = (None, None, None, FailureLog::default());
         Self {
             deployment,
             desk,
@@ -259,6 +270,7 @@ impl Runner {
             records,
             log,
             keeper,
+            rules,
             failures,
             replay,
             messages,
@@ -266,6 +278,7 @@ impl Runner {
             lists,
             finding: None,
             exporting: None,
+            rehearsing: None,
             keeping: None,
         }
     }
@@ -273,6 +286,11 @@ impl Runner {
     /// The same with the program's log and whoever keeps settings.
     pub fn with(self, log: Option<Arc<dyn ProgramLog>>, keeper: Option<Arc<dyn SettingsKeeper>>) -> Self {
         Self { log, keeper, ..self }
+    }
+
+    /// The same with the file of rules.
+    pub fn with_rules(self, rules: Option<Arc<dyn RulesFile>>) -> Self {
+        Self { rules, ..self }
     }
 
     /// Starts an effect. Those on the terminal are given back.
@@ -295,6 +313,9 @@ impl Runner {
             }
             Effect::KeepSetting(setting, value) => self.keep_setting(setting, value),
             Effect::Export(number, request) => self.export(number, *request),
+            Effect::Rehearse(number, rules, days, now) => self.rehearse(number, rules, days, now),
+            Effect::GiveUpRehearsal => self.rehearsing.take().iter().for_each(AbortHandle::abort),
+            Effect::ReadRules => self.read_rules(),
             Effect::GiveUpExport => self.exporting.take().iter().for_each(AbortHandle::abort),
             Effect::Browse(address) => self.browse(address),
             Effect::Copy(_)
@@ -360,6 +381,25 @@ impl Runner {
             drop(messages.send(ended));
         };
         self.exporting = Some(self.tasks.spawn(work));
+    }
+
+    fn rehearse(&mut self, number: u64, rules: Arc<[DecisionRule]>, days: u32, now: Timestamp) {
+        let (alerts, messages) = (Arc::clone(&self.deployment.alerts), self.messages.clone());
+        let work = async move {
+            let told = |message| drop(messages.send(message));
+            let ended = rehearse_rules(&*alerts, number, &rules, days, now, told).await;
+            drop(messages.send(ended));
+        };
+        self.rehearsing.take().iter().for_each(AbortHandle::abort);
+        self.rehearsing = Some(self.tasks.spawn(work));
+    }
+
+    fn read_rules(&self) {
+        let (rules, messages) = (self.rules.clone(), self.messages.clone());
+        tokio::task::spawn_blocking(move || {
+            let read = rules.map_or_else(|| Err("this console has no file of rules".to_owned()), |rules| rules.read());
+            drop(messages.send(Message::RulesRead(read)));
+        });
     }
 
     fn browse(&self, address: String) {
@@ -612,6 +652,9 @@ pub async fn perform(deployment: &Deployment, effect: Effect) -> Option<Message>
         | Effect::Replay(_)
         | Effect::GiveUpFind
         | Effect::StopReplay
+        | Effect::Rehearse(..)
+        | Effect::GiveUpRehearsal
+        | Effect::ReadRules
         | Effect::Export(..)
         | Effect::GiveUpExport
         | Effect::Browse(_)

@@ -104,7 +104,9 @@ impl App {
         let room = |tabs: u16| line.width.saturating_sub(whereabouts + 2 + if tabs > 0 { tabs + 4 } else { 0 });
         let words = [(names.clone(), all), (names, short), (said.to_owned(), short), (said.to_owned(), 0)];
         let Some((words, _)) = words.into_iter().find(|(words, tabs)| columns(words) <= room(*tabs)) else { return line.right() };
-        put_right(buffer, line, &words, style).x.saturating_sub(2)
+        let area = put_right(buffer, line, &words, style);
+        self.targets.push(area, Action::RulesShow);
+        area.x.saturating_sub(2)
     }
 
     /// Whether rules stage by themselves here, in the fewest words.

@@ -101,6 +101,8 @@ pub enum Action {
     LogSeverity,
     SettingChange,
     RulesPause,
+    RulesShow,
+    Rehearse,
 }
 
 /// The context in which a key works.
@@ -129,6 +131,8 @@ pub enum KeyContext {
     Columns,
     /// In the program's log.
     Log,
+    /// On the page of rules.
+    Rules,
 }
 
 impl KeyContext {
@@ -138,6 +142,7 @@ impl KeyContext {
             Self::Always | Self::Queue | Self::Insights | Self::Webhooks | Self::Activity | Self::Settings => 0,
             Self::Menu | Self::Views | Self::Columns | Self::Log => 1,
             Self::Case => 2,
+            Self::Rules => 3,
         };
         // Of screens one is shown, and of lists one is open.
         let everywhere = |context: Self| matches!(context, Self::Always | Self::Menu);

@@ -14,10 +14,12 @@ use super::setting::SettingValue;
 use super::user_settings::UserSetting;
 use super::views::View;
 use crate::desk::find::FoundAlerts;
+use crate::desk::rehearsing::RehearsedDays;
 use crate::desk::{
     ClosingAlerts, DeskFigures, Draft, ExportFailure, FoundInsights, JournalDecision, JournalPart, MatchedOrders, SalesCount,
 };
 use crate::domain::indeterminate::Found;
+use crate::domain::rule::DecisionRule;
 use crate::domain::webhook::received::{ReceivedEvent, ReplayedEvent};
 use crate::domain::{
     Alert, AlertFilter, AlertId, AtRisk, AuditEntry, CreatedCredential, CredentialKind, CredentialList, Delivery, DeliveryFilter,
@@ -57,6 +59,14 @@ pub enum Message {
     Closing(Reply<ClosingAlerts>),
     /// What waits within the filters of rules, by the number of the request for it.
     ReadForRules(u64, Vec<Reply<ClosingAlerts>>),
+    /// What the file of rules says by now, or what is wrong with it.
+    RulesRead(Result<Vec<DecisionRule>, String>),
+    /// Other rules hold from now on.
+    RulesTaken,
+    /// How many alerts a rehearsal has read, and of how many.
+    Rehearsing(u64, u64, u64),
+    /// What a rehearsal came to, or why it did not end.
+    Rehearsed(u64, Result<RehearsedDays, String>),
     /// How many alerts an export has written, and of how many.
     Exporting(u64, u64, u64),
     /// What became of an export: how many alerts are in the file.

@@ -9,6 +9,7 @@ use super::auto_rules::Candidate;
 use super::guards::{KnownDecisions, looked_up_at_once, on_its_payment};
 use super::resolving::staged;
 use super::rule_acts::{RuleAct, RuleActs, RuleDesk, grace_of_rules};
+use super::text::counted;
 use super::{Action, AppContext, Effect, Loadable, Message, Orders, Reply, Tone};
 use crate::desk::closing::ClosingAlerts;
 use crate::domain::rule::DecisionRule;
@@ -124,7 +125,10 @@ impl App {
         for (key, act) in keys.iter().zip(&acts) {
             cx.decisions.staged_by(*key, act.rule.clone());
         }
-        cx.runs.begin(number, format!("by rule: {words}"), made, &keys, cx.now);
+        let mut rules: Vec<&str> = acts.iter().map(|act| act.rule.as_str()).collect();
+        rules.sort_unstable();
+        rules.dedup();
+        cx.runs.begin(number, format!("by rule {}", rules.join(", ")), made, &keys, cx.now);
         let (leave, them) = if acts.len() == 1 { ("leaves", "it") } else { ("leave", "them") };
         let undo = cx.key(Action::Undo);
         cx.notify(Tone::Note, format!("{words} staged, {leave} in {} s, {undo} takes {them} back", grace.num_seconds()));
@@ -141,6 +145,23 @@ impl App {
     fn tell_once(&mut self, words: String) {
         if self.cx.auto.is_news(&words) {
             self.cx.notify(Tone::Bad, words);
+        }
+    }
+
+    /// Takes in what the file of rules says by now; where something is wrong with it, the rules of before stay.
+    pub(super) fn take_rules(&mut self, answer: Result<Vec<DecisionRule>, String>) -> Orders {
+        let cx = &mut self.cx;
+        match answer {
+            Ok(rules) => {
+                cx.notify(Tone::Good, format!("Read again: {}.", counted(rules.len() as u64, "rule", "rules")));
+                cx.settings.rules = rules.into();
+                cx.rules_read_at = cx.now;
+                vec![Message::RulesTaken.into()]
+            }
+            Err(why) => {
+                cx.notify(Tone::Bad, format!("The rules of before stay: {why}"));
+                Vec::new()
+            }
         }
     }
 

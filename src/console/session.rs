@@ -99,6 +99,8 @@ pub struct Preferences {
     pub rules: Arc<[DecisionRule]>,
     /// The names of those that stage by themselves here.
     pub auto_rules: Vec<String>,
+    /// Where the rules are, in words.
+    pub rules_in: Option<String>,
     pub zone: Zone,
     /// Whether nothing is drawn but words and signs, for screen readers.
     pub plain: bool,
@@ -135,6 +137,7 @@ impl Default for Preferences {
             keymap: Keymap::default(),
             rules: Arc::default(),
             auto_rules: Vec::new(),
+            rules_in: None,
             zone: Zone::Machine,
             plain: false,
             motion: true,

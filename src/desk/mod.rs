@@ -21,6 +21,7 @@ pub mod orders;
 mod pace;
 pub mod profiles;
 pub mod records;
+pub mod rehearsing;
 pub mod sales;
 pub mod same_payment;
 pub mod secrets;

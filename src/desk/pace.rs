@@ -97,4 +97,12 @@ mod tests {
     fn without_a_journal_nothing_was_recorded() {
         assert_eq!(recorded(Path::new("/nowhere/journal.ndjson"), "acme"), Ok(Vec::new()));
     }
+
+    #[test]
+    fn what_a_rule_decided_is_nobodys_pace() {
+        let by_rule = line(1, "acme", "staged", "a").replace("\"step\"", "\"rule\":\"small\",\"step\"");
+        let lines = [by_rule, line(1, "acme", "staged", "b"), line(2, "acme", "recorded", "a"), line(3, "acme", "recorded", "b")];
+
+        assert_eq!(moments(&lines), ["03"]);
+    }
 }

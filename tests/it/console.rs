@@ -32,6 +32,7 @@ mod receiver;
 mod resolving;
 pub mod rig;
 mod rules;
+mod rules_page;
 mod sent;
 mod settings;
 mod settling;

@@ -48,9 +48,23 @@ fn the_page_of_the_console_shows_every_key_there_is() {
         KeyContext::Views,
         KeyContext::Columns,
         KeyContext::Log,
+        KeyContext::Rules,
     ];
     let mut table = "| key | where | what it does |\n| --- | --- | --- |\n".to_owned();
-    let words = ["Queue", "Insights", "Webhooks", "Activity", "Settings", "the case", "everywhere", "menus", "views", "columns", "the log"];
+    let words = [
+        "Queue",
+        "Insights",
+        "Webhooks",
+        "Activity",
+        "Settings",
+        "the case",
+        "everywhere",
+        "menus",
+        "views",
+        "columns",
+        "the log",
+        "the rules",
+    ];
     for (context, place) in places.into_iter().zip(words) {
         for binding in keymap.bindings(context) {
             let keys: Vec<_> = binding.keys.iter().map(|key| format!("`{key}`")).collect();

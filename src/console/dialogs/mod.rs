@@ -30,6 +30,7 @@ pub mod reconnected;
 pub mod replay_form;
 pub mod resolve_form;
 pub mod revoke;
+pub mod rules_page;
 pub mod run_progress;
 pub mod sales_form;
 pub mod secret;
@@ -68,6 +69,7 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         Action::Listen if webhooks.receiver.can_start() => dialog::open(listen_form::ListenForm::of(webhooks.receiver.last_request())),
         Action::Replay if webhooks.receiver.can_replay() => dialog::open(replay_form::ReplayForm::of(webhooks)),
         Action::ProgramLog => log::open_log(cx),
+        Action::RulesShow => rules_page::open(cx),
         Action::SettingChange => {
             settings.setting().map_or_else(Vec::new, |setting| dialog::open(setting_choice::SettingChoice::of(setting, cx)))
         }

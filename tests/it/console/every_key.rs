@@ -78,8 +78,16 @@ fn logged(keys: &str) -> Rig {
     rig
 }
 
+/// The page of rules.
+fn ruled(keys: &str) -> Rig {
+    let mut rig = Made { rules: "stream: descriptor:acme -> refunded\nrest: mcc:1 -> refunded", ..Made::default() }.start();
+    rig.press("6");
+    rig.press(keys);
+    rig
+}
+
 fn states() -> Vec<State> {
-    use KeyContext::{Activity, Always, Case, Columns, Insights, Log, Menu, Queue, Settings, Views, Webhooks};
+    use KeyContext::{Activity, Always, Case, Columns, Insights, Log, Menu, Queue, Rules, Settings, Views, Webhooks};
     const WIDE: (u16, u16) = (120, 40);
     const LOW: (u16, u16) = (120, 16);
     vec![
@@ -139,6 +147,7 @@ fn states() -> Vec<State> {
         state(&[Columns], || queue(WIDE, "c j")),
         state(&[Columns], || queue(WIDE, "c j space")),
         state(&[Log], || logged("")),
+        state(&[Rules, Always], || ruled("")),
     ]
 }
 

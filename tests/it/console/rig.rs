@@ -13,7 +13,7 @@ use avert::console::program_log::LogLine;
 use avert::console::setting::SettingOverride;
 use avert::console::theme::{Theme, ThemeName};
 use avert::console::times::{ShownClocks, Zone};
-use avert::console::workstation::export_list;
+use avert::console::workstation::{export_list, rehearse_rules};
 use avert::console::{Preferences, SessionInfo};
 use avert::desk::{AlertRecords, Desk};
 use avert::domain::rule::parse_rules;
@@ -52,6 +52,8 @@ pub struct Rig {
     pub log: Vec<LogLine>,
     /// What comes of keeping a setting.
     pub keeping: Result<(), String>,
+    /// What the file of rules says by now.
+    pub rules_now: Result<&'static str, String>,
 }
 
 /// How a rig is made.
@@ -144,6 +146,7 @@ impl Made {
                 refresh: self.refresh,
                 rules: parse_rules(self.rules).unwrap().into(),
                 auto_rules: self.auto_rules.iter().map(|name| (*name).to_owned()).collect(),
+                rules_in: Some("/home/omar/.config/avert/rules.txt".to_owned()),
                 kept_in: self.kept_in,
                 overrides: self.overrides,
                 zone,
@@ -184,6 +187,7 @@ impl Made {
             desk: self.desk,
             log: Vec::new(),
             keeping: Ok(()),
+            rules_now: Ok(self.rules),
         };
         rig.perform(first);
         // The cursor rests, and what is asked around its alert comes.
@@ -211,7 +215,12 @@ impl Rig {
                 || self.holding
                     && matches!(
                         effect,
-                        Effect::Load(_) | Effect::Resolve(..) | Effect::CreateCredential(_) | Effect::TestEndpoint(_) | Effect::Export(..)
+                        Effect::Load(_)
+                            | Effect::Resolve(..)
+                            | Effect::CreateCredential(_)
+                            | Effect::TestEndpoint(_)
+                            | Effect::Export(..)
+                            | Effect::Rehearse(..)
                     )
             {
                 self.held.push_back(effect);
@@ -238,6 +247,7 @@ impl Rig {
             | Effect::GiveUpFind
             | Effect::StopListening
             | Effect::GiveUpExport
+            | Effect::GiveUpRehearsal
             | Effect::Browse(_)
             | Effect::Notice(_)
             | Effect::Title(_)
@@ -254,6 +264,11 @@ impl Rig {
             Effect::KeepSetting(setting, _) => {
                 self.done.push(effect);
                 Some(Message::SettingKept(setting, self.keeping.clone()))
+            }
+            Effect::ReadRules => Some(Message::RulesRead(self.rules_now.clone().map(|text| parse_rules(text).unwrap()))),
+            Effect::Rehearse(number, rules, days, now) => {
+                let alerts = self.deployment.alerts.clone();
+                Some(block_on(rehearse_rules(&*alerts, number, &rules, days, now, |_| {})))
             }
             Effect::MatchOrders(alert, change) => self.desk.as_ref().and_then(|desk| match_orders(desk, &alert, change)),
             Effect::Export(number, request) => {

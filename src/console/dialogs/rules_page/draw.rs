@@ -1,0 +1,322 @@
+//! Draws the rules: one line each, and below the one under the cursor in full.
+
+use ratatui::Frame;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::{REHEARSED_DAYS, Rehearsed, RulesPage, Target, WaitingMatches, today};
+use crate::console::dialogs::alert_rows::{open_page, scrolled};
+use crate::console::pen::put_right;
+use crate::console::rule_acts::grace_of_rules;
+use crate::console::text::{columns, count, counted, sanitize, wrap};
+use crate::console::{Action, AppContext, Loadable, Pen};
+use crate::domain::rule::{DecisionRule, RehearsedRule};
+
+/// From so many columns on the rehearsal stands in columns of its own.
+const WIDE: u16 = 112;
+
+/// From so many rows on there is room for blank lines.
+const ROOMY: u16 = 18;
+
+/// Columns of the labels below the list.
+const LABEL: u16 = 12;
+
+/// Blank columns between two of the list, and the widest that answers get.
+const GAP: u16 = 2;
+const WIDEST_ANSWER: u16 = 36;
+
+/// A column of the list: its title, how wide it is, and whether numbers stand in it.
+struct Column {
+    title: &'static str,
+    width: u16,
+    right: bool,
+}
+
+const fn left(title: &'static str, width: u16) -> Column {
+    Column { title, width, right: false }
+}
+
+const fn right(title: &'static str, width: u16) -> Column {
+    Column { title, width, right: true }
+}
+
+/// The columns that there is room for, where the longest name of a rule has so many columns.
+fn layout(width: u16, longest: u16) -> Vec<Column> {
+    let numbers = [right("OPEN NOW", 10), right("TODAY", 5)];
+    let rehearsed = [right("MATCHED", 7), right("AGREED", 6), right("DISAGREED", 9), right("UNDECIDED", 9)];
+    let numbers: Vec<Column> = numbers.into_iter().chain(rehearsed.into_iter().filter(|_| width >= WIDE)).collect();
+    let here = left("HERE", 8);
+    let taken = numbers.iter().map(|column| column.width + GAP).sum::<u16>() + here.width + 2 * GAP + 2;
+    let rest = width.saturating_sub(taken);
+    let name = longest.clamp(4, (rest / 2).max(4));
+    let suggests = rest.saturating_sub(name).min(WIDEST_ANSWER);
+    [left("RULE", name), here, left("SUGGESTS", suggests)].into_iter().chain(numbers).collect()
+}
+
+/// The number of what waits, as exact as it is known: `12`, `12 of 100`.
+fn waits(known: Option<&Loadable<WaitingMatches>>) -> String {
+    match known {
+        Some(Loadable::Loaded(matches)) if matches.is_all() => count(matches.won),
+        Some(Loadable::Loaded(matches)) => format!("{} of {}", count(matches.won), count(matches.read)),
+        Some(Loadable::Failed(_)) => "?".to_owned(),
+        _ => "…".to_owned(),
+    }
+}
+
+impl RulesPage {
+    pub(super) fn draw_all(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
+        self.targets.clear();
+        let (buffer, theme) = (frame.buffer_mut(), &cx.theme);
+        open_page(&cx.draw_context(), buffer, area);
+        let inside = Rect { x: area.x + 2, width: area.width.saturating_sub(4), ..area };
+        let gap = u16::from(area.height >= ROOMY);
+        let keys = Rect { y: area.bottom().saturating_sub(1), height: 1, ..inside };
+        let mut y = inside.y + gap;
+        let line = |y: u16| Rect { y, height: u16::from(y < keys.y), ..inside };
+        let rules = &cx.settings.rules;
+        let mut pen = Pen::new(buffer, line(y));
+        pen.put("Rules", theme.strong);
+        pen.skip(3);
+        if !rules.is_empty() {
+            let (words, style) = acting(cx);
+            pen.put(&words, style);
+        }
+        y += 1;
+        let file = cx.settings.rules_in.as_deref().unwrap_or("no file of rules");
+        let read = format!("{}, read {}", sanitize(file), cx.times().second(cx.rules_read_at));
+        Pen::new(buffer, line(y)).put(&read, theme.quiet);
+        y += 1 + gap;
+        if rules.is_empty() {
+            self.draw_empty(buffer, Rect { y, height: keys.y.saturating_sub(y), ..inside }, cx);
+        } else {
+            let room = usize::from(keys.y.saturating_sub(y + 1) / 2).clamp(1, rules.len());
+            y = self.draw_list(buffer, Rect { y, ..inside }, room, cx) + gap;
+            self.draw_rule(buffer, Rect { y, height: keys.y.saturating_sub(y), ..inside }, cx);
+        }
+        self.draw_keys(buffer, keys, cx);
+    }
+
+    fn draw_list(&self, buffer: &mut Buffer, area: Rect, room: usize, cx: &AppContext) -> u16 {
+        let (theme, rules) = (&cx.theme, &cx.settings.rules);
+        let longest = rules.iter().map(|rule| columns(&rule.name)).max().unwrap_or(0);
+        let layout = layout(area.width, longest);
+        let put = |buffer: &mut Buffer, y: u16, cells: &[(String, Style)]| {
+            let mut x = area.x + 2;
+            for (column, (text, style)) in layout.iter().zip(cells) {
+                let cell = Rect { x, y, width: column.width.min(area.right().saturating_sub(x)), height: 1 };
+                if column.right {
+                    put_right(buffer, cell, text, *style);
+                } else {
+                    Pen::new(buffer, cell).put(text, *style);
+                }
+                x += column.width + GAP;
+            }
+        };
+        let heads: Vec<_> = layout.iter().map(|column| (column.title.to_owned(), theme.quiet)).collect();
+        put(buffer, area.y, &heads);
+        let top = scrolled(0, self.at, rules.len(), room);
+        let mut y = area.y + 1;
+        for (row, rule) in rules.iter().enumerate().skip(top).take(room) {
+            let line = Rect { x: area.x.saturating_sub(2), y, width: area.width + 4, height: 1 };
+            let strong = if row == self.at { theme.strong } else { theme.plain };
+            put(buffer, y, &self.cells(rule, strong, cx));
+            if row == self.at {
+                theme.mark_row(buffer, line);
+            }
+            self.targets.push(line, Target::Row(row));
+            y += 1;
+        }
+        y
+    }
+
+    fn cells(&self, rule: &DecisionRule, strong: Style, cx: &AppContext) -> Vec<(String, Style)> {
+        let theme = &cx.theme;
+        let here = match acts(rule, cx) {
+            Some(true) => ("acts", if cx.place.may_be_production() { theme.warning } else { theme.plain }),
+            Some(false) => ("paused", theme.quiet),
+            None => ("suggests", theme.quiet),
+        };
+        let staged = today(rule, cx).staged;
+        let number = |number: u64, style: Style| {
+            (if number == 0 { "–".to_owned() } else { count(number) }, if number == 0 { theme.quiet } else { style })
+        };
+        let mut cells = vec![
+            (sanitize(&rule.name).into_owned(), strong),
+            (here.0.to_owned(), here.1),
+            (rule.decision.words(), theme.plain),
+            (waits(self.waiting.get(&rule.name)), theme.plain),
+            number(staged, theme.plain),
+        ];
+        let quiet = |text: &str| (text.to_owned(), theme.quiet);
+        cells.extend(match self.rehearsed(rule) {
+            Some(RehearsedRule { matched, agreed, disagreed, undecided }) => {
+                [number(matched, theme.plain), number(agreed, theme.ok), number(disagreed, theme.warning), number(undecided, theme.plain)]
+            }
+            None => [quiet("·"), quiet("·"), quiet("·"), quiet("·")],
+        });
+        cells
+    }
+
+    /// What the rehearsal found of a rule.
+    fn rehearsed(&self, rule: &DecisionRule) -> Option<RehearsedRule> {
+        let Rehearsed::Done(days, _) = &self.rehearsed else { return None };
+        days.counts.iter().find(|(name, _)| *name == rule.name).map(|(_, counts)| *counts)
+    }
+
+    /// The rule under the cursor in full, and what its numbers are.
+    fn draw_rule(&self, buffer: &mut Buffer, area: Rect, cx: &AppContext) {
+        let (theme, Some(rule)) = (&cx.theme, self.rule(cx)) else { return };
+        let mut facts: Vec<(&str, String, Style)> =
+            vec![("query", sanitize(&rule.text).into_owned(), theme.plain), ("answer", rule.decision.words(), theme.strong)];
+        if !rule.comments.is_empty() {
+            facts.push(("comment", sanitize(&rule.comments).into_owned(), theme.plain));
+        }
+        facts.push(("line", rule.line.to_string(), theme.quiet));
+        facts.push(("open now", self.waits_in_words(rule, cx), theme.plain));
+        let today = today(rule, cx);
+        let words = match today.staged {
+            0 => "it staged nothing today".to_owned(),
+            staged => format!("{} staged by it: {} recorded, {} taken back", count(staged), count(today.recorded), count(today.taken_back)),
+        };
+        facts.push(("today", words, theme.plain));
+        let key = cx.key(Action::Rehearse);
+        let (words, style) = match &self.rehearsed {
+            Rehearsed::NotAsked => {
+                (format!("{key} tries the rules on the alerts of the last {REHEARSED_DAYS} days; nothing is sent"), theme.quiet)
+            }
+            Rehearsed::Running(read, total) => {
+                let of = total.map_or_else(String::new, |total| format!(" of {}", count(total)));
+                (format!("reading the last {REHEARSED_DAYS} days: {}{of} alerts; esc gives it up", count(*read)), theme.accent)
+            }
+            Rehearsed::Failed(why) => (format!("not rehearsed: {}", sanitize(why)), theme.warning),
+            Rehearsed::Done(days, at) => {
+                let own = self.rehearsed(rule).unwrap_or_default();
+                let short = days.short.as_ref().map_or_else(String::new, |why| format!(" Not all could be read: {}", sanitize(why)));
+                let words = format!(
+                    "{} matched in {} days: {} decided as it suggests, {} otherwise, {} without an outcome. Of {} no rule matches {}; read at {}.{short}",
+                    count(own.matched),
+                    days.days,
+                    count(own.agreed),
+                    count(own.disagreed),
+                    count(own.undecided),
+                    counted(days.alerts, "alert", "alerts"),
+                    count(days.unmatched),
+                    cx.times().second(*at),
+                );
+                (words, theme.plain)
+            }
+        };
+        facts.push(("rehearsal", words, style));
+        let mut y = area.y;
+        for (label, words, style) in facts {
+            for (index, text) in wrap(&words, area.width.saturating_sub(LABEL)).into_iter().enumerate() {
+                if y >= area.bottom() {
+                    return;
+                }
+                let mut pen = Pen::new(buffer, Rect { y, height: 1, ..area });
+                pen.put(if index == 0 { label } else { "" }, theme.quiet);
+                Pen::new(buffer, Rect { x: area.x + LABEL, y, width: area.width.saturating_sub(LABEL), height: 1 }).put(&text, style);
+                y += 1;
+            }
+        }
+    }
+
+    /// What the number of what waits is, exactly.
+    fn waits_in_words(&self, rule: &DecisionRule, cx: &AppContext) -> String {
+        let first = cx.settings.rules.first().is_some_and(|first| first.name == rule.name);
+        let wins = if first { "" } else { " and no rule before it does" };
+        let read = self.counted_at.map_or_else(String::new, |at| format!("; read at {}", cx.times().second(at)));
+        match self.waiting.get(&rule.name) {
+            Some(Loadable::Loaded(_)) if rule.waiting().is_none() => {
+                "it wants nothing that waits: its query names no open status".to_owned()
+            }
+            Some(Loadable::Loaded(matches)) if matches.is_all() => {
+                let verb = if matches.won == 1 { "waits" } else { "wait" };
+                format!("{} {verb} that it matches{wins}{read}", count(matches.won))
+            }
+            Some(Loadable::Loaded(matches)) => format!(
+                "it matches {} of the {} that lapse first{wins}; {} more were not read{read}",
+                count(matches.won),
+                count(matches.read),
+                count(matches.total - matches.read)
+            ),
+            Some(Loadable::Failed(error)) => format!("not known: {}", sanitize(&error.to_string())),
+            _ => "being read…".to_owned(),
+        }
+    }
+
+    fn draw_empty(&self, buffer: &mut Buffer, area: Rect, cx: &AppContext) {
+        let theme = &cx.theme;
+        let file = cx.settings.rules_in.as_deref().unwrap_or("rules.txt beside the settings, or the file that AVERT_RULES names");
+        let place = format!("A line each in {}, written with an editor:", sanitize(file));
+        let key = cx.key(Action::Refresh);
+        let reads = format!("{key} reads the file again. avert rules rehearse says beforehand what rules would have done.");
+        let lines = [
+            ("There is no rule.", theme.strong),
+            (
+                "A rule is a query and an answer: it marks what it matches, and t opens the form with its answer. It stages by itself only where a profile names it.",
+                theme.plain,
+            ),
+            ("", theme.plain),
+            (place.as_str(), theme.plain),
+            ("small: amount<25 currency:EUR,USD -> refunded \"below the fee of a dispute\"", theme.accent),
+            ("", theme.plain),
+            (reads.as_str(), theme.quiet),
+        ];
+        let wrapped = lines.iter().flat_map(|(text, style)| {
+            let lines = wrap(text, area.width);
+            let lines = if lines.is_empty() { vec![String::new()] } else { lines };
+            lines.into_iter().map(move |line| (line, *style))
+        });
+        for ((text, style), y) in wrapped.zip(area.y..area.bottom()) {
+            Pen::new(buffer, Rect { y, height: 1, ..area }).put(&text, style);
+        }
+    }
+
+    fn draw_keys(&self, buffer: &mut Buffer, line: Rect, cx: &AppContext) {
+        let mut pen = Pen::new(buffer, line);
+        let running = matches!(self.rehearsed, Rehearsed::Running(..));
+        let mut offered = vec![(Action::Back, if running { "give it up" } else { "back" })];
+        if !cx.settings.rules.is_empty() {
+            offered.extend([(Action::Open, "its alerts"), (Action::Rehearse, "rehearse")]);
+        }
+        offered.push((Action::Refresh, "read again"));
+        if !cx.auto.names().is_empty() && !cx.place.read_only {
+            offered.push((Action::RulesPause, if cx.auto.is_paused() { "go on" } else { "pause" }));
+        }
+        offered.push((Action::Help, "help"));
+        for (action, words) in offered {
+            let key = cx.key(action);
+            if columns(&key) + 1 + columns(words) > pen.room() {
+                continue;
+            }
+            self.targets.push(pen.put_key(&key, words, &cx.theme), Target::Do(action));
+            pen.skip(3);
+        }
+    }
+}
+
+/// Whether a rule acts here: `Some(false)` while it is paused, `None` where it only suggests.
+fn acts(rule: &DecisionRule, cx: &AppContext) -> Option<bool> {
+    let named = cx.auto.names().iter().any(|name| name.eq_ignore_ascii_case(&rule.name)) && !cx.place.read_only;
+    named.then(|| cx.auto.act())
+}
+
+/// What acts here, in words.
+fn acting(cx: &AppContext) -> (String, Style) {
+    let (theme, auto) = (&cx.theme, &cx.auto);
+    let names = sanitize(&auto.names().join(", ")).into_owned();
+    let key = cx.key(Action::RulesPause);
+    let grace = grace_of_rules(cx.grace()).num_seconds();
+    let verb = if auto.names().len() == 1 { "stages by itself" } else { "stage by themselves" };
+    match (auto.names().is_empty(), cx.place.read_only, auto.act()) {
+        (true, ..) => ("they suggest; none stages by itself here".to_owned(), theme.quiet),
+        (_, true, _) => (format!("{names} is named, and read-only: nothing is staged"), theme.quiet),
+        (_, _, false) => (format!("{names} paused; {key} goes on"), theme.plain),
+        (_, _, true) => {
+            let style = if cx.place.may_be_production() { theme.warning } else { theme.plain };
+            (format!("{names} {verb}, {grace} s to take it back; {key} pauses"), style)
+        }
+    }
+}

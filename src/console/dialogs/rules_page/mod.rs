@@ -1,0 +1,295 @@
+//! The rules on a page: what each one wants and answers, whether it acts here, what waits of it, what it did today, and how it would have done.
+
+mod draw;
+
+use std::collections::HashMap;
+
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseEventKind};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+
+use crate::console::screens::ScreenName;
+use crate::console::{
+    Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, Reply, Tone, dialog, times,
+};
+use crate::desk::closing::ClosingAlerts;
+use crate::desk::rehearsing::RehearsedDays;
+use crate::desk::{DecisionFate, DecisionRecord};
+use crate::domain::query;
+use crate::domain::rule::{DecisionRule, suggestion};
+use crate::domain::{AlertFilter, Timestamp};
+
+/// Whose keys it takes.
+const CONTEXTS: [KeyContext; 2] = [KeyContext::Rules, KeyContext::Always];
+
+/// So many days are rehearsed.
+pub const REHEARSED_DAYS: u32 = 30;
+
+/// The number of the page's own question; rounds of rules that act are numbered from 1.
+const OWN: u64 = 0;
+
+/// What a click can meet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Target {
+    Row(usize),
+    Do(Action),
+}
+
+/// How many alerts wait that a rule wins, as far as one page of the list tells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WaitingMatches {
+    /// Of those that were read.
+    pub won: u64,
+    pub read: u64,
+    /// How many the list has of what it can be asked for.
+    pub total: u64,
+}
+
+impl WaitingMatches {
+    /// Whether it is all there are.
+    pub fn is_all(self) -> bool {
+        self.read >= self.total
+    }
+}
+
+/// How far the rehearsal is.
+#[derive(Debug, Clone, Default, PartialEq)]
+enum Rehearsed {
+    #[default]
+    NotAsked,
+    /// How many of how many were read.
+    Running(u64, Option<u64>),
+    Done(RehearsedDays, Timestamp),
+    Failed(String),
+}
+
+/// What decisions a rule staged today came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Today {
+    staged: u64,
+    recorded: u64,
+    taken_back: u64,
+}
+
+/// The page while it is open.
+#[derive(Debug, Default)]
+pub struct RulesPage {
+    at: usize,
+    /// By name.
+    waiting: HashMap<String, Loadable<WaitingMatches>>,
+    /// The rules that were asked for, in the order of the question.
+    asked: Vec<String>,
+    counted_at: Option<Timestamp>,
+    rehearsed: Rehearsed,
+    /// The number of the rehearsal.
+    rehearsals: u64,
+    targets: ClickTargets<Target>,
+}
+
+/// Opens it.
+pub fn open(cx: &AppContext) -> Orders {
+    let mut page = RulesPage::default();
+    let asked = page.ask(cx);
+    dialog::open(page).into_iter().chain(asked).collect()
+}
+
+impl RulesPage {
+    /// Asks what waits of each rule.
+    fn ask(&mut self, cx: &AppContext) -> Orders {
+        let (mut filters, mut asked): (Vec<AlertFilter>, Vec<String>) = Default::default();
+        self.waiting.clear();
+        for rule in cx.settings.rules.iter() {
+            let counts = match rule.waiting() {
+                Some(filter) => {
+                    filters.push(filter);
+                    asked.push(rule.name.clone());
+                    Loadable::Loading
+                }
+                None => Loadable::Loaded(WaitingMatches { won: 0, read: 0, total: 0 }),
+            };
+            self.waiting.insert(rule.name.clone(), counts);
+        }
+        self.asked = asked;
+        if filters.is_empty() { Vec::new() } else { vec![Effect::ReadForRules(OWN, filters).into()] }
+    }
+
+    fn take(&mut self, read: &[Reply<ClosingAlerts>], cx: &AppContext) {
+        for (name, answer) in self.asked.iter().zip(read) {
+            let won = |page: &ClosingAlerts| {
+                let wins = |rule: Option<&DecisionRule>| rule.is_some_and(|rule| rule.name == *name);
+                let won = page.alerts.iter().filter(|alert| wins(suggestion(&cx.settings.rules, alert, cx.now))).count();
+                WaitingMatches { won: won as u64, read: page.alerts.len() as u64, total: page.total }
+            };
+            let known = self.waiting.entry(name.clone()).or_default();
+            known.answer(answer.as_ref().map(won).map_err(Clone::clone));
+        }
+        self.counted_at = Some(cx.now);
+    }
+
+    fn rule<'c>(&self, cx: &'c AppContext) -> Option<&'c DecisionRule> {
+        cx.settings.rules.get(self.at)
+    }
+
+    fn move_to(&mut self, row: usize, cx: &AppContext) {
+        self.at = row.min(cx.settings.rules.len().saturating_sub(1));
+    }
+
+    fn act(&mut self, action: Action, cx: &mut AppContext) -> Orders {
+        match action {
+            Action::Back if matches!(self.rehearsed, Rehearsed::Running(..)) => {
+                self.rehearsed = Rehearsed::NotAsked;
+                return vec![Effect::GiveUpRehearsal.into()];
+            }
+            Action::Back => return vec![Order::Close],
+            Action::Down => self.move_to(self.at + 1, cx),
+            Action::Up => self.move_to(self.at.saturating_sub(1), cx),
+            Action::PageDown => self.move_to(self.at + 10, cx),
+            Action::PageUp => self.move_to(self.at.saturating_sub(10), cx),
+            Action::Top => self.move_to(0, cx),
+            Action::Bottom => self.move_to(usize::MAX, cx),
+            Action::RulesShow => {}
+            Action::Refresh => return vec![Effect::ReadRules.into()],
+            Action::Rehearse => return self.rehearse(cx),
+            Action::Open => return self.list(cx),
+            // What leads elsewhere leaves the page.
+            Action::Find | Action::GoToTold => return self.leave(action),
+            action if ScreenName::of(action).is_some() => return self.leave(action),
+            action if is_everywhere(action) => return vec![Order::Act(action)],
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    fn leave(&self, action: Action) -> Orders {
+        let given_up = matches!(self.rehearsed, Rehearsed::Running(..)).then(|| Effect::GiveUpRehearsal.into());
+        given_up.into_iter().chain([Order::Close, Order::Act(action)]).collect()
+    }
+
+    fn rehearse(&mut self, cx: &AppContext) -> Orders {
+        if cx.settings.rules.is_empty() || matches!(self.rehearsed, Rehearsed::Running(..)) {
+            return Vec::new();
+        }
+        self.rehearsals += 1;
+        self.rehearsed = Rehearsed::Running(0, None);
+        vec![Effect::Rehearse(self.rehearsals, cx.settings.rules.clone(), REHEARSED_DAYS, cx.now).into()]
+    }
+
+    /// Goes to the Queue with the rule's query as its filter.
+    fn list(&self, cx: &mut AppContext) -> Orders {
+        let Some(rule) = self.rule(cx).cloned() else { return Vec::new() };
+        match query::parse(&rule.text) {
+            Ok((filter, sort)) => {
+                let mut outcome = self.leave(Action::ShowQueue);
+                outcome.push(Message::List(filter, sort).into());
+                outcome
+            }
+            Err(error) => {
+                cx.notify(Tone::Note, format!("The Queue cannot list what {} matches: {error}", rule.name));
+                Vec::new()
+            }
+        }
+    }
+
+    fn key(&mut self, key: KeyEvent, cx: &mut AppContext) -> Orders {
+        if key.code == KeyCode::Esc && key.modifiers == KeyModifiers::NONE {
+            return self.act(Action::Back, cx);
+        }
+        match cx.settings.keymap.action(&CONTEXTS, key.into()) {
+            Some(action) => self.act(action, cx),
+            None => Vec::new(),
+        }
+    }
+}
+
+/// What a rule did on the day that it is, as the journal tells it.
+fn today(rule: &DecisionRule, cx: &AppContext) -> Today {
+    let is_own = |record: &&DecisionRecord| {
+        record.rule.as_deref() == Some(rule.name.as_str())
+            && record.place == cx.journal.place()
+            && times::same_day(record.made_at, cx.now, cx.settings.zone)
+    };
+    let mut today = Today::default();
+    for record in cx.journal.history().records().iter().filter(is_own) {
+        today.staged += 1;
+        today.recorded += u64::from(matches!(record.fate(), DecisionFate::Recorded(_)));
+        today.taken_back += u64::from(*record.fate() == DecisionFate::TakenBack);
+    }
+    today
+}
+
+/// Whether an action means the same on the page as on every screen.
+fn is_everywhere(action: Action) -> bool {
+    use Action::{Help, Mouse, Palette, ProgramLog, Quit, Redraw, RulesPause, Suspend, Undo};
+    matches!(action, Help | Mouse | Palette | ProgramLog | Quit | Redraw | RulesPause | Suspend | Undo)
+}
+
+impl Dialog for RulesPage {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
+        match message {
+            Message::Input(Event::Key(key)) => return self.key(*key, cx),
+            Message::Input(Event::Mouse(mouse)) => match mouse.kind {
+                MouseEventKind::ScrollDown => self.move_to(self.at + 1, cx),
+                MouseEventKind::ScrollUp => self.move_to(self.at.saturating_sub(1), cx),
+                _ => match self.targets.clicked(&Event::Mouse(*mouse)) {
+                    Some(Target::Row(row)) => self.move_to(row, cx),
+                    Some(Target::Do(action)) => return self.act(action, cx),
+                    None => {}
+                },
+            },
+            Message::ReadForRules(OWN, read) => self.take(read, cx),
+            Message::RulesTaken => {
+                self.move_to(self.at, cx);
+                // What was rehearsed were other rules.
+                let given_up = matches!(self.rehearsed, Rehearsed::Running(..)).then(|| Effect::GiveUpRehearsal.into());
+                self.rehearsed = Rehearsed::NotAsked;
+                let asked = self.ask(cx);
+                return given_up.into_iter().chain(asked).collect();
+            }
+            Message::Rehearsing(number, read, total) if *number == self.rehearsals => {
+                if matches!(self.rehearsed, Rehearsed::Running(..)) {
+                    self.rehearsed = Rehearsed::Running(*read, Some(*total));
+                }
+            }
+            Message::Rehearsed(number, answer) if *number == self.rehearsals => {
+                if matches!(self.rehearsed, Rehearsed::Running(..)) {
+                    self.rehearsed = match answer {
+                        Ok(days) => Rehearsed::Done(days.clone(), cx.now),
+                        Err(why) => Rehearsed::Failed(why.clone()),
+                    };
+                }
+            }
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    fn contexts(&self) -> &'static [KeyContext] {
+        &CONTEXTS
+    }
+
+    fn offers(&self, action: Action, cx: &AppContext) -> bool {
+        use Action::{Back, Bottom, Down, Find, Open, PageDown, PageUp, Refresh, Rehearse, Top, Up};
+        match action {
+            Down | Up | Top | Bottom | PageDown | PageUp => cx.settings.rules.len() > 1,
+            Open | Rehearse => !cx.settings.rules.is_empty(),
+            Action::Undo => !cx.decisions.staged().is_empty(),
+            Action::GoToTold => cx.toasts.about().is_some(),
+            Action::RulesPause => !cx.auto.names().is_empty(),
+            Back | Find | Refresh => true,
+            action => ScreenName::of(action).is_some() || is_everywhere(action),
+        }
+    }
+
+    fn act(&mut self, action: Action, cx: &mut AppContext) -> Option<Orders> {
+        // What is the same everywhere the application does; nothing else ever goes on to what lies below.
+        (!is_everywhere(action)).then(|| self.act(action, cx))
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
+        self.draw_all(frame, area, cx);
+    }
+
+    fn abandon(&mut self, _: &mut AppContext) -> Vec<Effect> {
+        if matches!(self.rehearsed, Rehearsed::Running(..)) { vec![Effect::GiveUpRehearsal] } else { Vec::new() }
+    }
+}
