@@ -25,7 +25,7 @@ use crate::config;
 use crate::console::keymap::Keymap;
 use crate::console::notices::{DesktopSequence, NoticeSettings};
 use crate::console::program_log::ProgramLog;
-use crate::console::rules_file::RulesFile;
+use crate::console::rules_file::{ReadRules, RulesFile};
 use crate::console::setting::{SettingOverride, SettingsKeeper};
 use crate::console::theme::ThemeName;
 use crate::console::times::ShownClocks;
@@ -264,9 +264,8 @@ pub(super) fn console_settings(context: &Context, args: &ConsoleArgs, reports: P
 
 /// The same with rules, and those of them that stage by themselves.
 pub(super) fn with_rules(settings: Preferences, rules: &RulesText) -> Result<Preferences, Misused> {
-    let rules_in = Some(rules.place());
-    let (rules, auto_rules) = rules.for_console()?;
-    Ok(Preferences { rules: rules.into(), auto_rules, rules_in, ..settings })
+    let (ReadRules { rules, place }, auto_rules) = rules.for_console()?;
+    Ok(Preferences { rules: rules.into(), auto_rules, rules_in: Some(place), ..settings })
 }
 
 /// How the console calls, by the settings.

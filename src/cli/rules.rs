@@ -13,7 +13,7 @@ use super::failure::{Misused, say};
 use super::output::{Report, Rows};
 use super::source::AlertAccess;
 use super::target::variable;
-use crate::console::rules_file::RulesFile;
+use crate::console::rules_file::{ReadRules, RulesFile};
 use crate::desk::rehearsing::{RehearsalSink, alerts_since};
 use crate::domain::resolution::InvalidReason;
 use crate::domain::rule::{DecisionRule, Rehearsal, RehearsedRule, parse_rules};
@@ -79,20 +79,21 @@ impl RulesText {
     }
 
     /// The rules for a console, and which of them stage by themselves.
-    pub(super) fn for_console(&self) -> Result<(Vec<DecisionRule>, Vec<String>), Misused> {
-        let rules = RulesFile::read(self).map_err(Misused)?;
-        let acting = self.named(&rules).map_err(Misused)?;
-        Ok((rules, acting))
+    pub(super) fn for_console(&self) -> Result<(ReadRules, Vec<String>), Misused> {
+        let read = self.read().map_err(Misused)?;
+        let acting = self.named(&read.rules).map_err(Misused)?;
+        Ok((read, acting))
+    }
+
+    /// Where the file is, in words.
+    fn place(&self) -> String {
+        self.file.as_ref().map_or_else(|| format!("the file that {RULES} names"), |file| file.display().to_string())
     }
 }
 
 impl RulesFile for RulesText {
-    fn place(&self) -> String {
-        self.file.as_ref().map_or_else(|| format!("the file that {RULES} names"), |file| file.display().to_string())
-    }
-
-    fn read(&self) -> Result<Vec<DecisionRule>, String> {
-        let place = self.place();
+    fn read(&self) -> Result<ReadRules, String> {
+        let mut place = self.place();
         let text = match self.file.as_ref().map(std::fs::read_to_string) {
             Some(Ok(text)) => text,
             Some(Err(error)) if error.kind() == io::ErrorKind::NotFound && !self.is_named => String::new(),
@@ -100,19 +101,20 @@ impl RulesFile for RulesText {
             // A console without a place for settings has no rules either.
             None => String::new(),
         };
-        let parse = |text: &str| {
+        let parse = |text: &str, place: &str| {
             parse_rules(text).map_err(|errors| {
                 let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
                 format!("the rules in {place}: {}", lines.join("\n"))
             })
         };
-        let mut rules = parse(&text)?;
+        let mut rules = parse(&text, &place)?;
         if let Some(built_in) = self.built_in.filter(|_| rules.is_empty()) {
-            rules = parse(built_in)?;
+            rules = parse(built_in, &place)?;
+            place = format!("the demo's own, as there is none in {place}");
         }
         // A rule that is to stage by itself is never missed in silence.
         self.named(&rules)?;
-        Ok(rules)
+        Ok(ReadRules { rules, place })
     }
 }
 
@@ -123,7 +125,8 @@ fn read(context: &Context) -> anyhow::Result<(Vec<DecisionRule>, String)> {
         let nowhere = format!("there is no home directory for rules: name their file in {RULES}");
         return Err(Misused(nowhere).into());
     }
-    Ok((RulesFile::read(&file).map_err(Misused)?, file.place()))
+    let read = file.read().map_err(Misused)?;
+    Ok((read.rules, read.place))
 }
 
 fn listing(rules: &[DecisionRule], place: &str) -> Report {

@@ -8,6 +8,7 @@ use crossterm::event::Event;
 use super::Action;
 use super::listener::{ListenRequest, ReplayRequest, RequestFailure};
 use super::program_log::LogLine;
+use super::rules_file::ReadRules;
 use super::screens::queue::columns::Column;
 use super::screens::queue::listing::Ticket;
 use super::setting::SettingValue;
@@ -19,7 +20,6 @@ use crate::desk::{
     ClosingAlerts, DeskFigures, Draft, ExportFailure, FoundInsights, JournalDecision, JournalPart, MatchedOrders, SalesCount,
 };
 use crate::domain::indeterminate::Found;
-use crate::domain::rule::DecisionRule;
 use crate::domain::webhook::received::{ReceivedEvent, ReplayedEvent};
 use crate::domain::{
     Alert, AlertFilter, AlertId, AtRisk, AuditEntry, CreatedCredential, CredentialKind, CredentialList, Delivery, DeliveryFilter,
@@ -60,7 +60,7 @@ pub enum Message {
     /// What waits within the filters of rules, by the number of the request for it.
     ReadForRules(u64, Vec<Reply<ClosingAlerts>>),
     /// What the file of rules says by now, or what is wrong with it.
-    RulesRead(Result<Vec<DecisionRule>, String>),
+    RulesRead(Result<ReadRules, String>),
     /// Other rules hold from now on.
     RulesTaken,
     /// How many alerts a rehearsal has read, and of how many.

@@ -2,14 +2,19 @@
 
 use crate::domain::rule::DecisionRule;
 
+/// Rules as they were read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadRules {
+    pub rules: Vec<DecisionRule>,
+    /// Where they are, in words.
+    pub place: String,
+}
+
 /// Where the rules of a console are.
 pub trait RulesFile: Send + Sync {
-    /// Where they are, in words.
-    fn place(&self) -> String;
-
     /// Reads them.
     ///
     /// # Errors
     /// What is wrong, in words; then the rules that were read before stay.
-    fn read(&self) -> Result<Vec<DecisionRule>, String>;
+    fn read(&self) -> Result<ReadRules, String>;
 }

@@ -9,6 +9,7 @@ use super::auto_rules::Candidate;
 use super::guards::{KnownDecisions, looked_up_at_once, on_its_payment};
 use super::resolving::staged;
 use super::rule_acts::{RuleAct, RuleActs, RuleDesk, grace_of_rules};
+use super::rules_file::ReadRules;
 use super::text::counted;
 use super::{Action, AppContext, Effect, Loadable, Message, Orders, Reply, Tone};
 use crate::desk::closing::ClosingAlerts;
@@ -149,12 +150,12 @@ impl App {
     }
 
     /// Takes in what the file of rules says by now; where something is wrong with it, the rules of before stay.
-    pub(super) fn take_rules(&mut self, answer: Result<Vec<DecisionRule>, String>) -> Orders {
+    pub(super) fn take_rules(&mut self, answer: Result<ReadRules, String>) -> Orders {
         let cx = &mut self.cx;
         match answer {
-            Ok(rules) => {
+            Ok(ReadRules { rules, place }) => {
                 cx.notify(Tone::Good, format!("Read again: {}.", counted(rules.len() as u64, "rule", "rules")));
-                cx.settings.rules = rules.into();
+                (cx.settings.rules, cx.settings.rules_in) = (rules.into(), Some(place));
                 cx.rules_read_at = cx.now;
                 vec![Message::RulesTaken.into()]
             }

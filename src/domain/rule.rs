@@ -89,3 +89,18 @@ fn as_it_waited(alert: &Alert, now: Timestamp) -> (Alert, Timestamp) {
     let deadline = if alert.is_over() { alert.deadline.moment().map_or(Deadline::Unknown, Deadline::At) } else { alert.deadline };
     (Alert { status: AlertStatus::Open, outcome: None, expired_at: None, deadline, ..alert.clone() }, last)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_of_a_rule_is_open_and_nothing_where_its_query_names_no_open_status() {
+        let rules =
+            parse_rules("a: provider:ethoca -> refunded\nb: status:open,refunded -> refunded\nc: status:refunded -> refunded").unwrap();
+
+        let waiting: Vec<_> = rules.iter().map(|rule| rule.waiting().map(|filter| filter.statuses)).collect();
+
+        assert_eq!(waiting, [Some(vec![AlertStatus::Open]), Some(vec![AlertStatus::Open]), None]);
+    }
+}

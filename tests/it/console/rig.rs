@@ -10,6 +10,7 @@ use avert::console::effects::{Effect, match_orders, perform};
 use avert::console::message::Message;
 use avert::console::notices::NoticeSettings;
 use avert::console::program_log::LogLine;
+use avert::console::rules_file::ReadRules;
 use avert::console::setting::SettingOverride;
 use avert::console::theme::{Theme, ThemeName};
 use avert::console::times::{ShownClocks, Zone};
@@ -265,7 +266,7 @@ impl Rig {
                 self.done.push(effect);
                 Some(Message::SettingKept(setting, self.keeping.clone()))
             }
-            Effect::ReadRules => Some(Message::RulesRead(self.rules_now.clone().map(|text| parse_rules(text).unwrap()))),
+            Effect::ReadRules => Some(Message::RulesRead(self.rules_now.clone().map(rules_of))),
             Effect::Rehearse(number, rules, days, now) => {
                 let alerts = self.deployment.alerts.clone();
                 Some(block_on(rehearse_rules(&*alerts, number, &rules, days, now, |_| {})))
@@ -417,6 +418,11 @@ impl Rig {
 pub fn records() -> AlertRecords {
     let record = |alert: &Alert| serde_json::json!({ "providerId": alert.provider_id }).to_string();
     AlertRecords { columns: vec!["providerId".to_owned()], record: Arc::new(record) }
+}
+
+/// A text of rules as it is read again.
+fn rules_of(text: &str) -> ReadRules {
+    ReadRules { rules: parse_rules(text).unwrap(), place: "/home/omar/.config/avert/rules.txt".to_owned() }
 }
 
 /// A key by its name.
