@@ -74,7 +74,8 @@ impl App {
 
     fn take_matched(&mut self, read: &[Reply<ClosingAlerts>]) -> Orders {
         let now = self.cx.now;
-        let names: Vec<String> = acting(&self.cx).filter(|rule| rule.waiting(self.cx.views.vocabulary).is_some()).map(|rule| rule.name.clone()).collect();
+        let names: Vec<String> =
+            acting(&self.cx).filter(|rule| rule.waiting(self.cx.views.vocabulary).is_some()).map(|rule| rule.name.clone()).collect();
         for (answer, name) in read.iter().zip(names) {
             match answer {
                 Ok(_) => {}

@@ -94,13 +94,26 @@ fn as_it_waited(alert: &Alert, now: Timestamp) -> (Alert, Timestamp) {
 mod tests {
     use super::*;
 
+    fn rule(text: &str) -> DecisionRule {
+        parse_rules(text).unwrap().remove(0)
+    }
+
     #[test]
     fn what_waits_of_a_rule_is_open_and_nothing_where_its_query_names_no_open_status() {
-        let rules =
-            parse_rules("a: provider:ethoca -> refunded\nb: status:open,refunded -> refunded\nc: status:refunded -> refunded").unwrap();
+        let queries = ["provider:ethoca", "status:open,refunded", "status:refunded"];
 
-        let waiting: Vec<_> = rules.iter().map(|rule| rule.waiting().map(|filter| filter.statuses)).collect();
+        let waiting = queries.map(|query| rule(&format!("a: {query} -> refunded")).waiting(Vocabulary::Desk).map(|filter| filter.statuses));
 
         assert_eq!(waiting, [Some(vec![AlertStatus::Open]), Some(vec![AlertStatus::Open]), None]);
+    }
+
+    #[test]
+    fn another_deployment_is_asked_for_what_it_can_be_asked_for_alone() {
+        let rule = rule("a: provider:ethoca mcc:5941 -> refunded");
+
+        let [here, elsewhere] = [Vocabulary::Desk, Vocabulary::Interface].map(|vocabulary| rule.waiting(vocabulary).unwrap());
+
+        assert_eq!(here.conditions, rule.filter.conditions);
+        assert_eq!((elsewhere.conditions, elsewhere.providers), (LocalConditions::default(), rule.filter.providers));
     }
 }

@@ -136,7 +136,8 @@ fn esc_gives_a_rehearsal_up_and_then_closes_the_page() {
 
 #[test]
 fn enter_lists_what_a_rule_wants_where_a_list_can_be_asked_for_it_and_else_says_why_not() {
-    let mut rig = page(made());
+    let place = SessionInfo { name: "shop".to_owned(), remote: true, ..SessionInfo::default() };
+    let mut rig = page(Made { place, operator: false, ..made() });
 
     rig.press("j enter");
     let refused = rig.screen();

@@ -228,7 +228,7 @@ impl RulesPage {
         let wins = if first { "" } else { " and no rule before it does" };
         let read = self.counted_at.map_or_else(String::new, |at| format!("; read at {}", cx.times().second(at)));
         match self.waiting.get(&rule.name) {
-            Some(Loadable::Loaded(_)) if rule.waiting().is_none() => {
+            Some(Loadable::Loaded(_)) if rule.waiting(cx.views.vocabulary).is_none() => {
                 "it wants nothing that waits: its query names no open status".to_owned()
             }
             Some(Loadable::Loaded(matches)) if matches.is_all() => {

@@ -15,7 +15,6 @@ use crate::console::{
 use crate::desk::closing::ClosingAlerts;
 use crate::desk::rehearsing::RehearsedDays;
 use crate::desk::{DecisionFate, DecisionRecord};
-use crate::domain::query;
 use crate::domain::rule::{DecisionRule, suggestion};
 use crate::domain::{AlertFilter, Timestamp};
 
@@ -99,7 +98,7 @@ impl RulesPage {
         let (mut filters, mut asked): (Vec<AlertFilter>, Vec<String>) = Default::default();
         self.waiting.clear();
         for rule in cx.settings.rules.iter() {
-            let counts = match rule.waiting() {
+            let counts = match rule.waiting(cx.views.vocabulary) {
                 Some(filter) => {
                     filters.push(filter);
                     asked.push(rule.name.clone());
@@ -177,7 +176,7 @@ impl RulesPage {
     /// Goes to the Queue with the rule's query as its filter.
     fn list(&self, cx: &mut AppContext) -> Orders {
         let Some(rule) = self.rule(cx).cloned() else { return Vec::new() };
-        match query::parse(&rule.text) {
+        match cx.views.read(&rule.text) {
             Ok((filter, sort)) => {
                 let mut outcome = self.leave(Action::ShowQueue);
                 outcome.push(Message::List(filter, sort).into());
