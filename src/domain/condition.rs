@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::alert::Alert;
-use super::filter::fold;
+use super::fold::fold;
 use super::money::{Amount, Currency, MAX_DECIMALS};
 
 /// A comparison of amounts.

@@ -9,6 +9,7 @@ use chrono::NaiveDate;
 use super::alert::{Alert, AlertStatus, AlertType, Deadline, Provider};
 use super::closed_enum::closed_enum;
 use super::condition::LocalConditions;
+use super::fold::fold;
 use super::ids::CompanyId;
 use super::money::Amount;
 use super::time::Timestamp;
@@ -76,11 +77,6 @@ pub fn wanted_text(given: Option<&String>) -> Option<&str> {
 /// The four fields that `q` looks into.
 pub fn search_fields(alert: &Alert) -> [&str; 4] {
     [&alert.provider_id, &alert.merchant_descriptor, &alert.card_bin, &alert.card_last_four]
-}
-
-/// Letter case folded the way every search and prefix compares: Unicode lower case.
-pub fn fold(text: &str) -> String {
-    text.to_lowercase()
 }
 
 fn within(moment: Option<Timestamp>, start: Option<NaiveDate>, end: Option<NaiveDate>) -> bool {

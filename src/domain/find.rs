@@ -6,7 +6,7 @@ use std::cmp::{Ordering, Reverse};
 use super::alert::Alert;
 use super::closed_enum::closed_enum;
 use super::field::{Field, Kind};
-use super::filter::fold;
+use super::fold::fold;
 use super::ids::AlertId;
 use super::money::Amount;
 use super::outcome::Outcome;

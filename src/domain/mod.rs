@@ -22,6 +22,7 @@ pub mod expiry;
 pub mod field;
 pub mod filter;
 pub mod find;
+pub mod fold;
 pub mod ids;
 pub mod indeterminate;
 pub mod insights;

@@ -1,7 +1,8 @@
 //! The text that searches look into, as every store keeps it beside an alert.
 
-use crate::domain::filter::{fold, search_fields};
+use crate::domain::filter::search_fields;
 use crate::domain::find::find_fields;
+use crate::domain::fold::fold;
 use crate::domain::{Alert, FindQuery, MatchGrade};
 
 /// Stands between the fields of [`search_text`]. No field has it: see [`searchable`].

@@ -19,7 +19,7 @@ use crate::domain::attempt::{
     AttemptCounts, KEY_MEMORY, KeyUse, LateAcceptance, OpenAttempt, Settlement, grant, may_commit, record_outcome, word_of,
 };
 use crate::domain::audit::AuditNote;
-use crate::domain::filter::fold;
+use crate::domain::fold::fold;
 use crate::domain::time::Timestamp;
 use crate::domain::{
     Actor, Alert, AlertId, AttemptId, AttemptState, ClockEpoch, Dialect, EventKind, Holder, MonotonicTime, OrganizationId, Present,

@@ -7,7 +7,7 @@ use super::connection::Connection;
 use super::fault::Work;
 use super::statements::storable;
 use crate::domain::Alert;
-use crate::domain::filter::fold;
+use crate::domain::fold::fold;
 use crate::domain::time::Timestamp;
 
 pub(super) const DAY_MICROS: i64 = 86_400_000_000;

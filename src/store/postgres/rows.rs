@@ -12,7 +12,7 @@ use super::connection::Connection;
 use super::fault::Work;
 use super::statements::{cell, micros, optional_moment};
 use crate::domain::field::{Access, Field, Kind};
-use crate::domain::filter::fold;
+use crate::domain::fold::fold;
 use crate::domain::{Alert, AlertId, Amount, Deadline, OrganizationId, Outcome};
 use crate::store::searched::{find_text, search_text};
 use crate::store::{StoreError, StoreResult};

@@ -1,11 +1,10 @@
-//! Local conditions in the columns of `alert`: as tests of rows, and as marks by the index of each column.
+//! Local conditions in the columns of `alert`, as tests of rows.
 
 use std::ops::RangeInclusive;
 
 use rusqlite::Connection;
 
-use super::marks::Marks;
-use super::query::Sql;
+use super::sql::Sql;
 use super::statements::{Statements as _, cell};
 use crate::domain::LocalConditions;
 use crate::store::searched::blanks;
@@ -15,17 +14,14 @@ use crate::store::{StoreError, StoreResult};
 #[derive(Debug, Clone, Default)]
 pub(super) struct Conditions {
     /// In millionths.
-    amounts: Option<RangeInclusive<i64>>,
-    currencies: Option<Vec<String>>,
+    pub(super) amounts: Option<RangeInclusive<i64>>,
+    pub(super) currencies: Option<Vec<String>>,
     /// Every issuer's name that is wanted, as a JSON array: there may be any number.
-    issuers: Option<String>,
-    mccs: Option<Vec<String>>,
+    pub(super) issuers: Option<String>,
+    pub(super) mccs: Option<Vec<String>>,
     /// Whether some condition is one that no alert fulfils.
     impossible: bool,
 }
-
-/// Adds one of the conditions to a statement.
-type Push = fn(&Conditions, &mut Sql);
 
 /// Every name of an issuer, each once, by jumping from one to the next along the index.
 const ISSUERS: &str = "WITH RECURSIVE name (value) AS (
@@ -73,7 +69,7 @@ impl Conditions {
         self.push_mccs(sql);
     }
 
-    fn push_amounts(&self, sql: &mut Sql) {
+    pub(super) fn push_amounts(&self, sql: &mut Sql) {
         if let Some(amounts) = &self.amounts {
             sql.push(" AND a.amount_micros BETWEEN ");
             sql.value(*amounts.start());
@@ -82,13 +78,13 @@ impl Conditions {
         }
     }
 
-    fn push_currencies(&self, sql: &mut Sql) {
+    pub(super) fn push_currencies(&self, sql: &mut Sql) {
         if let Some(currencies) = &self.currencies {
             sql.one_text_of(" AND a.currency", currencies);
         }
     }
 
-    fn push_issuers(&self, sql: &mut Sql) {
+    pub(super) fn push_issuers(&self, sql: &mut Sql) {
         if let Some(issuers) = &self.issuers {
             sql.push(" AND a.issuer IN (SELECT value FROM json_each(");
             sql.value(issuers.clone());
@@ -96,45 +92,11 @@ impl Conditions {
         }
     }
 
-    fn push_mccs(&self, sql: &mut Sql) {
+    pub(super) fn push_mccs(&self, sql: &mut Sql) {
         if let Some(mccs) = &self.mccs {
             sql.push(" AND trim(a.mcc, ");
             sql.value(blanks());
             sql.one_text_of(")", mccs);
-        }
-    }
-
-    /// Marks what fulfils them: by the index of each column, and past the marks of those where a column has none. `all` is how many alerts
-    /// there are.
-    pub(super) fn marked(&self, conn: &Connection, organization: i64, all: u64) -> rusqlite::Result<Marks> {
-        let indexed: [(bool, &str, Push); 3] = [
-            (self.issuers.is_some(), "INDEXED BY alert_by_issuer", Self::push_issuers),
-            (self.amounts.is_some(), "INDEXED BY alert_by_amount", Self::push_amounts),
-            (self.currencies.is_some(), "INDEXED BY alert_by_currency", Self::push_currencies),
-        ];
-        let from = |index: &str, push: Push| {
-            let mut sql = Sql::new(&format!("SELECT a.key FROM alert a {index} WHERE a.organization = "));
-            sql.value(organization);
-            push(self, &mut sql);
-            sql
-        };
-        let mut marks: Option<Marks> = None;
-        for (_, index, push) in indexed.into_iter().filter(|(asked, ..)| *asked) {
-            let sql = from(index, push);
-            marks = Some(match marks {
-                Some(marks) => marks.and(conn, &sql)?,
-                None => Marks::of(conn, &sql)?,
-            });
-        }
-        match marks {
-            Some(marks) if self.mccs.is_none() => Ok(marks),
-            Some(marks) if marks.is_few(all) => {
-                let mut test = Sql::new("SELECT 1 FROM alert a WHERE 1");
-                self.push_mccs(&mut test);
-                marks.tested(conn, test)
-            }
-            Some(marks) => marks.and(conn, &from("NOT INDEXED", Self::push_mccs)),
-            None => Marks::of(conn, &from("NOT INDEXED", Self::push_mccs)),
         }
     }
 }

@@ -9,9 +9,9 @@ use rusqlite::Connection;
 
 use super::interned::Dictionary;
 use super::marks::Marks;
-use super::query::Sql;
 use super::readers::Reader;
 use super::rows::{organization_key, read_by_key, read_searched};
+use super::sql::Sql;
 use super::statements::{Statements as _, cell};
 use crate::domain::find::among;
 use crate::domain::{Alert, FindQuery, MatchGrade, OrganizationId};

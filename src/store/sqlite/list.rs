@@ -14,12 +14,14 @@
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
+use super::condition_marks;
 use super::conditions::Conditions;
 use super::counts::{CellFilter, NO_OUTCOME, day_start};
 use super::marks::{self, Marks, ROW};
-use super::query::{Nulls, SortColumn, Sql, Wanted, is_partial, push_direction, push_order, sort_column};
+use super::query::{Nulls, SortColumn, Wanted, is_partial, push_direction, push_order, sort_column};
 use super::readers::Reader;
 use super::rows::{organization_key, read_by_key};
+use super::sql::Sql;
 use super::statements::{Statements as _, cell};
 use crate::domain::time::Timestamp;
 use crate::domain::{Alert, AlertQuery, AlertStatus, OrganizationId, Page, Sort, SortField, SortOrder};
@@ -138,7 +140,7 @@ fn marked_by_conditions(reader: &Reader, wanted: &Wanted) -> StoreResult<Option<
     if is_little(reader, wanted) {
         return Ok(Some(Marks::of(&reader.conn, &matching(wanted))?));
     }
-    let marks = wanted.conditions.marked(&reader.conn, wanted.organization, reader.counts.all(wanted.organization))?;
+    let marks = condition_marks::marked(&wanted.conditions, &reader.conn, wanted.organization, reader.counts.all(wanted.organization))?;
     let others = Wanted { conditions: Conditions::default(), ..wanted.clone() };
     if others.is_everything() {
         return Ok(Some(marks));

@@ -7,7 +7,8 @@ use fixedbitset::FixedBitSet;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
-use super::query::{Nulls, SortColumn, Sql, is_partial, push_direction};
+use super::query::{Nulls, SortColumn, is_partial, push_direction};
+use super::sql::Sql;
 use crate::domain::SortOrder;
 
 /// A row that is read costs as much as so many steps along an index.

@@ -2,21 +2,19 @@
 
 use chrono::{Duration, NaiveDate, NaiveTime};
 use rusqlite::Connection;
-use rusqlite::types::Value;
 
 use super::conditions::Conditions;
 use super::counts::{Cell, CellFilter, DAY_MICROS};
 use super::interned::Dictionary;
 use super::readers::Reader;
+use super::sql::{Range, Sql};
 use super::statements::micros;
-use crate::domain::filter::{fold, wanted_text};
+use crate::domain::filter::wanted_text;
+use crate::domain::fold::fold;
 use crate::domain::time::Timestamp;
 use crate::domain::{AlertFilter, SortField, SortOrder};
 use crate::store::StoreResult;
 use crate::store::searched::{DESCRIPTOR_MARK, searchable};
-
-/// A half-open range: from the first on, before the second.
-pub(super) type Range = (Option<i64>, Option<i64>);
 
 /// A compiled filter, with words and ids replaced by their keys.
 #[derive(Debug, Clone)]
@@ -215,75 +213,6 @@ fn days(start: Option<NaiveDate>, end: Option<NaiveDate>) -> Range {
     let midnight = |day: NaiveDate| micros(day.and_time(NaiveTime::MIN).and_utc());
     // A bound that is given is never dropped, not even after the last day there is: alerts without a time do not match it.
     (start.map(midnight), end.map(|day| day.succ_opt().map_or(i64::MAX, midnight)))
-}
-
-/// SQL under construction, with its values.
-#[derive(Debug, Default)]
-pub(super) struct Sql {
-    pub(super) text: String,
-    pub(super) values: Vec<Value>,
-}
-
-impl Sql {
-    /// Begins with this text.
-    pub(super) fn new(text: &str) -> Self {
-        Self { text: text.to_owned(), values: Vec::new() }
-    }
-
-    /// Adds text.
-    pub(super) fn push(&mut self, text: &str) {
-        self.text.push_str(text);
-    }
-
-    /// Adds a value.
-    pub(super) fn value(&mut self, value: impl Into<Value>) {
-        self.text.push('?');
-        self.values.push(value.into());
-    }
-
-    fn one_of(&mut self, column: &str, keys: &[i64]) {
-        match keys {
-            [key] => {
-                self.push(&format!(" AND {column} = "));
-                self.value(*key);
-            }
-            // With a plus sign, so that the planner tests the rows of the index it was given and does not merge its parts.
-            keys => {
-                self.push(&format!(" AND +{column} IN ("));
-                for (index, key) in keys.iter().enumerate() {
-                    if index > 0 {
-                        self.push(",");
-                    }
-                    self.value(*key);
-                }
-                self.push(")");
-            }
-        }
-    }
-
-    /// Adds the end of an expression, and the condition that it is one of these texts.
-    pub(super) fn one_text_of(&mut self, expression: &str, texts: &[String]) {
-        self.push(&format!("{expression} IN ("));
-        for (index, text) in texts.iter().enumerate() {
-            if index > 0 {
-                self.push(",");
-            }
-            self.value(text.clone());
-        }
-        self.push(")");
-    }
-
-    /// Adds the condition that a column is within a range.
-    pub(super) fn range(&mut self, column: &str, (from, until): Range) {
-        if let Some(from) = from {
-            self.push(&format!(" AND {column} >= "));
-            self.value(from);
-        }
-        if let Some(until) = until {
-            self.push(&format!(" AND {column} < "));
-            self.value(until);
-        }
-    }
 }
 
 /// The column of a sort.

@@ -11,7 +11,7 @@ use super::counts::{Cell, CountKey, NO_OUTCOME, day_of};
 use super::interned::Dictionary;
 use super::statements::{micros, moment};
 use crate::domain::field::{Access, Field, Kind};
-use crate::domain::filter::fold;
+use crate::domain::fold::fold;
 use crate::domain::{Alert, AlertId, Amount, Deadline, OrganizationId, Outcome};
 use crate::store::{StoreError, StoreResult};
 
