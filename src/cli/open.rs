@@ -51,7 +51,8 @@ const DRAIN: Duration = Duration::from_secs(1);
 pub(super) async fn run(context: Context, mut args: OpenArgs) -> anyhow::Result<()> {
     require_terminal()?;
     let here = args.organization.clone();
-    // Begun by the first console, after what is asked before it, and kept: one that comes between two consoles is heard, too.
+    // Begun by the first console, after what is asked before it, and kept: one that comes between two consoles ends the program before the
+    // next one opens.
     let mut signals = None;
     let mut next = open_once(&context, &args, &mut signals).await?;
     while let Some(name) = next {

@@ -98,7 +98,9 @@ impl App {
         let mut effects = queue.start(refresh, settings.page_size, now);
         effects.extend(queue.run_due(now));
         let journal = JournalFeed::new(&place.name, place.user.clone(), kept.session, now);
-        let auto = AutoRules::of(settings.auto_rules.clone(), now);
+        // What the desk could not tell may be what rules are to leave alone.
+        let unknown = !kept.troubles.is_empty();
+        let auto = AutoRules::of(if unknown { Vec::new() } else { settings.auto_rules.clone() }, now);
         let current = ScreenName::kept(kept.layout.screen.as_deref());
         let mut app = Self {
             has_mouse: settings.mouse,
@@ -174,6 +176,9 @@ impl App {
         for trouble in kept.troubles.into_iter().chain(unread) {
             app.cx.notify(Tone::Bad, trouble);
         }
+        if unknown && !app.cx.settings.auto_rules.is_empty() {
+            app.cx.notify(Tone::Bad, "No rule stages by itself: what was decided here before could not all be read.");
+        }
         (app, effects)
     }
 
@@ -209,6 +214,7 @@ impl App {
             Message::Suspend => vec![Effect::Suspend.into()],
             Message::DeskFailed(words) => {
                 cx.notify(Tone::Bad, format!("This could not be kept on the desk: {words}"));
+                self.rest_rules();
                 Vec::new()
             }
             Message::Resolved(key, answer) => {

@@ -6,6 +6,7 @@ use chrono::Duration;
 
 use super::Loadable;
 use crate::domain::{Alert, AlertId, Timestamp};
+use crate::service::ServiceError;
 
 /// A round whose answers have not come for so long is given up.
 const PATIENCE: Duration = Duration::seconds(60);
@@ -18,10 +19,10 @@ pub type Candidate = (Alert, Loadable<Vec<Alert>>);
 enum Round {
     #[default]
     Resting,
-    /// What waits is being read, since then.
-    Reading(Timestamp),
-    /// The payments of these are being looked up, since then.
-    Searching(Timestamp, Vec<Candidate>),
+    /// What waits is being read for the rules of these names.
+    Reading(Vec<String>),
+    /// These are being read anew, and their payments looked up.
+    Searching(Vec<Candidate>),
 }
 
 /// The rules that stage by themselves.
@@ -30,8 +31,13 @@ pub struct AutoRules {
     names: Vec<String>,
     paused: bool,
     round: Round,
-    /// The number of the round.
+    /// The number of the round, and when it began.
     number: u64,
+    began: Timestamp,
+    /// The names of rules that the deployment cannot be asked for.
+    refused: HashSet<String>,
+    /// The alerts whose payments could not be looked up: others come before them.
+    failed: HashSet<AlertId>,
     due: Option<Timestamp>,
     /// The alerts that a guard left to people: none is tried again by this console.
     left: HashSet<AlertId>,
@@ -49,6 +55,12 @@ impl AutoRules {
     /// The names of the rules that stage by themselves, paused or not.
     pub fn names(&self) -> &[String] {
         &self.names
+    }
+
+    /// The deployment cannot be asked for a rule: it does not act, and what it wins is left to people.
+    pub fn refuse(&mut self, name: &str) {
+        self.refused.insert(name.to_owned());
+        self.names.retain(|known| !known.eq_ignore_ascii_case(name));
     }
 
     /// Whether they are paused.
@@ -75,31 +87,54 @@ impl AutoRules {
         self.due.filter(|_| self.act())
     }
 
-    /// Begins a round where that is due, and the next one after `every`; the number of the one that begins.
-    pub fn begin(&mut self, every: Duration, now: Timestamp) -> Option<u64> {
-        self.due().filter(|due| *due <= now)?;
-        self.due = Some(now + every);
-        let since = match &self.round {
-            Round::Resting => None,
-            Round::Reading(since) | Round::Searching(since, _) => Some(*since),
-        };
-        if since.is_some_and(|since| now - since < PATIENCE && since <= now) {
-            return None;
+    /// Whether a round begins now; the next one comes after `every`.
+    pub fn is_due(&mut self, every: Duration, now: Timestamp) -> bool {
+        if self.due().is_none_or(|due| due > now) {
+            return false;
         }
+        self.due = Some(now + every);
+        matches!(self.round, Round::Resting) || !self.is_fresh(now)
+    }
+
+    /// Begins a round for the rules of these names; its number.
+    pub fn begin(&mut self, names: Vec<String>, now: Timestamp) -> u64 {
         self.number += 1;
-        self.round = Round::Reading(now);
-        Some(self.number)
+        self.began = now;
+        self.round = Round::Reading(names);
+        self.number
     }
 
-    /// Whether the answer of this number is the one that is waited for.
-    pub fn reads(&self, number: u64) -> bool {
-        self.number == number && matches!(self.round, Round::Reading(_))
+    /// When the round began that is under way.
+    pub fn began(&self) -> Timestamp {
+        self.began
     }
 
-    /// The payments of these are looked up next; none: the round is over.
-    pub fn search(&mut self, candidates: Vec<Alert>, now: Timestamp) {
+    /// Whether what the round has read is not older than its patience: the process may have been stopped meanwhile.
+    fn is_fresh(&self, now: Timestamp) -> bool {
+        let age = now - self.began;
+        age >= Duration::zero() && age < PATIENCE
+    }
+
+    /// The names of the rules whose alerts were read, where the answer of this number is the one that is waited for.
+    pub fn take_read(&mut self, number: u64, now: Timestamp) -> Option<Vec<String>> {
+        let names = match &mut self.round {
+            Round::Reading(names) if self.number == number => std::mem::take(names),
+            _ => return None,
+        };
+        self.round = Round::Resting;
+        Some(names).filter(|_| self.is_fresh(now))
+    }
+
+    /// These are looked up next, those that failed before after the others; so many at most. None: the round is over.
+    pub fn search(&mut self, mut candidates: Vec<Alert>, most: usize) -> (u64, &[Candidate]) {
+        candidates.sort_by_key(|alert| self.failed.contains(&alert.id));
+        candidates.truncate(most);
         let candidates: Vec<Candidate> = candidates.into_iter().map(|alert| (alert, Loadable::Loading)).collect();
-        self.round = if candidates.is_empty() { Round::Resting } else { Round::Searching(now, candidates) };
+        self.round = if candidates.is_empty() { Round::Resting } else { Round::Searching(candidates) };
+        match &self.round {
+            Round::Searching(candidates) => (self.number, candidates),
+            _ => (self.number, &[]),
+        }
     }
 
     /// The round ended without an answer: the next one begins after so long.
@@ -108,25 +143,37 @@ impl AutoRules {
         self.due = Some(now + wait);
     }
 
-    /// Takes in what is on an alert's payment.
-    pub fn take(&mut self, alert: AlertId, on_payment: impl FnOnce(&Alert) -> Loadable<Vec<Alert>>) {
-        if let Round::Searching(_, candidates) = &mut self.round
+    /// Takes in what an alert is by now and what is on its payment; the round of this number asked for it.
+    pub fn take(&mut self, number: u64, alert: AlertId, looked_up: Result<(Alert, Vec<Alert>), ServiceError>) {
+        if let Round::Searching(candidates) = &mut self.round
+            && self.number == number
             && let Some((known, others)) = candidates.iter_mut().find(|(known, _)| known.id == alert)
         {
-            *others = on_payment(known);
+            match looked_up {
+                Ok((fresh, found)) => (*known, *others) = (fresh, Loadable::Loaded(found)),
+                Err(why) => {
+                    *others = Loadable::Failed(why);
+                    self.failed.insert(alert);
+                }
+            }
         }
     }
 
-    /// The alerts of the round once all of their payments were looked up, which is its end.
-    pub fn take_searched(&mut self) -> Option<Vec<Candidate>> {
+    /// The alerts of the round once all of them were looked up, which is its end. What came too late is dropped.
+    pub fn take_searched(&mut self, now: Timestamp) -> Option<Vec<Candidate>> {
         match &mut self.round {
-            Round::Searching(_, candidates) if candidates.iter().all(|(_, others)| *others != Loadable::Loading) => {
+            Round::Searching(candidates) if candidates.iter().all(|(_, others)| *others != Loadable::Loading) => {
                 let candidates = std::mem::take(candidates);
                 self.round = Round::Resting;
-                Some(candidates)
+                Some(candidates).filter(|_| self.is_fresh(now))
             }
             _ => None,
         }
+    }
+
+    /// Whether all of the round was looked up.
+    pub fn is_searched(&self) -> bool {
+        matches!(&self.round, Round::Searching(candidates) if candidates.iter().all(|(_, others)| *others != Loadable::Loading))
     }
 
     /// The alerts that a guard left to people.

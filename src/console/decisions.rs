@@ -299,6 +299,11 @@ impl Decisions {
         self.of(alert).is_some_and(|decision| decision.is_here() || decision.state == State::Sending)
     }
 
+    /// Whether a decision of a person has not left.
+    pub fn has_ones_own(&self) -> bool {
+        self.not_left().any(|decision| decision.rule.is_none())
+    }
+
     /// Takes back the decision that was made last and has not left, and with it what was made together with it.
     pub fn take_back(&mut self) -> Vec<PendingDecision> {
         let Some(last) = self.all.iter().rfind(|decision| decision.is_here()) else { return Vec::new() };

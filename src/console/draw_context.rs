@@ -48,9 +48,9 @@ impl<'a> DrawContext<'a> {
         suggestion(self.rules, alert, self.now)
     }
 
-    /// What was typed for an answer to an alert and is not on its way.
+    /// What was typed for an answer to an alert, where none was sent.
     pub fn draft(&self, alert: &Alert) -> Option<&'a Draft> {
-        let is_open = alert.outcome.is_none() && !self.decisions.is_underway(alert.id);
+        let is_open = alert.outcome.is_none() && self.decisions.of(alert.id).is_none() && self.unfinished.of(alert.id).is_none();
         self.drafts.get(&alert.id).filter(|_| is_open)
     }
 

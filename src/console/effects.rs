@@ -70,6 +70,8 @@ pub enum Effect {
     ReadClosing(u32),
     /// Load what waits within these filters, the first to lapse first, as much as a page of each has, under this number.
     ReadForRules(u64, Vec<AlertFilter>),
+    /// Read these alerts anew for rules that stage by themselves, with what is on their payments, under this number.
+    LookUpForRules(u64, Vec<(AlertId, Option<AlertQuery>)>),
     /// Rehearse rules on the alerts of so many days before this moment, under this number.
     Rehearse(u64, Arc<[DecisionRule]>, u32, Timestamp),
     /// Give the rehearsal up that is on its way.
@@ -595,6 +597,16 @@ pub async fn perform(deployment: &Deployment, effect: Effect) -> Option<Message>
                 read.push(first_to_lapse(&**alerts, filter).await);
             }
             Message::ReadForRules(number, read)
+        }
+        Effect::LookUpForRules(number, asked) => {
+            let mut found = Vec::with_capacity(asked.len());
+            // Lists may leave facts out that a guard or an earlier rule asks for.
+            let ids: Vec<AlertId> = asked.iter().map(|(id, _)| *id).collect();
+            let payments = same_payments(&**alerts, deployment.duplicates.as_deref(), asked).await;
+            for (id, (_, others)) in ids.into_iter().zip(payments) {
+                found.push((id, alerts.get(id).await.and_then(|alert| Ok((alert, others?)))));
+            }
+            Message::LookedUpForRules(number, found)
         }
         Effect::WriteFile(path, text) => {
             let written = write_new(&path, |file| file.write_all(text.as_bytes()));

@@ -46,6 +46,7 @@ fn outcome(message: &Message) -> Option<(&'static str, Option<&ServiceError>)> {
         Message::SameCard(_, answer) => ("looking for duplicates", answer.as_ref().err()),
         Message::SameCards(found) => ("looking for duplicates", found.iter().find_map(|(_, answer)| answer.as_ref().err())),
         Message::ReadForRules(_, read) => ("reading what rules act on", read.iter().find_map(|answer| answer.as_ref().err())),
+        Message::LookedUpForRules(_, found) => ("looking for duplicates", found.iter().find_map(|(_, answer)| answer.as_ref().err())),
         Message::Collected(_, answer) => ("reading what is to be marked", answer.as_ref().err()),
         Message::Found(_, answer) => ("finding alerts", answer.as_ref().err()),
         Message::Marked(_, answer) => ("looking for duplicates of a page", answer.as_ref().err()),

@@ -144,11 +144,8 @@ impl App {
         let rest = Rect { width: clock.x.saturating_sub(line.x + 3), ..line };
         let Standing { sign, words, style } = self.standing();
         let is_well = style == theme.ok;
-        let read = |at| match self.cx.times().age(at, now) {
-            age if age.is_empty() => age,
-            age if is_well => format!("  {age}"),
-            age => format!("  read {age}"),
-        };
+        let told = self.cx.times();
+        let read = |at| format!("  {}{}", if is_well { "" } else { "read " }, told.age(at, now));
         let age = self.screens.queue.link.read_at.map(read).unwrap_or_default();
         let room = rest.width.saturating_sub(whereabouts + 2);
         let age = if columns(sign) + 1 + columns(&words) + columns(&age) <= room { age } else { String::new() };

@@ -96,6 +96,18 @@ impl JournalFeed {
         }
     }
 
+    /// It is read at once: what others have written is to be known.
+    pub fn look_now(&mut self, now: Timestamp) {
+        if !self.reading && self.read_at.is_some() {
+            self.due = Some(now);
+        }
+    }
+
+    /// Whether it was read since that moment, or is on no disk.
+    pub fn was_read_since(&self, began: Timestamp) -> bool {
+        !self.is_kept || self.trouble.is_none() && self.read_at.is_some_and(|at| at >= began)
+    }
+
     /// From where it is to be read now.
     pub fn take_due(&mut self, now: Timestamp) -> Option<JournalMark> {
         let is_due = self.due.take_if(|due| *due <= now).is_some();

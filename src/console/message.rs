@@ -59,6 +59,8 @@ pub enum Message {
     Closing(Reply<ClosingAlerts>),
     /// What waits within the filters of rules, by the number of the request for it.
     ReadForRules(u64, Vec<Reply<ClosingAlerts>>),
+    /// The alerts that rules may act on, each with the others that may be on its payment.
+    LookedUpForRules(u64, Vec<(AlertId, Reply<(Alert, Vec<Alert>)>)>),
     /// What the file of rules says by now, or what is wrong with it.
     RulesRead(Result<ReadRules, String>),
     /// Other rules hold from now on.

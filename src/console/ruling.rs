@@ -11,7 +11,7 @@ use super::resolving::staged;
 use super::rule_acts::{RuleAct, RuleActs, RuleDesk, grace_of_rules};
 use super::rules_file::ReadRules;
 use super::text::counted;
-use super::{Action, AppContext, Effect, Loadable, Message, Orders, Reply, Tone};
+use super::{Action, AppContext, Effect, Message, Orders, Reply, Tone};
 use crate::desk::closing::ClosingAlerts;
 use crate::domain::rule::DecisionRule;
 use crate::domain::{Alert, AlertFilter, AlertId, Timestamp, duplicate};
@@ -26,62 +26,91 @@ impl App {
         }
     }
 
+    /// Something could not be kept on the desk: what rules did could be forgotten, so they rest.
+    pub(super) fn rest_rules(&mut self) {
+        if self.cx.auto.act() {
+            self.cx.auto.pause(true, self.cx.now);
+            let key = self.cx.key(Action::RulesPause);
+            self.cx.notify(Tone::Bad, format!("Rules are paused, because the desk cannot keep what they do; {key} lets them go on."));
+        }
+    }
+
     /// Whether rules may ask the service for what they match: nothing speaks of trouble, and what was decided before is known.
     fn rules_can_ask(&self) -> bool {
         let (cx, link) = (&self.cx, &self.screens.queue.link);
         let is_well = link.trouble.is_none() && link.read_at.is_some() && link.left_alone(cx.now).is_none() && !cx.offline;
         let is_known = !cx.journal.is_loading() && cx.journal.trouble().is_none();
-        cx.auto.act() && !cx.place.read_only && !cx.leaving && is_well && is_known && cx.writes.failing.is_none()
+        let is_told = !cx.operator || cx.unfinished.is_known();
+        cx.auto.act() && !cx.place.read_only && !cx.leaving && is_well && is_known && is_told && cx.writes.failing.is_none()
+    }
+
+    /// Whether rules may stage now: somebody who looks on sees it, and `u` takes back that and nothing else.
+    fn rules_can_stage(&self) -> bool {
+        let decisions = &self.cx.decisions;
+        self.rules_can_ask() && self.dialogs.is_empty() && !self.is_too_small() && !decisions.has_ones_own()
     }
 
     /// Asks for what the acting rules match, where that is due.
     pub(super) fn ask_for_rules(&mut self) -> Vec<Effect> {
-        if !self.rules_can_ask() {
+        if self.cx.auto.is_searched() && self.cx.journal.was_read_since(self.cx.auto.began()) {
+            let orders = self.cx.auto.take_searched(self.cx.now).map_or_else(Vec::new, |searched| self.stage_by_rules(&searched));
+            return self.carry_out(orders);
+        }
+        if !self.rules_can_stage() {
             return Vec::new();
         }
         let now = self.cx.now;
         let every = self.screens.queue.pace(now);
-        let Some(number) = self.cx.auto.begin(every, now) else { return Vec::new() };
-        // What another console on this desk has decided is left alone too.
-        self.cx.journal.look(now);
-        let filters: Vec<AlertFilter> = acting(&self.cx).filter_map(|rule| rule.waiting(self.cx.views.vocabulary)).collect();
-        vec![Effect::ReadForRules(number, filters)]
+        if !self.cx.auto.is_due(every, now) {
+            return Vec::new();
+        }
+        // What another console on this desk has decided is left alone too: it is known before anything is staged.
+        self.cx.journal.look_now(now);
+        let vocabulary = self.cx.views.vocabulary;
+        let (names, filters): (Vec<String>, Vec<AlertFilter>) =
+            acting(&self.cx).filter_map(|rule| Some((rule.name.clone(), rule.waiting(vocabulary)?))).unzip();
+        vec![Effect::ReadForRules(self.cx.auto.begin(names, now), filters)]
     }
 
     /// When there is something to ask for by itself.
     pub(super) fn next_ruling(&self) -> Option<Timestamp> {
-        self.cx.auto.due().filter(|_| self.rules_can_ask())
+        self.cx.auto.due().filter(|_| self.rules_can_stage())
     }
 
     /// Takes in what the acting rules match, and what is on those payments.
     pub(super) fn hear_rules(&mut self, message: &Message) -> Orders {
         match message {
-            Message::ReadForRules(number, read) if self.cx.auto.reads(*number) => self.take_matched(read),
-            Message::SameCards(found) => {
+            Message::ReadForRules(number, read) => {
+                let names = self.cx.auto.take_read(*number, self.cx.now);
+                names.map_or_else(Vec::new, |names| self.take_matched(&names, read))
+            }
+            Message::LookedUpForRules(number, found) => {
                 for (id, answer) in found {
-                    self.cx.auto.take(*id, |alert| {
-                        let mut others = Loadable::Loading;
-                        others.answer(on_its_payment(alert, answer));
-                        others
-                    });
+                    if let Err(ServiceError::Throttled { wait, .. }) = answer {
+                        self.cx.auto.failed(Duration::from_std(*wait).unwrap_or_default(), self.cx.now);
+                        return Vec::new();
+                    }
+                    let looked_up = match answer {
+                        Ok((alert, others)) => on_its_payment(alert, &Ok(others.clone())).map(|others| (alert.clone(), others)),
+                        Err(error) => Err(error.clone()),
+                    };
+                    self.cx.auto.take(*number, *id, looked_up);
                 }
-                let searched = self.cx.auto.take_searched();
-                searched.map_or_else(Vec::new, |searched| self.stage_by_rules(&searched))
+                Vec::new()
             }
             _ => Vec::new(),
         }
     }
 
-    fn take_matched(&mut self, read: &[Reply<ClosingAlerts>]) -> Orders {
+    fn take_matched(&mut self, names: &[String], read: &[Reply<ClosingAlerts>]) -> Orders {
         let now = self.cx.now;
-        let names: Vec<String> =
-            acting(&self.cx).filter(|rule| rule.waiting(self.cx.views.vocabulary).is_some()).map(|rule| rule.name.clone()).collect();
         for (answer, name) in read.iter().zip(names) {
             match answer {
                 Ok(_) => {}
                 Err(ServiceError::InvalidRequest(errors)) => {
                     let why: Vec<String> = errors.iter().map(|error| format!("{} {}", error.field, error.message)).collect();
                     self.tell_once(format!("Rule {name} cannot be asked for here, and does not act: {}.", why.join("; ")));
+                    self.cx.auto.refuse(name);
                 }
                 Err(error) => {
                     let usual = self.screens.queue.pace(now) * 2;
@@ -99,17 +128,16 @@ impl App {
         let most = looked_up_at_once(self.cx.compares_all);
         let mut seen: HashSet<AlertId> = HashSet::new();
         let matched = read.iter().flatten().flat_map(|page| &page.alerts);
-        let candidates: Vec<Alert> =
-            matched.filter(|alert| desk.acting_on(alert).is_some() && seen.insert(alert.id)).take(most).cloned().collect();
-        let asked: Vec<_> = candidates.iter().map(|alert| (alert.id, duplicate::query(alert))).collect();
-        self.cx.auto.search(candidates, now);
-        if asked.is_empty() { Vec::new() } else { vec![Effect::SameCards(asked).into()] }
+        let candidates: Vec<Alert> = matched.filter(|alert| desk.acting_on(alert).is_some() && seen.insert(alert.id)).cloned().collect();
+        let (number, candidates) = self.cx.auto.search(candidates, most);
+        let asked: Vec<_> = candidates.iter().map(|(alert, _)| (alert.id, duplicate::query(alert))).collect();
+        if asked.is_empty() { Vec::new() } else { vec![Effect::LookUpForRules(number, asked).into()] }
     }
 
     /// Stages what rules may answer of these, together: one undo takes all of it back.
     fn stage_by_rules(&mut self, candidates: &[Candidate]) -> Orders {
-        // Since it was asked, the place may have fallen into trouble.
-        if !self.rules_can_ask() {
+        // Since it was asked, the place may have fallen into trouble, or somebody is about to decide.
+        if !self.rules_can_stage() {
             return Vec::new();
         }
         let in_hand = self.in_hand();

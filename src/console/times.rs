@@ -151,10 +151,10 @@ impl Moments {
         at.with_timezone(&self.own_offset(at)).format("%H:%M").to_string()
     }
 
-    /// How old something is that was read: `now`, `4 s ago`, `2 min ago`; nothing below a minute where ages are told by the minute.
+    /// How old something is that was read: `now`, `4 s ago`, `2 min ago`; `<1 min ago` where ages are told by the minute.
     pub fn age(self, read_at: Timestamp, now: Timestamp) -> String {
         match (now - read_at).num_seconds() {
-            ..60 if self.by_minutes => String::new(),
+            ..60 if self.by_minutes => "<1 min ago".to_owned(),
             ..=0 => "now".to_owned(),
             seconds @ 1..60 => format!("{} s ago", AGES.iter().rev().find(|age| **age <= seconds).unwrap_or(&0)),
             _ => ago(read_at, now),
@@ -442,8 +442,8 @@ mod tests {
     }
 
     #[rstest]
-    #[case(0, "", 60)]
-    #[case(59, "", 60)]
+    #[case(0, "<1 min ago", 60)]
+    #[case(59, "<1 min ago", 60)]
     #[case(61, "1 min ago", 120)]
     fn without_motion_an_age_changes_by_the_minute(#[case] seconds: i64, #[case] words: &str, #[case] next: i64) {
         let read_at = now() - Duration::seconds(seconds);

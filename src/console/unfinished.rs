@@ -41,6 +41,8 @@ pub struct Unfinished {
     all: Vec<ResolutionAttempt>,
     by_alert: HashMap<AlertId, usize>,
     due: Option<Timestamp>,
+    /// Whether the last answer told of them.
+    is_known: bool,
 }
 
 impl Unfinished {
@@ -51,7 +53,13 @@ impl Unfinished {
 
     /// They could not be had: they are asked for again after a while.
     pub fn failed(&mut self, now: Timestamp) {
+        self.is_known = false;
         self.due.get_or_insert(now + AGAIN);
+    }
+
+    /// Whether the last answer told of them.
+    pub fn is_known(&self) -> bool {
+        self.is_known
     }
 
     /// Whether they are to be asked for now.
@@ -70,6 +78,7 @@ impl Unfinished {
         let parked = all.iter().filter(|unfinished| Stage::of(unfinished) == Stage::Parked && !was_parked(unfinished.id));
         let newly_parked = parked.cloned().collect();
         self.all = all;
+        self.is_known = true;
         self.index();
         newly_parked
     }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::domain::resolution::FieldError;
 use crate::domain::{Alert, AlertId, AlertQuery, Page, Sort};
 use crate::service::{Alerts, Duplicates, ServiceError};
 
@@ -53,9 +54,28 @@ pub async fn same_payments(
     found
 }
 
-/// The alerts of a query; in the interface's own order where the service does not take the query as it is.
+/// So many pages of a search are read.
+const PAGES: u64 = 10;
+
+/// All alerts of a query; in the interface's own order where the service does not take the query as it is.
+///
+/// # Errors
+/// Where there are more than [`PAGES`]: among what was not read there may be one that was refunded.
 async fn search(alerts: &dyn Alerts, mut query: AlertQuery) -> Result<Vec<Alert>, ServiceError> {
-    Ok(list_in_some_order(alerts, &mut query).await?.data)
+    let mut found = Vec::new();
+    for page in 0..PAGES {
+        query.page.page = page;
+        let Page { data, total, counted, .. } = list_in_some_order(alerts, &mut query).await?;
+        let is_short = data.len() < usize::try_from(query.page.size).unwrap_or(usize::MAX);
+        found.extend(data);
+        if is_short || counted && total <= found.len() as u64 {
+            return Ok(found);
+        }
+    }
+    Err(ServiceError::InvalidRequest(vec![FieldError::new(
+        "q",
+        format!("matches more than {} alerts: too many to look through", found.len()),
+    )]))
 }
 
 /// A page of a query; in the interface's own order, which the query has then, where the service does not take it as it is.

@@ -68,9 +68,11 @@ impl LocalConditions {
     /// Whether an alert fulfils them all. What an alert does not tell fulfils none, nor does an amount that cannot be put in order.
     pub fn matches(&self, alert: &Alert) -> bool {
         let mcc = alert.mcc.as_deref().map_or("", str::trim);
-        let micros = alert.amount.and_then(Amount::micros);
+        // Zeros behind the last place of another deployment's amounts change nothing.
+        let micros = alert.amount.and_then(|amount| Amount::from(amount.decimal().normalize()).micros());
         self.micros().is_none_or(|wanted| micros.is_some_and(|micros| wanted.contains(&micros)))
-            && (self.currencies.is_empty() || self.currencies.contains(&alert.currency))
+            && (self.currencies.is_empty()
+                || self.currencies.iter().any(|wanted| wanted.as_str().eq_ignore_ascii_case(alert.currency.as_str())))
             && (self.issuers.is_empty() || self.wants_issuer(&alert.issuer))
             && (self.mccs.is_empty() || self.mccs.iter().any(|wanted| wanted == mcc))
     }
@@ -152,6 +154,13 @@ mod tests {
         let largest = Alert { amount: Some("9223372036854.775807".parse().unwrap()), ..alert() };
 
         assert_eq!(conditions(text).matches(&largest), wanted);
+    }
+
+    #[test]
+    fn zeros_behind_an_amount_and_the_letter_case_of_its_currency_change_nothing() {
+        let odd = Alert { amount: Some("19.99000000".parse().unwrap()), currency: Currency::new("eur"), ..alert() };
+
+        assert!(conditions("amount<25 currency:EUR").matches(&odd));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::domain::filter::search_fields;
 use crate::domain::find::find_fields;
 use crate::domain::fold::fold;
-use crate::domain::{Alert, FindQuery, MatchGrade};
+use crate::domain::{Alert, Currency, FindQuery, MatchGrade};
 
 /// Stands between the fields of [`search_text`]. No field has it: see [`searchable`].
 const SEPARATOR: char = '\u{1f}';
@@ -17,6 +17,19 @@ pub(super) const DESCRIPTOR_MARK: char = '\u{1d}';
 /// Every blank, for a database that takes them off the ends of a text.
 pub(super) fn blanks() -> String {
     (0..=0x3000).filter_map(char::from_u32).filter(|c| c.is_whitespace()).collect()
+}
+
+/// Every spelling of these codes in letters of either case: an index knows each as it came.
+pub(super) fn spellings(codes: &[Currency]) -> Vec<String> {
+    let each = |code: &Currency| {
+        let begun = vec![String::new()];
+        code.as_str().chars().fold(begun, |begun, letter| {
+            let mut both = vec![letter.to_ascii_uppercase(), letter.to_ascii_lowercase()];
+            both.dedup();
+            begun.iter().flat_map(|text| both.iter().map(move |letter| format!("{text}{letter}"))).collect()
+        })
+    };
+    codes.iter().flat_map(each).collect()
 }
 
 /// Text as it is searched: lower case, and without what has a meaning of its own or what an index cannot hold.

@@ -10,7 +10,7 @@ use ratatui::widgets::{Clear, Widget};
 
 use crate::console::decisions::{Departure, PendingDecision, State};
 use crate::console::pen::put_right;
-use crate::console::screens::queue::columns::{Column, ContentWidths};
+use crate::console::screens::queue::columns::{Column, ContentWidths, TIGHTER};
 use crate::console::screens::queue::signs::ListSign;
 use crate::console::text::{self, cut};
 use crate::console::widgets::scrollbar;
@@ -38,8 +38,7 @@ const WHAT: (u16, u16) = (30, 60);
 const COLUMNS: [Column; 6] = [Column::Left, Column::Provider, Column::Amount, Column::Card, Column::Descriptor, Column::ProviderId];
 
 /// The columns that have room, each with its place and as wide as its content, and where what happens begins.
-fn placed(rows: &[AlertRow<'_>], room: u16) -> (Vec<(Column, u16, u16)>, u16) {
-    let happens = rows.iter().map(|row| text::columns(&row.what)).max().unwrap_or(0).clamp(WHAT.0, WHAT.1);
+fn placed(rows: &[AlertRow<'_>], happens: u16, room: u16) -> (Vec<(Column, u16, u16)>, u16) {
     let content = ContentWidths::of(&COLUMNS, rows.iter().map(|row| row.alert));
     let mut placed = Vec::with_capacity(COLUMNS.len());
     let mut x = SIGN;
@@ -51,8 +50,8 @@ fn placed(rows: &[AlertRow<'_>], room: u16) -> (Vec<(Column, u16, u16)>, u16) {
             // The first three stay however narrow it gets.
             _ if index < 3 => wide,
             _ if spare < narrow => break,
-            // What is less than the whole card is its last four.
-            Column::Card if spare < wide => narrow,
+            // What is less than the whole card, written tightly, is its last four.
+            Column::Card if spare + TIGHTER < wide => narrow,
             // Half an id names nothing.
             Column::ProviderId if spare < wide => break,
             _ => wide.min(spare),
@@ -61,6 +60,11 @@ fn placed(rows: &[AlertRow<'_>], room: u16) -> (Vec<(Column, u16, u16)>, u16) {
         x += width + GAP;
     }
     (placed, x)
+}
+
+/// How much room what happens to these alerts has, where it had so much before.
+fn room_of_what(rows: &[AlertRow<'_>], before: u16) -> u16 {
+    rows.iter().map(|row| text::columns(&row.what)).max().unwrap_or(0).clamp(WHAT.0, WHAT.1).max(before)
 }
 
 /// The sign, the words and the style of a decision: how far it is.
@@ -85,11 +89,6 @@ pub fn progress(decision: &PendingDecision, cx: &AppContext) -> ((&'static str, 
     (sign, words.to_owned(), sign.1)
 }
 
-/// Whether what happens to an alert has no room in its row of so many columns.
-fn is_cut(row: &AlertRow<'_>, rows: &[AlertRow<'_>], width: u16) -> bool {
-    text::columns(&row.what) > width.saturating_sub(placed(rows, width).1 + 1)
-}
-
 /// Empties an area for a page of its own.
 pub fn open_page(draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
     Clear.render(area, buffer);
@@ -104,6 +103,10 @@ pub struct ListCursor {
     top: Cell<usize>,
     /// How many rows the last frame had room for.
     page: Cell<usize>,
+    /// How much room what happens had: what comes while one looks on makes it wider only.
+    happens: Cell<u16>,
+    /// Where what happens began in the last frame.
+    what: Cell<u16>,
 }
 
 impl ListCursor {
@@ -138,13 +141,14 @@ impl ListCursor {
         let top = scrolled(self.top.get(), at, rows.len(), room);
         self.page.set(room);
         self.top.set(top);
-        draw(rows, (top, has_focus.then_some(at)), title, context, buffer, area, targets);
+        self.happens.set(room_of_what(rows, self.happens.get()));
+        self.what.set(draw_in(rows, (top, has_focus.then_some(at), self.happens.get()), title, context, buffer, area, targets));
     }
 
     /// What has no room in the cursor's row stands in the line below the list.
     pub fn draw_below(&self, rows: &[AlertRow<'_>], buffer: &mut Buffer, list: Rect) {
         let at = self.at.min(rows.len().saturating_sub(1));
-        if let Some(row) = rows.get(at).filter(|row| is_cut(row, rows, list.width)) {
+        if let Some(row) = rows.get(at).filter(|row| text::columns(&row.what) > list.width.saturating_sub(self.what.get() + 1)) {
             let line = Rect { x: list.x + 2, y: list.bottom(), width: list.width.saturating_sub(4), height: 1 };
             Pen::new(buffer, line).put(&row.what, row.style);
         }
@@ -152,17 +156,30 @@ impl ListCursor {
 }
 
 /// Draws the titles into the first line of an area and below them the rows from `top` on. A click on a row is `target` of its number.
-pub fn draw<'a, T: Copy + PartialEq>(
-    rows: &[AlertRow<'a>],
+pub fn draw<T: Copy + PartialEq>(
+    rows: &[AlertRow<'_>],
     (top, cursor): (usize, Option<usize>),
     title: &str,
     draw: &DrawContext<'_>,
     buffer: &mut Buffer,
     area: Rect,
-    (targets, target): (&ClickTargets<T>, impl Fn(usize) -> T),
+    targets: (&ClickTargets<T>, impl Fn(usize) -> T),
 ) {
+    draw_in(rows, (top, cursor, room_of_what(rows, 0)), title, draw, buffer, area, targets);
+}
+
+/// The same with so much room for what happens. Returns where that begins.
+fn draw_in<T: Copy + PartialEq>(
+    rows: &[AlertRow<'_>],
+    (top, cursor, happens): (usize, Option<usize>, u16),
+    title: &str,
+    draw: &DrawContext<'_>,
+    buffer: &mut Buffer,
+    area: Rect,
+    (targets, target): (&ClickTargets<T>, impl Fn(usize) -> T),
+) -> u16 {
     let theme = draw.theme;
-    let (columns, what) = placed(rows, area.width);
+    let (columns, what) = placed(rows, happens, area.width);
     for (column, x, width) in &columns {
         let cell = Rect { x: area.x + x, width: *width, height: 1, ..area }.intersection(area);
         if column.is_right() {
@@ -205,6 +222,7 @@ pub fn draw<'a, T: Copy + PartialEq>(
     }
     let bar = Rect { x: area.right().saturating_sub(1), width: 1, ..list };
     scrollbar::draw(theme, buffer, bar, top as u64, rows.len() as u64);
+    what
 }
 
 /// The first row that is shown so that the cursor's one is among so many.
@@ -243,7 +261,7 @@ mod tests {
         fn what_happens_has_its_room_beside_the_first_columns(room in 66u16..300) {
             let alert = Alert::sample();
 
-            let (columns, what) = placed(&[row(&alert)], room);
+            let (columns, what) = placed(&[row(&alert)], WHAT.0, room);
 
             prop_assert!(columns.len() >= 3);
             prop_assert!(columns.len() == 3 || what + WHAT.0 <= room);
@@ -256,7 +274,7 @@ mod tests {
             Alert { merchant_descriptor: "BLUEBIRD MEALS 888555".to_owned(), provider_id: "8BD351BP2POPPPC6JSP2OH5M".to_owned(), ..card() };
 
         let widths = [60, 76, 90, 120, 200]
-            .map(|room| placed(&[row(&alert)], room).0.into_iter().skip(3).map(|(_, _, width)| width).collect::<Vec<_>>());
+            .map(|room| placed(&[row(&alert)], WHAT.0, room).0.into_iter().skip(3).map(|(_, _, width)| width).collect::<Vec<_>>());
 
         assert_eq!(widths, [vec![], vec![6], vec![14], vec![14, 21], vec![14, 21, 24]]);
     }

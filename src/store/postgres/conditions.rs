@@ -12,7 +12,7 @@ use crate::domain::filter::wanted_text;
 use crate::domain::fold::fold;
 use crate::domain::time::Timestamp;
 use crate::domain::{AlertFilter, LocalConditions, SortField, SortOrder};
-use crate::store::searched::{DESCRIPTOR_MARK, blanks, searchable};
+use crate::store::searched::{DESCRIPTOR_MARK, blanks, searchable, spellings};
 
 /// A half-open range: from the first on, before the second.
 pub(super) type Range = (Option<i64>, Option<i64>);
@@ -64,7 +64,7 @@ impl Conditions {
             Some(names)
         };
         let some = |texts: Vec<String>| Some(texts).filter(|texts| !texts.is_empty()).map(storable_ones);
-        let currencies = some(currencies.iter().map(ToString::to_string).collect());
+        let currencies = some(spellings(currencies));
         Ok(Self { amounts: asked.micros(), currencies, issuers, mccs: some(mccs.clone()) })
     }
 

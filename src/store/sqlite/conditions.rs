@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use super::sql::Sql;
 use super::statements::{Statements as _, cell};
 use crate::domain::LocalConditions;
-use crate::store::searched::blanks;
+use crate::store::searched::{blanks, spellings};
 use crate::store::{StoreError, StoreResult};
 
 /// Conditions with names as alerts have them; none where anything will do.
@@ -46,7 +46,7 @@ impl Conditions {
             impossible |= names.is_empty();
             Some(serde_json::to_string(&names).map_err(|error| StoreError::Corrupt(error.to_string()))?)
         };
-        let currencies = some(currencies.iter().map(ToString::to_string).collect());
+        let currencies = some(spellings(currencies));
         Ok(Self { amounts, currencies, issuers, mccs: some(mccs.clone()), impossible })
     }
 

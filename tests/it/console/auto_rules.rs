@@ -6,7 +6,7 @@ use avert::console::effects::{Effect, Keep};
 use avert::console::message::Message;
 use avert::desk::{JournalAlert, JournalPart, JournalStep, SnoozedAlert};
 use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, AlertStatus, Deadline, Dialect, Environment, SortField};
+use avert::domain::{Alert, AlertId, AlertStatus, Deadline, Dialect, Environment, Provider, SortField};
 use avert::service::ServiceError;
 use chrono::Duration;
 use rstest::rstest;
@@ -155,11 +155,12 @@ fn while_doubles_are_being_looked_for_nothing_is_staged() {
 }
 
 #[rstest]
-#[case::the_form("n")]
-#[case::a_case("enter")]
-#[case::the_form_for_several("space b")]
-#[case::marked("space")]
-fn what_somebody_has_in_hand_is_left_to_them_until_they_let_go(#[case] take: &str) {
+#[case::the_form("n", &[])]
+#[case::a_case("enter", &[])]
+#[case::the_form_for_several("space b", &[])]
+#[case::the_help("?", &[])]
+#[case::marked("space", &[11])]
+fn what_somebody_has_in_hand_is_left_to_them_and_beneath_a_dialog_nothing_is_staged(#[case] take: &str, #[case] staged: &[u128]) {
     let mut rig = Made { alerts: Vec::new(), ..made() }.start();
     rig.holding_searches = true;
     // The first one of the list is the rule's.
@@ -168,13 +169,86 @@ fn what_somebody_has_in_hand_is_left_to_them_until_they_let_go(#[case] take: &st
     let in_hand = rig.current();
     rig.press(take);
     rig.release();
-    let meanwhile: Vec<AlertId> = rig.app.decisions().not_left().map(|decision| decision.alert.id).collect();
+    rig.advance(Duration::seconds(16));
+    rig.release();
+    let waiting = rig.app.decisions().not_left().map(|decision| decision.alert.id.0.as_u128());
+    let meanwhile: Vec<u128> = sent(&rig).into_iter().map(|(alert, _)| alert).chain(waiting).collect();
     rig.press("esc esc esc");
 
     minutes(&mut rig, 1);
 
-    assert_eq!((in_hand, meanwhile), (AlertId(Uuid::from_u128(3)), vec![AlertId(Uuid::from_u128(11))]));
+    assert_eq!((in_hand, meanwhile.as_slice()), (AlertId(Uuid::from_u128(3)), staged));
     assert_eq!(rig.sent(), 2);
+}
+
+#[test]
+fn while_ones_own_decision_waits_nothing_is_staged_that_undo_would_take_back_in_its_place() {
+    let grace = std::time::Duration::from_secs(60);
+    let mut rig = Made { alerts: Vec::new(), grace, ..made() }.start();
+    rig.change(|alerts| alerts.extend(morning(clock().now()).into_iter().take(2)));
+    rig.advance(Duration::seconds(16));
+    rig.press("n ctrl-s");
+    rig.change(|alerts| alerts.extend(morning(clock().now()).into_iter().skip(2)));
+    rig.advance(Duration::seconds(40));
+
+    let before = staged_by(&rig).into_iter().flatten().count();
+    rig.press("u");
+    minutes(&mut rig, 3);
+
+    assert_eq!((before, rig.sent()), (0, 2), "{}", rig.screen());
+}
+
+#[test]
+fn where_what_was_decided_before_cannot_be_read_no_rule_stages() {
+    let troubles = vec!["journal.ndjson cannot be read".to_owned()];
+    let mut rig = Made { kept: DeskState { troubles, ..DeskState::default() }, ..made() }.start();
+    let told = rig.screen();
+
+    minutes(&mut rig, 5);
+
+    assert!(told.contains("No rule stages by itself"), "{told}");
+    assert_eq!(rig.sent(), 0);
+}
+
+#[test]
+fn what_is_not_kept_on_the_desk_pauses_the_rules() {
+    let mut rig = Made { alerts: Vec::new(), ..made() }.start();
+    rig.update(Message::DeskFailed("the disk is full".to_owned()));
+
+    rig.change(|alerts| alerts.extend(morning(clock().now())));
+    minutes(&mut rig, 2);
+
+    assert!(rig.screen().contains("Rules are paused") || rig.sent() == 0, "{}", rig.screen());
+    assert_eq!(rig.sent(), 0);
+}
+
+#[test]
+fn an_answer_that_comes_long_after_it_was_asked_for_stages_nothing() {
+    let mut rig = Made { alerts: Vec::new(), ..made() }.start();
+    rig.holding_searches = true;
+    rig.change(|alerts| alerts.extend(morning(clock().now())));
+    rig.advance(Duration::seconds(16));
+
+    rig.clock.advance(Duration::hours(3));
+    rig.release_one();
+
+    assert_eq!(staged_by(&rig).len(), 0);
+}
+
+#[test]
+fn a_rule_acts_on_the_alert_itself_where_the_list_leaves_facts_out() {
+    let mut rig = Made { alerts: Vec::new(), ..made() }.start();
+    rig.service.lists_without_rules();
+    rig.change(|alerts| {
+        alerts.extend(morning(clock().now()));
+        // The network's own rule has refunded it: only the alert itself tells.
+        alerts[2].provider = Provider::Verifi;
+        alerts[2].rule_name = Some("Below 25 EUR".to_owned());
+    });
+
+    minutes(&mut rig, 5);
+
+    assert_eq!(sent(&rig).iter().map(|(alert, _)| *alert).collect::<Vec<_>>(), [11]);
 }
 
 #[test]

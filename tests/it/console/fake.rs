@@ -38,7 +38,6 @@ pub struct Fake {
     alerts: Mutex<Vec<Alert>>,
     changes: watch::Sender<u64>,
     fates: Mutex<VecDeque<Fate>>,
-    refused: Mutex<usize>,
     down: Mutex<Option<ServiceError>>,
     /// Every list that was asked for.
     pub lists: Mutex<Vec<AlertQuery>>,
@@ -46,6 +45,10 @@ pub struct Fake {
     pub scopes: Mutex<Vec<AlertFilter>>,
     /// Every resolution that came in.
     pub resolutions: Mutex<Vec<(AlertId, ResolveRequest)>>,
+    /// The alerts whose resolution was refused, one for each time.
+    refused: Mutex<Vec<AlertId>>,
+    /// Whether lists leave out which rule of a network applied.
+    hides_rules: Mutex<bool>,
     /// The webhooks of every alert.
     pub deliveries: Mutex<Vec<Delivery>>,
     /// Where they go.
@@ -76,6 +79,7 @@ impl Fake {
             changes: watch::Sender::new(1),
             fates: Mutex::default(),
             refused: Mutex::default(),
+            hides_rules: Mutex::default(),
             down: Mutex::default(),
             lists: Mutex::default(),
             scopes: Mutex::default(),
@@ -108,14 +112,26 @@ impl Fake {
         self.changes.send_modify(|number| *number += 1);
     }
 
+    /// From now on lists leave out which rule of a network applied; an alert by itself still tells.
+    pub fn lists_without_rules(&self) {
+        *self.hides_rules.lock().unwrap() = true;
+    }
+
+    /// The other alerts on the payment of one.
+    pub fn on_payment_of(&self, alert: &Alert) -> Vec<Alert> {
+        duplicate::of(alert, &self.alerts.lock().unwrap()).into_iter().cloned().collect()
+    }
+
     pub fn next_resolution(&self, fate: Fate) {
-        *self.refused.lock().unwrap() += 1;
         self.fates.lock().unwrap().push_back(fate);
     }
 
-    /// How many resolutions it was told to refuse.
-    pub fn refused(&self) -> usize {
-        *self.refused.lock().unwrap()
+    /// The alerts that were answered once more than they were refused, and then again.
+    pub fn answered_twice(&self) -> Vec<AlertId> {
+        let refused = self.refused.lock().unwrap();
+        let sent: Vec<AlertId> = self.resolutions.lock().unwrap().iter().map(|(alert, _)| *alert).collect();
+        let times = |all: &[AlertId], alert: AlertId| all.iter().filter(|other| **other == alert).count();
+        sent.iter().copied().filter(|alert| times(&sent, *alert) > 1 + times(&refused, *alert)).collect()
     }
 
     /// Whether every question fails from now on.
@@ -179,7 +195,10 @@ impl Alerts for Fake {
         found.sort_by(|left, right| query.sort.compare(left, right));
         let (total, size) = (found.len() as u64, query.page.size);
         let skip = usize::try_from(query.page.page * u64::from(size)).unwrap();
-        let data = found.into_iter().skip(skip).take(usize::try_from(size).unwrap()).collect();
+        let mut data: Vec<Alert> = found.into_iter().skip(skip).take(usize::try_from(size).unwrap()).collect();
+        if *self.hides_rules.lock().unwrap() {
+            data.iter_mut().for_each(|alert| alert.rule_name = None);
+        }
         Ok(Page { data, total, counted: true, page: query.page.page, size })
     }
 
@@ -197,6 +216,7 @@ impl Alerts for Fake {
         let fate = self.fates.lock().unwrap().pop_front();
         match fate {
             Some(Fate::Refused(error)) => {
+                self.refused.lock().unwrap().push(id);
                 if let ServiceError::ProviderOutcomeUnknown(unknown) = &error {
                     self.unfinished.lock().unwrap().push(ResolutionAttempt {
                         id: AttemptId::generate(),

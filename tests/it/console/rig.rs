@@ -211,7 +211,8 @@ impl Rig {
     fn perform(&mut self, effects: Vec<Effect>) {
         let mut queue = VecDeque::from(effects);
         while let Some(effect) = queue.pop_front() {
-            let searches = self.holding_searches && matches!(effect, Effect::SameCard(..) | Effect::SameCards(_) | Effect::Find(_));
+            let searches = self.holding_searches
+                && matches!(effect, Effect::SameCard(..) | Effect::SameCards(_) | Effect::LookUpForRules(..) | Effect::Find(_));
             if searches
                 || self.holding
                     && matches!(

@@ -1,6 +1,9 @@
 //! The console on a profile: where one is, what may leave, and files that no two deployments share.
 
 use std::net::TcpListener;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use wiremock::{Mock, MockServer, ResponseTemplate, matchers};
@@ -223,9 +226,11 @@ fn a_signal_that_comes_between_two_consoles_ends_the_program() {
     terminal.press("far");
     terminal.wait_for("Leave for its console");
     terminal.press("\r");
-    let (asked, _) = silent.accept().unwrap();
+    let (send, asked) = mpsc::channel();
+    thread::spawn(move || send.send(silent.accept().unwrap()));
+    let asked = asked.recv_timeout(Duration::from_secs(60)).expect("the other deployment is asked");
     signal(terminal.process(), "TERM");
-    drop((asked, silent));
+    drop(asked);
 
     assert_eq!(terminal.wait_exit().0, 143);
 }

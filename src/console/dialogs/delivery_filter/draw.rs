@@ -20,13 +20,13 @@ impl DeliveryFilterForm {
     pub(super) fn draw_form(&self, draw: &DrawContext<'_>, frame: &mut Frame<'_>, area: Rect) {
         self.targets.clear();
         let Some(form) = Measures::of(area, 11) else { return };
-        let height = LINES.min(area.height);
+        let states = self.state_lines(draw, form.width - 2 * form.margin - 11);
+        let more = u16::try_from(states.len()).unwrap_or(1).saturating_sub(1);
+        let height = (LINES + more).min(area.height);
         let panel = Rect { x: area.x + (area.width - form.width) / 2, y: area.y + (area.height - height) / 2, width: form.width, height };
         draw.theme.open_form(frame.buffer_mut(), panel);
         let inside = form.inside(panel);
         // Where there is little room the blank lines go first.
-        let states = self.state_lines(draw, inside.width - 11);
-        let more = u16::try_from(states.len()).unwrap_or(1).saturating_sub(1);
         let gap = u16::from(inside.height >= LINES - 2 + more);
         let line = |number: u16| Rect { y: inside.y + number, height: 1, ..inside }.intersection(panel);
         Pen::new(frame.buffer_mut(), line(0)).put("Deliveries", draw.theme.strong);

@@ -52,6 +52,8 @@ pub(super) fn open_preset(choice: Choice, preset: Option<Draft>, queue: &mut Que
     };
     if restored {
         cx.notify(Tone::Note, "What was written for this decision before is in the form.");
+    } else if cx.drafts.contains_key(&alert.id) {
+        cx.notify(Tone::Note, "What was written for another decision is kept until something is written here.");
     }
     let typed = Typed { kept: form.draft(), due: None, recorded: false };
     let mut outcome = dialog::open(ResolveDialog { form, duplicates, typed });

@@ -67,10 +67,10 @@ impl Column {
         let spec = |name, title, about, sort, room, rank| Spec { name, title, about, sort, room, rank };
         match self {
             Self::Left => spec("left", "LEFT", "time left for an answer", Some(SortField::HoursLeft), (6, 7), 0),
-            Self::Provider => spec("provider", "PROVIDER", "the network", Some(SortField::Provider), (8, 8), 2),
+            Self::Provider => spec("provider", "PROVIDER", "the network", Some(SortField::Provider), (9, 9), 2),
             Self::Type => spec("type", "TYPE", "kind of alert", Some(SortField::Type), (16, 16), 3),
             Self::Status => spec("status", "STATUS", "state of the alert", Some(SortField::Status), (10, 10), 4),
-            Self::Amount => spec("amount", "AMOUNT", "disputed money", Some(SortField::Amount), (14, 24), 1),
+            Self::Amount => spec("amount", "AMOUNT", "disputed money", Some(SortField::Amount), (14, 28), 1),
             Self::Card => spec("card", "CARD", "BIN and last four", Some(SortField::CardLastFour), (6, 16), 5),
             Self::Descriptor => spec("descriptor", "DESCRIPTOR", "merchant descriptor", Some(SortField::MerchantDescriptor), (10, 30), 6),
             Self::Order => spec("order", "ORDER", "merchant's order id", None, (8, 26), 8),
@@ -171,6 +171,9 @@ pub fn outcome_words(stored: &str) -> String {
     sanitize(stored).replace('_', " ")
 }
 
+/// Columns that a card needs less without the blanks in it.
+pub const TIGHTER: u16 = 2;
+
 /// The card as it is displayed, in so many columns: the six first digits where they have room, and the last four.
 pub fn card(alert: &Alert, width: u16) -> String {
     let (bin, last) = (sanitize(&alert.card_bin), sanitize(&alert.card_last_four));
@@ -248,10 +251,12 @@ impl ContentWidths {
 
     /// How wide a column is at least, and how wide with all of its content.
     pub fn room(&self, column: Column) -> (u16, u16) {
-        let Spec { title, room: (narrow, wide), .. } = column.spec();
+        let Spec { title, sort, room: (narrow, wide), .. } = column.spec();
+        // The direction of the sort stands behind the title.
+        let title = width_of(title) + u16::from(sort.is_some());
         let content = match self.0[column as usize] {
             0 => return (narrow, wide),
-            content => content.max(width_of(title)).min(wide),
+            content => content.max(title).min(wide),
         };
         if column.may_be_cut() { (narrow.min(content), content) } else { (content, content) }
     }
@@ -286,8 +291,8 @@ pub fn lay_out(columns: &[Column], content: &ContentWidths, room: u16) -> Vec<Pl
     });
     for index in by_need {
         let (narrow, wide) = content.room(kept[index]);
-        // A card that cannot be shown in full needs nothing more.
-        let more = if kept[index] == Column::Card && spare < wide - narrow { 0 } else { (wide - narrow).min(spare) };
+        // A card that cannot be shown in full, be it tightly, needs nothing more.
+        let more = if kept[index] == Column::Card && spare + TIGHTER < wide - narrow { 0 } else { (wide - narrow).min(spare) };
         widths[index] += more;
         spare -= more;
     }
@@ -352,13 +357,14 @@ mod tests {
         let placed = lay_out(&Column::USUAL, &content, 120);
 
         let widths = Column::USUAL[1..].iter().map(|column| width_in(&placed, *column));
-        assert_eq!(widths.collect::<Vec<_>>(), [Some(8), Some(15), Some(8), Some(14), Some(16), Some(7)]);
+        assert_eq!(widths.collect::<Vec<_>>(), [Some(9), Some(15), Some(8), Some(14), Some(16), Some(7)]);
     }
 
     #[rstest]
-    #[case(75, Some(15), None, Some(6))]
-    #[case(84, Some(16), None, Some(14))]
-    #[case(92, Some(16), Some(13), Some(6))]
+    #[case(75, Some(14), None, Some(6))]
+    #[case(85, Some(16), None, Some(14))]
+    #[case(93, Some(16), Some(13), Some(6))]
+    #[case(99, Some(16), Some(13), Some(13))]
     #[case(105, Some(16), Some(13), Some(14))]
     fn the_descriptor_has_what_is_left_first_then_the_order_then_the_card(
         #[case] room: u16,
@@ -376,11 +382,11 @@ mod tests {
 
     #[test]
     fn an_amount_is_never_cut_where_there_is_room_for_it() {
-        let content = of_one(Provider::Verifi, "9223372036854.00", "ACME", "1");
+        let content = of_one(Provider::Verifi, "9223372036854.775807", "ACME", "1");
 
         let placed = lay_out(&Column::USUAL, &content, 76);
 
-        assert_eq!(width_in(&placed, Column::Amount), Some(24));
+        assert_eq!(width_in(&placed, Column::Amount), Some(28));
     }
 
     #[rstest]

@@ -6,7 +6,7 @@ use ratatui::text::Span;
 use super::Parts;
 use crate::console::text::sanitize;
 use crate::console::{Action, times};
-use crate::domain::Alert;
+use crate::domain::{Alert, Dialect};
 
 impl Parts<'_> {
     /// Until when it is put aside.
@@ -20,13 +20,22 @@ impl Parts<'_> {
     /// The answer that is begun and not sent.
     pub(super) fn drafted(&mut self, alert: &Alert) {
         if let Some(draft) = self.draw.draft(alert) {
-            let keys = [Action::Refund, Action::NotRefunded, Action::Invalid].map(|action| self.draw.key(action)).join(" ");
             let theme = self.draw.theme;
             self.open_box(theme.accent, "d An answer is begun and not sent", theme.accent.add_modifier(Modifier::BOLD));
             if !draft.comments.is_empty() {
                 self.say(&format!("comments: {}", draft.comments.replace('\n', " / ")), theme.plain);
             }
-            self.offer(format!("{keys}  go on with it"), None);
+            // What was written for one decision goes on with that one alone.
+            let said = draft.refunded.as_deref();
+            let begun = [
+                (Action::Refund, "REFUNDED", "refunded"),
+                (Action::NotRefunded, "NOT REFUNDED", "not refunded"),
+                (Action::Invalid, "INVALID", "invalid"),
+            ];
+            let begun = begun.into_iter().find(|(_, word, _)| said == Some(*word) && self.draw.dialect == Dialect::Current);
+            if let Some((action, _, words)) = begun.filter(|_| !self.draw.place.read_only) {
+                self.offer(format!("{}  goes on with it: {words}", self.draw.key(action)), Some(action));
+            }
             self.close_box();
         }
     }
