@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use chrono::Duration;
 
-use super::Loadable;
+use super::message::AlertOnPayment;
+use super::{Loadable, Reply};
 use crate::domain::{Alert, AlertId, Timestamp};
-use crate::service::ServiceError;
 
 /// A round whose answers have not come for so long is given up.
 const PATIENCE: Duration = Duration::seconds(60);
@@ -144,7 +144,7 @@ impl AutoRules {
     }
 
     /// Takes in what an alert is by now and what is on its payment; the round of this number asked for it.
-    pub fn take(&mut self, number: u64, alert: AlertId, looked_up: Result<(Alert, Vec<Alert>), ServiceError>) {
+    pub fn take(&mut self, number: u64, alert: AlertId, looked_up: Reply<AlertOnPayment>) {
         if let Round::Searching(candidates) = &mut self.round
             && self.number == number
             && let Some((known, others)) = candidates.iter_mut().find(|(known, _)| known.id == alert)

@@ -30,6 +30,9 @@ use crate::service::ServiceError;
 /// A service's reply.
 pub type Reply<T> = Result<T, ServiceError>;
 
+/// An alert, and the others that may be on its payment.
+pub type AlertOnPayment = (Alert, Vec<Alert>);
+
 /// A message: something that happened.
 #[derive(Debug, Clone)]
 pub enum Message {
@@ -60,7 +63,7 @@ pub enum Message {
     /// What waits within the filters of rules, by the number of the request for it.
     ReadForRules(u64, Vec<Reply<ClosingAlerts>>),
     /// The alerts that rules may act on, each with the others that may be on its payment.
-    LookedUpForRules(u64, Vec<(AlertId, Reply<(Alert, Vec<Alert>)>)>),
+    LookedUpForRules(u64, Vec<(AlertId, Reply<AlertOnPayment>)>),
     /// What the file of rules says by now, or what is wrong with it.
     RulesRead(Result<ReadRules, String>),
     /// Other rules hold from now on.

@@ -14,6 +14,8 @@ pub struct ClosingAlerts {
     pub total: u64,
     /// Whether they are those that lapse first.
     pub first: bool,
+    /// Whether there may be more than the total says, because the service does not tell it.
+    pub open_end: bool,
 }
 
 impl ClosingAlerts {
@@ -34,5 +36,6 @@ pub async fn first_to_lapse(alerts: &dyn Alerts, filter: AlertFilter) -> Result<
     let mut query = AlertQuery { filter, sort, page: PageRequest { page: 0, size: MAX_PAGE_SIZE } };
     let page = list_in_some_order(alerts, &mut query).await?;
     let total = page.total.max(page.data.len() as u64);
-    Ok(ClosingAlerts { first: query.sort == sort || total <= page.data.len() as u64, alerts: page.data, total })
+    let open_end = !page.counted && page.data.len() >= MAX_PAGE_SIZE as usize;
+    Ok(ClosingAlerts { open_end, first: query.sort == sort || total <= page.data.len() as u64, alerts: page.data, total })
 }

@@ -26,7 +26,7 @@ fn due(number: u128, deadline: Deadline) -> Alert {
 
 fn lapsing_at(minutes: &[i64]) -> ClosingAlerts {
     let alerts: Vec<Alert> = minutes.iter().enumerate().map(|(number, minutes)| due(number as u128, Deadline::At(at(*minutes)))).collect();
-    ClosingAlerts { total: alerts.len() as u64, alerts, first: true }
+    ClosingAlerts { total: alerts.len() as u64, alerts, first: true, open_end: false }
 }
 
 fn reading(closing: ClosingAlerts) -> Calls {
@@ -105,7 +105,7 @@ fn it_is_read_again_when_the_next_one_comes_near_and_each_minute() {
     let mut soon = reading(lapsing_at(&[31, 200]));
     let mut bursts = Calls::begun(now());
     bursts.read(
-        Ok(ClosingAlerts { alerts: vec![due(1, Deadline::At(at(30) + Duration::seconds(1)))], total: 1, first: true }),
+        Ok(ClosingAlerts { alerts: vec![due(1, Deadline::At(at(30) + Duration::seconds(1)))], total: 1, first: true, open_end: false }),
         BEFORE,
         now(),
     );
@@ -219,7 +219,7 @@ proptest! {
             let rows: std::collections::BTreeMap<u128, i64> = rows.into_iter().collect();
             let alerts: Vec<Alert> = rows.into_iter().map(|(number, minutes)| due(number, Deadline::At(at(minutes)))).collect();
             let (underway, total) = (due(underway, Deadline::Unknown).id, alerts.len() as u64);
-            calls.read(Ok(ClosingAlerts { alerts, total, first: true }), BEFORE, now);
+            calls.read(Ok(ClosingAlerts { alerts, total, first: true, open_end: false }), BEFORE, now);
 
             let before: Vec<AlertId> = calls.told.iter().copied().collect();
             if let Some(call) = calls.deadlines(BEFORE, quiet, |id| id == underway, now) {

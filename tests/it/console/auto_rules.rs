@@ -142,6 +142,24 @@ fn a_double_of_what_is_refunded_is_left_to_people_and_the_others_are_staged() {
 }
 
 #[test]
+fn a_refunded_double_beyond_the_first_page_of_a_search_is_found() {
+    let now = clock().now();
+    let mut alerts = morning(now);
+    // Before and after it as many that have the same digits and are on other payments.
+    let alike = |number: u128| {
+        let amount = if number == 2_125 { alerts[2].amount } else { "1.00".parse().ok() };
+        Alert { amount, ..refunded_sibling(&alerts[2], number, now) }
+    };
+    let alike: Vec<Alert> = (2_000..2_250).map(alike).collect();
+    alerts.extend(alike);
+    let mut rig = Made { alerts, ..remote(Dialect::Current) }.start();
+
+    minutes(&mut rig, 5);
+
+    assert_eq!(sent(&rig).iter().map(|(alert, _)| *alert).collect::<Vec<_>>(), [11]);
+}
+
+#[test]
 fn while_doubles_are_being_looked_for_nothing_is_staged() {
     let mut rig = Made { alerts: Vec::new(), ..made() }.start();
     rig.holding_searches = true;

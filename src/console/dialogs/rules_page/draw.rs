@@ -236,10 +236,14 @@ impl RulesPage {
                 format!("{} {verb} that it matches{wins}{read}", count(matches.won))
             }
             Some(Loadable::Loaded(matches)) => format!(
-                "it matches {} of the {} that lapse first{wins}; {} more were not read{read}",
+                "it matches {} of the {} that {}{wins}; {}{read}",
                 count(matches.won),
                 count(matches.read),
-                count(matches.total - matches.read)
+                if matches.first { "lapse first" } else { "were read" },
+                match matches.open_end {
+                    true => "whether there are more is not told".to_owned(),
+                    false => format!("{} more were not read", count(matches.total - matches.read)),
+                }
             ),
             Some(Loadable::Failed(error)) => format!("not known: {}", sanitize(&error.to_string())),
             _ => "being read…".to_owned(),

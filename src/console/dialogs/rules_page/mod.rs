@@ -42,12 +42,15 @@ pub struct WaitingMatches {
     pub read: u64,
     /// How many the list has of what it can be asked for.
     pub total: u64,
+    /// Whether there may be more than that, and whether those that were read lapse first.
+    pub open_end: bool,
+    pub first: bool,
 }
 
 impl WaitingMatches {
     /// Whether it is all there are.
     pub fn is_all(self) -> bool {
-        self.read >= self.total
+        self.read >= self.total && !self.open_end
     }
 }
 
@@ -104,7 +107,7 @@ impl RulesPage {
                     asked.push(rule.name.clone());
                     Loadable::Loading
                 }
-                None => Loadable::Loaded(WaitingMatches { won: 0, read: 0, total: 0 }),
+                None => Loadable::Loaded(WaitingMatches { won: 0, read: 0, total: 0, open_end: false, first: true }),
             };
             self.waiting.insert(rule.name.clone(), counts);
         }
@@ -117,7 +120,8 @@ impl RulesPage {
             let won = |page: &ClosingAlerts| {
                 let wins = |rule: Option<&DecisionRule>| rule.is_some_and(|rule| rule.name == *name);
                 let won = page.alerts.iter().filter(|alert| wins(suggestion(&cx.settings.rules, alert, cx.now))).count();
-                WaitingMatches { won: won as u64, read: page.alerts.len() as u64, total: page.total }
+                let ClosingAlerts { alerts, total, first, open_end } = page;
+                WaitingMatches { won: won as u64, read: alerts.len() as u64, total: *total, open_end: *open_end, first: *first }
             };
             let known = self.waiting.entry(name.clone()).or_default();
             known.answer(answer.as_ref().map(won).map_err(Clone::clone));
