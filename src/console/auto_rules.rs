@@ -34,8 +34,6 @@ pub struct AutoRules {
     /// The number of the round, and when it began.
     number: u64,
     began: Timestamp,
-    /// The names of rules that the deployment cannot be asked for.
-    refused: HashSet<String>,
     /// The alerts whose payments could not be looked up: others come before them.
     failed: HashSet<AlertId>,
     due: Option<Timestamp>,
@@ -59,7 +57,6 @@ impl AutoRules {
 
     /// The deployment cannot be asked for a rule: it does not act, and what it wins is left to people.
     pub fn refuse(&mut self, name: &str) {
-        self.refused.insert(name.to_owned());
         self.names.retain(|known| !known.eq_ignore_ascii_case(name));
     }
 
