@@ -15,12 +15,19 @@ use ratatui::style::{Color, Modifier};
 /// A backend that writes cells with few bytes; everything else is crossterm's.
 pub struct CompactBackend<W: Write> {
     inner: CrosstermBackend<W>,
+    /// Whether the cursor is surely hidden: a frame that changes nothing sends nothing.
+    is_hidden: bool,
 }
 
 impl<W: Write> CompactBackend<W> {
     /// Writes here.
     pub const fn new(writer: W) -> Self {
-        Self { inner: CrosstermBackend::new(writer) }
+        Self { inner: CrosstermBackend::new(writer), is_hidden: false }
+    }
+
+    /// Somebody else had the terminal: nothing is known of its cursor.
+    pub const fn forget(&mut self) {
+        self.is_hidden = false;
     }
 }
 
@@ -154,10 +161,14 @@ impl<W: Write> Backend for CompactBackend<W> {
     }
 
     fn hide_cursor(&mut self) -> io::Result<()> {
+        if std::mem::replace(&mut self.is_hidden, true) {
+            return Ok(());
+        }
         self.inner.hide_cursor()
     }
 
     fn show_cursor(&mut self) -> io::Result<()> {
+        self.is_hidden = false;
         self.inner.show_cursor()
     }
 
@@ -198,6 +209,7 @@ mod tests {
     use ratatui::layout::Rect;
 
     use super::*;
+    use crate::console::terminal::FrameWriter;
 
     const AREA: Rect = Rect::new(0, 0, 12, 4);
 
@@ -286,5 +298,22 @@ mod tests {
 
         assert_eq!(frame("a  b"), "\x1b[2;1Ha\x1b[2Cb");
         assert_eq!(frame("⚠  b"), "\x1b[2;1H⚠\x1b[2;4Hb");
+    }
+
+    #[test]
+    fn a_cursor_that_is_hidden_is_not_hidden_again_until_somebody_else_had_the_terminal() {
+        let writer = FrameWriter::new(Vec::new());
+        let mut backend = CompactBackend::new(writer.clone());
+        let hide = |backend: &mut CompactBackend<FrameWriter<Vec<u8>>>| {
+            backend.hide_cursor().unwrap();
+            writer.present().unwrap() > 0
+        };
+
+        let first = [hide(&mut backend), hide(&mut backend)];
+        backend.show_cursor().unwrap();
+        let shown = hide(&mut backend);
+        backend.forget();
+
+        assert_eq!((first, shown, hide(&mut backend)), ([true, false], true, true));
     }
 }

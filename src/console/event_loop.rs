@@ -26,6 +26,9 @@ use crate::domain::time::SharedClock;
 /// Thirty frames a second.
 const FRAME: Duration = Duration::from_millis(33);
 
+/// What a frame costs that changes nothing on the screen: its drawing alone.
+const UNSEEN: Duration = Duration::from_millis(4);
+
 /// A frame that is so late is drawn though more is waiting.
 const OVERDUE: Duration = Duration::from_millis(100);
 
@@ -40,8 +43,8 @@ struct FramePacer {
 }
 
 impl FramePacer {
-    fn drawn(&mut self, now: Instant) {
-        self.next = self.next.max(now.checked_sub(FRAME * 3).unwrap_or(now)) + FRAME;
+    fn drawn(&mut self, now: Instant, cost: Duration) {
+        self.next = self.next.max(now.checked_sub(FRAME * 3).unwrap_or(now)) + cost;
     }
 }
 
@@ -56,11 +59,11 @@ pub enum End {
 
 /// The surface that the event loop draws on. The real one, or one that a test looks at.
 pub trait Surface {
-    /// Draws a frame.
+    /// Draws a frame; whether anything of the screen changed.
     ///
     /// # Errors
     /// When the terminal cannot be written to.
-    fn draw(&mut self, app: &mut App) -> io::Result<()>;
+    fn draw(&mut self, app: &mut App) -> io::Result<bool>;
 
     /// Does an effect on the terminal.
     ///
@@ -116,11 +119,11 @@ pub async fn drive(
             },
             Some(message) = messages.recv(), if !overdue => message,
             () = tokio::time::sleep_until(pacer.next), if dirty_since.is_some() => {
-                if let Err(error) = stage.draw(app) {
-                    return End::Gone(error);
+                match stage.draw(app) {
+                    Ok(changed) => pacer.drawn(Instant::now(), if changed { FRAME } else { UNSEEN }),
+                    Err(error) => return End::Gone(error),
                 }
                 dirty_since = None;
-                pacer.drawn(Instant::now());
                 continue;
             }
             () = tokio::time::sleep(wake) => Message::Tick,
@@ -147,15 +150,16 @@ struct Screen {
 impl Screen {
     fn redraw(&mut self) -> io::Result<()> {
         // Not `Terminal::clear`, which asks for the cursor's place and waits for an answer.
+        self.terminal.backend_mut().forget();
         let size = self.terminal.size()?;
         self.terminal.resize(Rect::new(0, 0, size.width, size.height))
     }
 }
 
 impl Surface for Screen {
-    fn draw(&mut self, app: &mut App) -> io::Result<()> {
+    fn draw(&mut self, app: &mut App) -> io::Result<bool> {
         self.terminal.draw(|frame| app.draw(frame))?;
-        self.writer.present().map(|_| ())
+        self.writer.present().map(|sent| sent > 0)
     }
 
     fn perform(&mut self, effect: Effect) -> io::Result<()> {
@@ -319,10 +323,10 @@ mod tests {
         let mut pacer = FramePacer { next: begin };
         let later = |millis| begin + Duration::from_millis(millis);
 
-        pacer.drawn(later(1_000));
+        pacer.drawn(later(1_000), FRAME);
         let answer = pacer.next;
         for more in [1_002, 1_004, 1_006] {
-            pacer.drawn(later(more));
+            pacer.drawn(later(more), FRAME);
         }
 
         assert!(answer <= later(1_000));
@@ -337,7 +341,7 @@ mod tests {
         let frames = (0..10_000).map(|millis| begin + Duration::from_millis(millis)).filter(|now| {
             let is_due = pacer.next <= *now;
             if is_due {
-                pacer.drawn(*now);
+                pacer.drawn(*now, FRAME);
             }
             is_due
         });

@@ -30,11 +30,11 @@ struct Shown {
 }
 
 impl Surface for Shown {
-    fn draw(&mut self, app: &mut App) -> io::Result<()> {
+    fn draw(&mut self, app: &mut App) -> io::Result<bool> {
         self.terminal.draw(|frame| app.draw(frame)).map_err(io::Error::other)?;
         *self.frames.lock().unwrap() += 1;
         self.screen.send_replace(self.terminal.backend().to_string());
-        Ok(())
+        Ok(true)
     }
 
     fn perform(&mut self, effect: Effect) -> io::Result<()> {
