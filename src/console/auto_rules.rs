@@ -55,6 +55,11 @@ impl AutoRules {
         &self.names
     }
 
+    /// Whether a rule is one of them.
+    pub fn has(&self, rule: &str) -> bool {
+        self.names.iter().any(|name| name.eq_ignore_ascii_case(rule))
+    }
+
     /// The deployment cannot be asked for a rule: it does not act, and what it wins is left to people.
     pub fn refuse(&mut self, name: &str) {
         self.names.retain(|known| !known.eq_ignore_ascii_case(name));
@@ -158,13 +163,12 @@ impl AutoRules {
 
     /// The alerts of the round once all of them were looked up, which is its end. What came too late is dropped.
     pub fn take_searched(&mut self, now: Timestamp) -> Option<Vec<Candidate>> {
-        match &mut self.round {
-            Round::Searching(candidates) if candidates.iter().all(|(_, others)| *others != Loadable::Loading) => {
-                let candidates = std::mem::take(candidates);
-                self.round = Round::Resting;
-                Some(candidates).filter(|_| self.is_fresh(now))
-            }
-            _ => None,
+        if !self.is_searched() {
+            return None;
+        }
+        match std::mem::take(&mut self.round) {
+            Round::Searching(candidates) => Some(candidates).filter(|_| self.is_fresh(now)),
+            Round::Resting | Round::Reading(_) => None,
         }
     }
 

@@ -40,7 +40,8 @@ impl App {
         let whereabouts = columns("avert") + 2 + columns(&badge) + if named { 1 + columns(&name) } else { 0 };
         let said = self.rules_said().map_or(0, |(said, _)| columns(said) + 2);
         let right = self.draw_link(buffer, line, whereabouts + said);
-        let right = self.draw_rules(buffer, Rect { width: right.x.saturating_sub(line.x + 2), ..line }, whereabouts);
+        let calls = needs_you(&self.cx).len();
+        let right = self.draw_rules(buffer, Rect { width: right.x.saturating_sub(line.x + 2), ..line }, whereabouts, calls);
         let mut pen = Pen::new(buffer, Rect { width: right.saturating_sub(line.x), ..line });
         pen.put("avert", theme.accent.patch(theme.key));
         pen.skip(2);
@@ -54,7 +55,7 @@ impl App {
             pen.put(" READ-ONLY ", theme.muted);
         }
         pen.skip(4);
-        self.draw_tabs(&mut pen);
+        self.draw_tabs(&mut pen, calls);
         if !self.has_mouse && self.cx.settings.mouse {
             pen.skip(3);
             pen.put_whole("mouse off", theme.quiet);
@@ -62,12 +63,12 @@ impl App {
     }
 
     /// The screens, each with its key; where there is no room for all words, the word of the one that is open and the other keys.
-    fn draw_tabs(&self, pen: &mut Pen<'_>) {
+    fn draw_tabs(&self, pen: &mut Pen<'_>, calls: usize) {
         let theme = &self.cx.theme;
         let tab = |(screen, _, name, action): (ScreenName, &str, &'static str, Action)| (screen, self.cx.key(action), name, action);
         let tabs = ScreenName::ALL.map(tab);
-        let [all, short] = self.tabs_room();
-        let calls = match needs_you(&self.cx).len() {
+        let [all, short] = self.tabs_room(calls);
+        let calls = match calls {
             0 => String::new(),
             many => many.to_string(),
         };
@@ -97,10 +98,10 @@ impl App {
 
     /// Says that rules stage by themselves here, in as many words as leave room for the screens; with few columns rather this than those.
     /// Returns where the rest of the line ends.
-    fn draw_rules(&self, buffer: &mut Buffer, line: Rect, whereabouts: u16) -> u16 {
+    fn draw_rules(&self, buffer: &mut Buffer, line: Rect, whereabouts: u16, calls: usize) -> u16 {
         let Some((said, style)) = self.rules_said() else { return line.right() };
         let names = sanitize(&format!("{said}: {}", self.cx.auto.names().join(", "))).into_owned();
-        let [all, short] = self.tabs_room();
+        let [all, short] = self.tabs_room(calls);
         let room = |tabs: u16| line.width.saturating_sub(whereabouts + 2 + if tabs > 0 { tabs + 4 } else { 0 });
         let words = [(names.clone(), all), (names, short), (said.to_owned(), short), (said.to_owned(), 0)];
         let Some((words, _)) = words.into_iter().find(|(words, tabs)| columns(words) <= room(*tabs)) else { return line.right() };
@@ -123,8 +124,7 @@ impl App {
     }
 
     /// Columns of the screens: with all words, and with the word of the one that is open.
-    fn tabs_room(&self) -> [u16; 2] {
-        let calls = needs_you(&self.cx).len();
+    fn tabs_room(&self, calls: usize) -> [u16; 2] {
         let called = if calls == 0 { 0 } else { columns(&calls.to_string()) + 1 };
         let tabs = || ScreenName::ALL.into_iter().map(|(screen, _, name, action)| (screen, columns(&self.cx.key(action)), columns(name)));
         let all = called + tabs().map(|(_, key, name)| key + name + 4).sum::<u16>();

@@ -220,8 +220,7 @@ impl App {
 
 /// The rules that act, in their order.
 fn acting(cx: &AppContext) -> impl Iterator<Item = &DecisionRule> {
-    let names = cx.auto.names();
-    cx.settings.rules.iter().filter(|rule| names.iter().any(|name| name.eq_ignore_ascii_case(&rule.name)))
+    cx.settings.rules.iter().filter(|rule| cx.auto.has(&rule.name))
 }
 
 fn rule_desk<'a>(cx: &'a AppContext, in_hand: &'a HashSet<AlertId>) -> RuleDesk<'a> {

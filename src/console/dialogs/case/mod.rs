@@ -244,7 +244,7 @@ impl CaseDialog {
 }
 
 /// Whether an action means the same on the case as on every screen.
-fn is_everywhere(action: Action) -> bool {
+pub(super) fn is_everywhere(action: Action) -> bool {
     use Action::{Help, Mouse, Palette, ProgramLog, Quit, Redraw, RulesPause, Suspend, Undo};
     matches!(action, Help | Mouse | Palette | ProgramLog | Quit | Redraw | RulesPause | Suspend | Undo)
 }

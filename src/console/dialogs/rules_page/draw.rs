@@ -303,7 +303,7 @@ impl RulesPage {
 
 /// Whether a rule acts here: `Some(false)` while it is paused, `None` where it only suggests.
 fn acts(rule: &DecisionRule, cx: &AppContext) -> Option<bool> {
-    let named = cx.auto.names().iter().any(|name| name.eq_ignore_ascii_case(&rule.name)) && !cx.place.read_only;
+    let named = cx.auto.has(&rule.name) && !cx.place.read_only;
     named.then(|| cx.auto.act())
 }
 

@@ -8,6 +8,7 @@ use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseEventKind};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
+use crate::console::dialogs::case::is_everywhere;
 use crate::console::screens::ScreenName;
 use crate::console::{
     Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, Reply, Tone, dialog, times,
@@ -218,12 +219,6 @@ fn today(rule: &DecisionRule, cx: &AppContext) -> Today {
         today.taken_back += u64::from(*record.fate() == DecisionFate::TakenBack);
     }
     today
-}
-
-/// Whether an action means the same on the page as on every screen.
-fn is_everywhere(action: Action) -> bool {
-    use Action::{Help, Mouse, Palette, ProgramLog, Quit, Redraw, RulesPause, Suspend, Undo};
-    matches!(action, Help | Mouse | Palette | ProgramLog | Quit | Redraw | RulesPause | Suspend | Undo)
 }
 
 impl Dialog for RulesPage {
