@@ -2,7 +2,8 @@
 //!
 //! A reader reads only those counts again that changed since it last looked, so its memory is always of the snapshot it reads from.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, btree_map};
+use std::ops::Range;
 
 use rusqlite::{Connection, params};
 
@@ -122,6 +123,8 @@ struct Counts {
     /// The cells of each day, by position.
     days: BTreeMap<i64, Vec<(u32, u32)>>,
     totals: Vec<u64>,
+    /// The days on which each cell has alerts.
+    dates: Vec<BTreeSet<i64>>,
     entries: usize,
 }
 
@@ -133,10 +136,17 @@ impl Counts {
                 let position = u32::try_from(self.cells.len()).map_err(|_| StoreError::Corrupt("too many kinds of alerts".to_owned()))?;
                 self.cells.push(cell);
                 self.totals.push(0);
+                self.dates.push(BTreeSet::new());
                 self.positions.insert(cell, position);
                 position
             }
         };
+        let dates = &mut self.dates[position as usize];
+        if alerts > 0 {
+            dates.insert(day);
+        } else {
+            dates.remove(&day);
+        }
         let day = self.days.entry(day).or_default();
         let total = &mut self.totals[position as usize];
         match day.binary_search_by_key(&position, |(at, _)| *at) {
@@ -155,6 +165,14 @@ impl Counts {
 
     fn wanted(&self, filter: &CellFilter) -> Vec<bool> {
         self.cells.iter().map(|cell| filter.matches(cell)).collect()
+    }
+
+    /// The days from the first with matches to the last, the end excluded.
+    fn extent(&self, wanted: &[bool], within: &Range<i64>) -> Option<Range<i64>> {
+        let dates = || self.dates.iter().zip(wanted).filter(|(_, wanted)| **wanted).map(|(dates, _)| dates.range(within.clone()));
+        let first = dates().filter_map(|mut dates| dates.next().copied()).min()?;
+        let last = dates().filter_map(|mut dates| dates.next_back().copied()).max()?;
+        Some(first..last + 1)
     }
 }
 
@@ -213,17 +231,12 @@ impl CountCache {
 
     /// The days from the first match to the last, the end excluded, where matches without a date are not among them.
     pub(super) fn span(&self, organization: i64, filter: &CellFilter, from: Option<i64>, until: Option<i64>) -> (Option<i64>, Option<i64>) {
-        let counts = self.organizations.get(&organization);
-        let undated = counts.and_then(|counts| Some((counts.days.get(&NO_DAY)?, counts.wanted(filter))));
-        if from.is_none() && until.is_none() && undated.is_some_and(|(cells, wanted)| sum(cells, &wanted) > 0) {
+        let Some(counts) = self.organizations.get(&organization) else { return (from, until) };
+        let wanted = counts.wanted(filter);
+        if from.is_none() && until.is_none() && counts.days.get(&NO_DAY).is_some_and(|cells| sum(cells, &wanted) > 0) {
             return (None, None);
         }
-        let mut days = self.days(organization, filter, from, until);
-        match (days.next(), days.next_back()) {
-            (Some((first, _)), Some((last, _))) => (Some(first), Some(last + 1)),
-            (Some((only, _)), None) => (Some(only), Some(only + 1)),
-            (None, _) => (from, until),
-        }
+        counts.extent(&wanted, &bounds(from, until)).map_or((from, until), |days| (Some(days.start), Some(days.end)))
     }
 
     /// How many alerts match, on days from `from` on and before `until`.
@@ -238,11 +251,10 @@ impl CountCache {
 
     /// The days with matches, earliest first, with how many there are; days without a date last.
     pub(super) fn days(&self, organization: i64, filter: &CellFilter, from: Option<i64>, until: Option<i64>) -> MatchingDays<'_> {
-        let counts = self.organizations.get(&organization);
-        MatchingDays {
-            range: counts.map(|counts| counts.days.range(bounds(from, until))),
-            wanted: counts.map(|counts| counts.wanted(filter)).unwrap_or_default(),
-        }
+        let Some(counts) = self.organizations.get(&organization) else { return MatchingDays { range: None, wanted: Vec::new() } };
+        let wanted = counts.wanted(filter);
+        let range = counts.extent(&wanted, &bounds(from, until)).map(|days| counts.days.range(days));
+        MatchingDays { range, wanted }
     }
 
     /// Every matching cell of every matching day, with how many alerts it has; days without a date last.
@@ -270,7 +282,7 @@ impl CountCache {
 
 /// Days with matches, from either end.
 pub(super) struct MatchingDays<'a> {
-    range: Option<std::collections::btree_map::Range<'a, i64, Vec<(u32, u32)>>>,
+    range: Option<btree_map::Range<'a, i64, Vec<(u32, u32)>>>,
     wanted: Vec<bool>,
 }
 
@@ -295,7 +307,7 @@ fn sum(cells: &[(u32, u32)], wanted: &[bool]) -> u64 {
 }
 
 /// Days from `from` on and before `until`; where either is given, alerts without a date do not count.
-fn bounds(from: Option<i64>, until: Option<i64>) -> std::ops::Range<i64> {
+fn bounds(from: Option<i64>, until: Option<i64>) -> Range<i64> {
     let until = until.unwrap_or(NO_DAY);
     from.unwrap_or(i64::MIN).min(until)..until
 }
