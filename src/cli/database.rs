@@ -1,9 +1,13 @@
 //! The database of this machine's desk: how it is opened, with which password and which data key.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use anyhow::Context as _;
+use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
+use tokio::sync::oneshot;
+use tokio::task::{JoinError, JoinHandle};
 
 use super::credential_file::{allows_others, read_credential};
 use super::failure::{Misused, NotFound, say};
@@ -19,14 +23,27 @@ use crate::wire::EventBody;
 /// The file of passwords that the programs of PostgreSQL read, too.
 const PASSWORDS: &str = "PGPASSFILE";
 
+/// Up to here nothing is said of what is waited for.
+const MOMENT: Duration = Duration::from_millis(400);
+
+/// How often what is said while waiting moves.
+const TICK: Duration = Duration::from_millis(100);
+
 /// Opens the database; a SQLite file is made where there is none.
 pub(super) async fn open(home: &Home, settings: &Settings) -> anyhow::Result<SharedStore> {
     let named_key = named_key_file(settings);
     match &home.database {
         DatabaseLocation::Sqlite(file) => {
             let secret_key_file = named_key.map(Path::to_owned);
-            let options = SqliteOptions { secret_key_file, ..SqliteOptions::file(file, Arc::new(EventBody)) };
-            Ok(tokio::task::spawn_blocking(move || SqliteStore::open(&options)).await.context("opening the database failed")??)
+            let (check, checked) = oneshot::channel();
+            let check = Mutex::new(Some(check));
+            let before_check = Arc::new(move |bytes| {
+                let check = check.lock().ok().and_then(|mut check| check.take());
+                let _ = check.map(|check| check.send(bytes));
+            });
+            let options = SqliteOptions { secret_key_file, before_check, ..SqliteOptions::file(file, Arc::new(EventBody)) };
+            let opening = tokio::task::spawn_blocking(move || SqliteStore::open(&options));
+            Ok(with_word_of_check(opening, checked).await.context("opening the database failed")??)
         }
         DatabaseLocation::Postgres(address) => {
             let secret_key_file = shared_key_file(settings)?.to_owned();
@@ -34,6 +51,27 @@ pub(super) async fn open(home: &Home, settings: &Settings) -> anyhow::Result<Sha
             Ok(PostgresStore::open(&options).await.with_context(|| address.to_string())?)
         }
     }
+}
+
+/// Waits for an opening. Where the database is being looked through and that takes longer than a moment, it is said on a terminal.
+async fn with_word_of_check<T>(mut opening: JoinHandle<T>, mut checked: oneshot::Receiver<u64>) -> Result<T, JoinError> {
+    let bytes = tokio::select! {
+        opened = &mut opening => return opened,
+        Ok(bytes) = &mut checked => bytes,
+    };
+    if let Ok(opened) = tokio::time::timeout(MOMENT, &mut opening).await {
+        return opened;
+    }
+    let bar = ProgressBar::new_spinner().with_style(ProgressStyle::with_template("{spinner} {msg}  {elapsed}").expect("a template"));
+    bar.set_message(word_of_check(bytes));
+    bar.enable_steady_tick(TICK);
+    let opened = opening.await;
+    bar.finish_and_clear();
+    opened
+}
+
+fn word_of_check(bytes: u64) -> String {
+    format!("the last avert here did not end cleanly: the database ({}) is looked through before it is worked on", HumanBytes(bytes))
 }
 
 /// That nothing is kept in a database on a server yet, where that is why it was not opened: most likely it is mistyped.

@@ -44,17 +44,23 @@ pub struct SqliteOptions {
     pub render: Arc<dyn RenderEvent>,
     /// The file with the data key, where it is not `secret.key` beside the database.
     pub secret_key_file: Option<PathBuf>,
+    /// Told before every page of the database is looked at, which takes seconds for each gigabyte: how many bytes it has.
+    pub before_check: Arc<dyn Fn(u64) + Send + Sync>,
 }
 
 impl SqliteOptions {
     /// A store in a data directory.
     pub fn directory(path: impl Into<PathBuf>, render: Arc<dyn RenderEvent>) -> Self {
-        Self { location: Location::Directory(path.into()), render, secret_key_file: None }
+        Self::at(Location::Directory(path.into()), render)
     }
 
     /// A store in a database file.
     pub fn file(path: impl Into<PathBuf>, render: Arc<dyn RenderEvent>) -> Self {
-        Self { location: Location::File(path.into()), render, secret_key_file: None }
+        Self::at(Location::File(path.into()), render)
+    }
+
+    fn at(location: Location, render: Arc<dyn RenderEvent>) -> Self {
+        Self { location, render, secret_key_file: None, before_check: Arc::new(|_| ()) }
     }
 }
 
@@ -89,7 +95,7 @@ fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
     // A key in a place of the operator's own says nothing: it may be there before the database is.
     let key_beside = (options.secret_key_file.is_none() && key_file.exists()).then_some(key_file.as_path());
     check_file(&database, key_beside)?;
-    check_after_unclean_end(&database, &announced)?;
+    check_after_unclean_end(&database, &announced, &*options.before_check)?;
     let mut conn = connection::open(&database, Purpose::Write)
         .map_err(|error| unusable(&database, &format!("cannot be opened: {error}; {WAY_OUT}")))?;
     if inspect(&conn, &database)?.is_empty() {

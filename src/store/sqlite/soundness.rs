@@ -51,11 +51,12 @@ pub(super) fn refuse_empty(database: &Path, key: Option<&Path>) -> StoreResult<(
 }
 
 /// Looks through the whole database where its last process died at work; refuses a damaged one.
-pub(super) fn check_after_unclean_end(database: &Path, instances: &Path) -> StoreResult<()> {
+pub(super) fn check_after_unclean_end(database: &Path, instances: &Path, before: &dyn Fn(u64)) -> StoreResult<()> {
     let (living, dead) = census(instances);
     if living > 0 || (dead == 0 && !has_log(database)) {
         return Ok(());
     }
+    before(fs::metadata(database).map_or(0, |there| there.len()));
     tracing::info!("the last avert here did not end cleanly: the database is looked through");
     let found = connection::open(database, Purpose::Read).map_err(Into::into).and_then(|conn| damage(&conn));
     let damage = found.unwrap_or_else(|error| Some(error.to_string()));

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use avert::domain::{EndpointAuth, NewEndpoint, Secret};
 use avert::store::{AccessStore as _, SqliteOptions, SqliteStore, StoreError, UpkeepStore as _};
@@ -48,6 +48,24 @@ async fn what_was_stored_is_there_when_the_directory_is_opened_again() {
 
     assert_eq!(again.get(&alert).await, alert);
     assert_eq!(*again.store.changes().borrow(), 1);
+}
+
+#[tokio::test]
+async fn that_every_page_is_looked_at_after_an_unclean_end_is_told_before_and_with_its_size() {
+    let (directory, killed) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let at_work = over(directory.path()).await;
+    at_work.bring(&[open_alert("P1")]).await;
+    for file in files_of(directory.path()) {
+        fs::copy(&file, killed.path().join(file.file_name().unwrap())).unwrap();
+    }
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let tell = Arc::clone(&told);
+    let options = SqliteOptions { before_check: Arc::new(move |bytes| tell.lock().unwrap().push(bytes)), ..options(killed.path()) };
+
+    let size = fs::metadata(killed.path().join("avert.db")).unwrap().len();
+    let opened = [(); 2].map(|()| SqliteStore::open(&options).map(|store| store.close()));
+
+    assert_eq!((opened, told.lock().unwrap().as_slice()), ([Ok(()), Ok(())], &[size][..]), "not after a clean end");
 }
 
 #[tokio::test]
