@@ -170,8 +170,13 @@ impl Engine {
 
     /// The organization with this id.
     pub(super) async fn organization(&self, id: OrganizationId) -> Result<Option<OrganizationRecord>, ServiceError> {
+        if let Some(known) = locked(&self.inner.organizations).get(&id) {
+            return Ok(Some(known.clone()));
+        }
         let all = self.store().organizations().await?;
-        Ok(all.into_iter().find(|known| known.organization.id == id))
+        let found = all.into_iter().find(|known| known.organization.id == id);
+        locked(&self.inner.organizations).extend(found.clone().map(|found| (id, found)));
+        Ok(found)
     }
 
     /// Writes down that a credential was used, beside the request and once a minute at most.

@@ -72,6 +72,8 @@ pub(super) struct EngineParts {
     pub(super) loops: OnceLock<CancellationToken>,
     /// How many decisions callers wait for.
     pub(super) deciding: watch::Sender<usize>,
+    /// The organizations that callers were of, which never change.
+    pub(super) organizations: Mutex<HashMap<OrganizationId, OrganizationRecord>>,
     /// When each credential's use was last written down, by id.
     pub(super) touched: Mutex<HashMap<String, Timestamp>>,
     /// What access tokens are signed and checked with, and when it was read.
@@ -103,6 +105,7 @@ impl Engine {
             providers,
             clock: Arc::new(GuardedClock::new(clock, settings.monotonic_clock.clone())),
             settings,
+            organizations: Mutex::default(),
             tasks: TaskTracker::new(),
             loops: OnceLock::new(),
             deciding: watch::Sender::new(0),
