@@ -17,7 +17,7 @@ use crate::wire::{body, query, write};
 pub(super) async fn list(State(api): State<Api>, acting: Acting, RawQuery(raw): RawQuery, headers: HeaderMap) -> Result<Response, Problem> {
     let wanted = query::read(raw.as_deref().unwrap_or_default(), acting.dialect);
     let wanted = wanted.map_err(|errors| Problem::of_fields(Code::InvalidQuery, errors))?;
-    let page = within(api.list_timeout, &add(missing_filter(&wanted.filter)), acting.alerts.list(&wanted)).await?;
+    let page = within(api.list_timeout, &add(missing_filter(&wanted.filter)), acting.alerts.list_shared(&wanted)).await?;
     Ok(tagged(&headers, write::page(&page, acting.dialect, api.engine.clock().now())))
 }
 
@@ -28,7 +28,7 @@ pub(super) async fn get(
     PathId(id): PathId<AlertId>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let alert = acting.alerts.get(id).await?;
+    let alert = acting.alerts.get_shared(id).await?;
     Ok(tagged(&headers, write::alert(&alert, acting.dialect, api.engine.clock().now())))
 }
 

@@ -248,6 +248,12 @@ impl<T> Page<T> {
     pub fn total_pages(&self) -> u64 {
         self.total.div_ceil(u64::from(self.size.max(1)))
     }
+
+    /// The same page of what is made of each of its rows.
+    pub fn map<U>(self, make: impl FnMut(T) -> U) -> Page<U> {
+        let Self { data, total, counted, page, size } = self;
+        Page { data: data.into_iter().map(make).collect(), total, counted, page, size }
+    }
 }
 
 #[cfg(test)]

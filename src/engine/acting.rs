@@ -10,7 +10,7 @@ use crate::domain::duplicate;
 use crate::domain::time::later_by;
 use crate::domain::{
     Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState, Company, Count, FindQuery,
-    IngestOptions, IngestReport, Insights, OrganizationId, Page, ResolutionAttempt,
+    IngestOptions, IngestReport, Insights, OrganizationId, Page, ResolutionAttempt, SharedAlert,
 };
 use crate::service::{Alerts, Attempts, Audit, Changes, Deployment, Duplicates, Find, Intake, ResolveRequest, ServiceError, Stats};
 use crate::store::{Settled, SharedStore};
@@ -50,6 +50,22 @@ impl ActingEngine {
         self.caller.organization.organization.id
     }
 
+    /// As [`Alerts::list`], without a copy of what was read.
+    ///
+    /// # Errors
+    /// Where the store cannot answer.
+    pub async fn list_shared(&self, query: &AlertQuery) -> Result<Page<SharedAlert>, ServiceError> {
+        Ok(self.engine.store().list_alerts(self.organization(), query, self.engine.now()).await?)
+    }
+
+    /// As [`Alerts::get`], without a copy of what was read.
+    ///
+    /// # Errors
+    /// [`ServiceError::AlertNotFound`], or where the store cannot answer.
+    pub async fn get_shared(&self, id: AlertId) -> Result<SharedAlert, ServiceError> {
+        self.engine.store().get_alert(self.organization(), id).await?.ok_or(ServiceError::AlertNotFound(id))
+    }
+
     /// Checks every hash of the whole audit log, of all organizations.
     pub async fn verify_audit(&self) -> Result<AuditState, ServiceError> {
         Ok(self.store().verify_audit().await?)
@@ -59,11 +75,11 @@ impl ActingEngine {
 #[async_trait]
 impl Alerts for ActingEngine {
     async fn list(&self, query: &AlertQuery) -> Result<Page<Alert>, ServiceError> {
-        Ok(self.engine.store().list_alerts(self.organization(), query, self.engine.now()).await?)
+        Ok(self.list_shared(query).await?.map(SharedAlert::into_alert))
     }
 
     async fn get(&self, id: AlertId) -> Result<Alert, ServiceError> {
-        self.engine.store().get_alert(self.organization(), id).await?.ok_or(ServiceError::AlertNotFound(id))
+        self.get_shared(id).await.map(SharedAlert::into_alert)
     }
 
     /// It is this machine's own.

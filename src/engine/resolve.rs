@@ -83,7 +83,7 @@ impl Engine {
         let alert = read.ok_or(ServiceError::AlertNotFound(id))?;
         let resolution = request.resolution.checked(alert.amount).map_err(ServiceError::InvalidResolution)?;
         if alert.outcome.is_some() && request.idempotency_key.is_none() {
-            return Err(ServiceError::AlreadyResolved(Box::new(alert)));
+            return Err(ServiceError::AlreadyResolved(Box::new(alert.into_alert())));
         }
         // The key is anybody's text, a card number perhaps; only whether it is the same one matters.
         let key = request.idempotency_key.map(|key| BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(key)));

@@ -6,19 +6,20 @@ use super::error::StoreResult;
 use crate::domain::time::Timestamp;
 use crate::domain::{
     Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, Count, FindQuery, IngestReport, Insights, OrganizationId, Page,
+    SharedAlert,
 };
 
 /// Units of work on alerts.
 #[async_trait]
 pub trait AlertStore: Send + Sync {
     /// One page of alerts with the exact total (decisions, List).
-    async fn list_alerts(&self, organization: OrganizationId, query: &AlertQuery, now: Timestamp) -> StoreResult<Page<Alert>>;
+    async fn list_alerts(&self, organization: OrganizationId, query: &AlertQuery, now: Timestamp) -> StoreResult<Page<SharedAlert>>;
 
     /// What a search over all fields finds, best first, at most `size` ([`find::compare`](crate::domain::find::compare)).
     async fn find(&self, organization: OrganizationId, query: &FindQuery, size: u32) -> StoreResult<Vec<Alert>>;
 
     /// One alert.
-    async fn get_alert(&self, organization: OrganizationId, id: AlertId) -> StoreResult<Option<Alert>>;
+    async fn get_alert(&self, organization: OrganizationId, id: AlertId) -> StoreResult<Option<SharedAlert>>;
 
     /// For each of these alerts that is there: the alert, and others that agree with it in card digits and amount, in acquirer's reference or
     /// in authorization code, the newest of each. Whether they are duplicates is not judged here.

@@ -7,11 +7,41 @@ use super::Dialect;
 use crate::domain::event::RenderEvent;
 use crate::domain::field::{Field, Kind};
 use crate::domain::time::to_iso;
-use crate::domain::{Alert, Amount, EventKind, Outcome, Page, Timestamp};
+use crate::domain::{Alert, Amount, EventKind, Outcome, Page, SharedAlert, Timestamp};
+
+/// What an alert in a page can be: one's own, or one that is shared, with what was written of it before.
+pub trait WriteAlert {
+    /// Appends the alert as [`alert`] has it.
+    fn write(&self, dialect: Dialect, now: Timestamp, into: &mut Vec<u8>);
+}
+
+impl WriteAlert for Alert {
+    fn write(&self, dialect: Dialect, now: Timestamp, into: &mut Vec<u8>) {
+        append(into, &AlertJson { alert: self, form: dialect.into(), now });
+    }
+}
+
+impl WriteAlert for SharedAlert {
+    fn write(&self, dialect: Dialect, now: Timestamp, into: &mut Vec<u8>) {
+        into.extend_from_slice(self.written(dialect, |alert| until_hours_left(alert, dialect)));
+        append(into, &self.hours_left(now));
+        into.push(b'}');
+    }
+}
+
+/// An alert up to the value of its last member, the only one that depends on the time.
+fn until_hours_left(alert: &Alert, dialect: Dialect) -> Box<[u8]> {
+    let mut written = Vec::with_capacity(2_048);
+    alert.write(dialect, Timestamp::default(), &mut written);
+    let end = written.iter().rposition(|byte| *byte == b':').map_or(0, |colon| colon + 1);
+    written[..end].into()
+}
 
 /// One alert with its outcome (interface, Alert): every field present, nullable ones null. `now` is what `hoursLeft` counts from.
-pub fn alert(alert: &Alert, dialect: Dialect, now: Timestamp) -> Vec<u8> {
-    bytes(&AlertJson { alert, form: dialect.into(), now }, 2_048)
+pub fn alert(alert: &impl WriteAlert, dialect: Dialect, now: Timestamp) -> Vec<u8> {
+    let mut written = Vec::with_capacity(2_048);
+    alert.write(dialect, now, &mut written);
+    written
 }
 
 /// One alert as a record of an export: as [`alert`] in the current dialect, with what only the older one shows.
@@ -25,8 +55,19 @@ pub fn outcome(outcome: &Outcome, dialect: Dialect) -> Vec<u8> {
 }
 
 /// A page of alerts (interface, Paginated list envelope).
-pub fn page(page: &Page<Alert>, dialect: Dialect, now: Timestamp) -> Vec<u8> {
-    bytes(&PageJson { page, form: dialect.into(), now }, 128 + page.data.len() * 2_048)
+pub fn page(page: &Page<impl WriteAlert>, dialect: Dialect, now: Timestamp) -> Vec<u8> {
+    let mut written = Vec::with_capacity(128 + page.data.len() * 2_048);
+    written.extend_from_slice(br#"{"data":["#);
+    for (place, alert) in page.data.iter().enumerate() {
+        if place > 0 {
+            written.push(b',');
+        }
+        alert.write(dialect, now, &mut written);
+    }
+    let Page { total, page: number, size, .. } = page;
+    let end = format!(r#"],"total":{total},"totalPages":{},"page":{number},"size":{size}}}"#, page.total_pages());
+    written.extend_from_slice(end.as_bytes());
+    written
 }
 
 /// What a search over all fields found, best first, in the current dialect.
@@ -49,8 +90,12 @@ impl RenderEvent for EventBody {
 
 fn bytes(value: &impl Serialize, expected: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(expected);
-    serde_json::to_writer(&mut bytes, value).expect("text keys into memory: nothing here can fail");
+    append(&mut bytes, value);
     bytes
+}
+
+fn append(into: &mut Vec<u8>, value: &impl Serialize) {
+    serde_json::to_writer(into, value).expect("text keys into memory: nothing here can fail");
 }
 
 fn text(value: &impl Serialize, expected: usize) -> String {
@@ -87,24 +132,6 @@ impl Serialize for EventJson<'_> {
         json.serialize_field("event", self.kind.as_str())?;
         json.serialize_field("timestamp", &Moment(self.at))?;
         json.serialize_field("payload", &AlertJson { alert: self.alert, form: Form::Webhook, now: self.at })?;
-        json.end()
-    }
-}
-
-struct PageJson<'a> {
-    page: &'a Page<Alert>,
-    form: Form,
-    now: Timestamp,
-}
-
-impl Serialize for PageJson<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut json = serializer.serialize_struct("Page", 5)?;
-        json.serialize_field("data", &AlertsJson { alerts: &self.page.data, form: self.form, now: self.now })?;
-        json.serialize_field("total", &self.page.total)?;
-        json.serialize_field("totalPages", &self.page.total_pages())?;
-        json.serialize_field("page", &self.page.page)?;
-        json.serialize_field("size", &self.page.size)?;
         json.end()
     }
 }
@@ -253,8 +280,11 @@ impl Serialize for DecimalJson {
 mod tests {
     use chrono::Duration;
     use proptest::prelude::*;
+    use rstest::rstest;
 
     use super::*;
+    use crate::domain::Deadline;
+    use crate::domain::time::from_iso;
 
     proptest! {
         #[test]
@@ -265,6 +295,38 @@ mod tests {
             let (mut buffer, expected) = ([0; 27], to_iso(moment));
 
             prop_assert_eq!(iso(moment, &mut buffer), Some(expected.as_str()));
+        }
+    }
+
+    #[rstest]
+    #[case::waits(None)]
+    #[case::answered(Some(()))]
+    fn a_shared_alert_is_written_at_any_time_as_it_is_by_itself(#[case] answered: Option<()>) {
+        let deadline = from_iso("2026-01-02T00:00:00Z").unwrap();
+        let mut own = Alert { deadline: Deadline::At(deadline), ..Alert::sample() };
+        own.outcome = answered.map(|()| Outcome { comments: "hoursLeft\":3}".to_owned(), ..Outcome::sample(own.id) });
+        let shared = SharedAlert::from(own.clone());
+        let page = |data| Page { data, total: 7, counted: true, page: 2, size: 3 };
+
+        for (now, dialect) in [-30, -1, 5]
+            .map(|hours| deadline + Duration::hours(hours))
+            .into_iter()
+            .flat_map(|now| Dialect::ALL.map(|dialect| (now, dialect)))
+        {
+            let by_itself = alert(&own, dialect, now);
+            let pages = [0, 1, 3].map(|rows| (page(vec![own.clone(); rows]), page(vec![own.clone(); rows]).map(SharedAlert::from)));
+
+            assert_eq!(alert(&shared, dialect, now), by_itself);
+            for (owned, shared) in pages {
+                let written = super::page(&shared, dialect, now);
+                let json: serde_json::Value = serde_json::from_slice(&written).unwrap();
+                assert_eq!(written, super::page(&owned, dialect, now));
+                assert_eq!(json["data"].as_array().unwrap().len(), owned.data.len());
+                assert_eq!(
+                    (&json["total"], &json["totalPages"], &json["page"], &json["size"]),
+                    (&7.into(), &3.into(), &2.into(), &3.into())
+                );
+            }
         }
     }
 

@@ -44,7 +44,7 @@ mod sqlite;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use avert::domain::{Alert, AlertPatch, AlertQuery, OrganizationId, Outcome, OutcomeId};
+use avert::domain::{Alert, AlertPatch, AlertQuery, OrganizationId, Outcome, OutcomeId, SharedAlert};
 use avert::store::{SharedStore, StoreResult};
 
 use self::ground::Ground;
@@ -110,12 +110,12 @@ impl Fixture {
     }
 
     pub(crate) async fn get(&self, alert: &Alert) -> Alert {
-        self.store.get_alert(self.organization, alert.id).await.unwrap().expect("the alert is stored")
+        self.store.get_alert(self.organization, alert.id).await.unwrap().expect("the alert is stored").into_alert()
     }
 
     pub(crate) async fn list(&self, query: &AlertQuery) -> (Vec<Alert>, u64) {
         let page = self.store.list_alerts(self.organization, query, noon()).await.unwrap();
-        (page.data, page.total)
+        (page.data.into_iter().map(SharedAlert::into_alert).collect(), page.total)
     }
 }
 

@@ -10,13 +10,13 @@ use super::{alike, expiry, find, ingest, insights, list, rows};
 use crate::domain::time::Timestamp;
 use crate::domain::{
     Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, AtRisk, Count, FindQuery, IngestReport, Insights,
-    OrganizationId, Page, Provider,
+    OrganizationId, Page, Provider, SharedAlert,
 };
 use crate::store::{AlertStore, StoreResult};
 
 #[async_trait]
 impl AlertStore for PostgresStore {
-    async fn list_alerts(&self, organization: OrganizationId, query: &AlertQuery, now: Timestamp) -> StoreResult<Page<Alert>> {
+    async fn list_alerts(&self, organization: OrganizationId, query: &AlertQuery, now: Timestamp) -> StoreResult<Page<SharedAlert>> {
         self.read(|unit| Box::pin(list::list(unit, organization, query, now))).await
     }
 
@@ -24,9 +24,9 @@ impl AlertStore for PostgresStore {
         self.read(|unit| Box::pin(find::find(unit, organization, query, size))).await
     }
 
-    async fn get_alert(&self, organization: OrganizationId, id: AlertId) -> StoreResult<Option<Alert>> {
+    async fn get_alert(&self, organization: OrganizationId, id: AlertId) -> StoreResult<Option<SharedAlert>> {
         let found = self.look(|unit| Box::pin(rows::read_by_id(&unit.conn, organization, id))).await?;
-        Ok(found.map(|stored| stored.alert))
+        Ok(found.map(|stored| stored.alert.into()))
     }
 
     async fn alike(&self, organization: OrganizationId, ids: Vec<AlertId>) -> StoreResult<Vec<(Alert, Vec<Alert>)>> {

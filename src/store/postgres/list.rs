@@ -12,13 +12,13 @@ use super::rows::{organization_key, read_by_keys};
 use super::statements::{Sql, Value, cell, limit_of};
 use super::unit::Unit;
 use crate::domain::time::Timestamp;
-use crate::domain::{Alert, AlertQuery, OrganizationId, Page, Sort, SortField, SortOrder};
+use crate::domain::{AlertQuery, OrganizationId, Page, SharedAlert, Sort, SortField, SortOrder};
 
 /// From here on it pays to ask the counts where a page begins.
 const DEEP: u64 = 1_000;
 
 /// One page with the exact total.
-pub(super) async fn list(unit: &Unit<'_>, organization: OrganizationId, query: &AlertQuery, now: Timestamp) -> Work<Page<Alert>> {
+pub(super) async fn list(unit: &Unit<'_>, organization: OrganizationId, query: &AlertQuery, now: Timestamp) -> Work<Page<SharedAlert>> {
     let conn = &unit.conn;
     let mut page = Page { data: Vec::new(), total: 0, counted: true, page: query.page.page, size: query.page.size };
     let Some(organization) = organization_key(conn, organization).await? else { return Ok(page) };
@@ -30,7 +30,7 @@ pub(super) async fn list(unit: &Unit<'_>, organization: OrganizationId, query: &
     }
     let part = Part { sort: query.sort, offset, limit: u64::from(query.page.size).min(page.total - offset) };
     let keys = page_keys(conn, &wanted, part, page.total).await?;
-    page.data = read_by_keys(conn, &keys).await?.into_iter().map(|stored| stored.alert).collect();
+    page.data = read_by_keys(conn, &keys).await?.into_iter().map(|stored| stored.alert.into()).collect();
     Ok(page)
 }
 

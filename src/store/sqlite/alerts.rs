@@ -5,21 +5,21 @@ use async_trait::async_trait;
 use super::counts::NO_DAY;
 use super::handle::SqliteStore;
 use super::readers::Reader;
-use super::rows::{self, organization_key};
-use super::statements::Statements as _;
+use super::rows::organization_key;
+use super::statements::{Statements as _, cell};
 use super::writer::WriteKind;
 use super::{alike, audit, expiry, find, ingest, insights, list};
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::{
     Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, AtRisk, Count, FindQuery, IngestReport, Insights,
-    OrganizationId, Page, Provider,
+    OrganizationId, Page, Provider, SharedAlert,
 };
 use crate::store::{AlertStore, StoreResult};
 
 #[async_trait]
 impl AlertStore for SqliteStore {
-    async fn list_alerts(&self, organization: OrganizationId, query: &AlertQuery, now: Timestamp) -> StoreResult<Page<Alert>> {
+    async fn list_alerts(&self, organization: OrganizationId, query: &AlertQuery, now: Timestamp) -> StoreResult<Page<SharedAlert>> {
         let query = query.clone();
         self.read_list(organization, move |reader| list::list(reader, organization, &query, now)).await
     }
@@ -29,10 +29,11 @@ impl AlertStore for SqliteStore {
         self.read_list(organization, move |reader| find::find(reader, organization, &query, size)).await
     }
 
-    async fn get_alert(&self, organization: OrganizationId, id: AlertId) -> StoreResult<Option<Alert>> {
+    async fn get_alert(&self, organization: OrganizationId, id: AlertId) -> StoreResult<Option<SharedAlert>> {
         self.read(move |reader| {
             let Some(organization) = organization_key(&reader.conn, organization)? else { return Ok(None) };
-            Ok(rows::read_by_id(&reader.conn, &mut reader.dictionary, organization, id)?.map(|stored| stored.alert))
+            let key = reader.conn.first("SELECT key FROM alert WHERE organization = ?1 AND id = ?2", (organization, id), cell)?;
+            key.map(|key| reader.alert(key)).transpose()
         })
         .await
     }

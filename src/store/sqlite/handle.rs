@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use rusqlite::Connection;
 use tokio::sync::watch::Sender;
 
 use super::checkpoint::Checkpointer;
@@ -48,6 +49,14 @@ impl SqliteStore {
     /// Finishes all work that was asked for, ends the threads and lets go of the database. What is asked afterwards is refused.
     pub fn close(&self) {
         self.threads.close();
+    }
+
+    /// Reads one row by one statement, at once where that can be.
+    pub(super) async fn read_row<T: Send + 'static>(
+        &self,
+        work: impl Fn(&Connection) -> StoreResult<T> + Send + 'static,
+    ) -> StoreResult<T> {
+        self.threads.readers.read_row(work).await
     }
 
     /// Reads what is found by its key, all from one state of the database. It waits behind no list.

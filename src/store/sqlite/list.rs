@@ -20,11 +20,11 @@ use super::counts::{CellFilter, NO_OUTCOME, day_start};
 use super::marks::{self, Marks, ROW};
 use super::query::{Nulls, SortColumn, Wanted, is_partial, push_direction, push_order, sort_column};
 use super::readers::Reader;
-use super::rows::{organization_key, read_by_key};
+use super::rows::organization_key;
 use super::sql::Sql;
 use super::statements::{Statements as _, cell};
 use crate::domain::time::Timestamp;
-use crate::domain::{Alert, AlertQuery, AlertStatus, OrganizationId, Page, Sort, SortField, SortOrder};
+use crate::domain::{AlertQuery, AlertStatus, OrganizationId, Page, SharedAlert, Sort, SortField, SortOrder};
 use crate::store::StoreResult;
 
 /// The index that knows every word of an alert, and when it was raised.
@@ -42,7 +42,12 @@ pub(super) fn by_words_index(wanted: &Wanted) -> &'static str {
 const MANY: u64 = 200_000;
 
 /// One page with the exact total.
-pub(super) fn list(reader: &mut Reader, organization: OrganizationId, query: &AlertQuery, now: Timestamp) -> StoreResult<Page<Alert>> {
+pub(super) fn list(
+    reader: &mut Reader,
+    organization: OrganizationId,
+    query: &AlertQuery,
+    now: Timestamp,
+) -> StoreResult<Page<SharedAlert>> {
     let mut page = Page { data: Vec::new(), total: 0, counted: true, page: query.page.page, size: query.page.size };
     let Some(organization) = organization_key(&reader.conn, organization)? else { return Ok(page) };
     reader.counts.refresh(&reader.conn, organization)?;
@@ -67,8 +72,7 @@ pub(super) fn list(reader: &mut Reader, organization: OrganizationId, query: &Al
     }
     let part = Part { sort: query.sort, offset, limit: u64::from(query.page.size).min(page.total - offset) };
     let keys = page_keys(reader, &wanted, part, page.total, matched)?;
-    let alerts: StoreResult<Vec<_>> = keys.into_iter().map(|key| read_by_key(&reader.conn, &mut reader.dictionary, key)).collect();
-    page.data = alerts?;
+    page.data = keys.into_iter().map(|key| reader.alert(key)).collect::<StoreResult<_>>()?;
     Ok(page)
 }
 

@@ -2,6 +2,7 @@
 
 mod access;
 mod addresses;
+mod alert_cache;
 mod alerts;
 mod alike;
 mod attempts;
@@ -41,6 +42,7 @@ mod readers;
 mod rekeying;
 mod restore;
 mod retention;
+mod row_reader;
 mod rows;
 mod schema;
 mod signing;

@@ -12,13 +12,15 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
+use super::alert_cache::AlertCache;
 use super::budget::Budget;
 use super::connection::{Purpose, open};
 use super::counts::CountCache;
 use super::interned::Dictionary;
+use super::row_reader::RowReader;
 use super::turns::{Bounds, FairQueue};
 use super::worker::{hear, locked};
-use crate::domain::OrganizationId;
+use crate::domain::{OrganizationId, SharedAlert};
 use crate::store::{StoreError, StoreResult};
 
 /// How many read by key at once. Each such read takes microseconds.
@@ -39,13 +41,19 @@ pub(super) struct Reader {
     pub(super) budget: Budget,
     pub(super) dictionary: Dictionary,
     pub(super) counts: CountCache,
+    pub(super) alerts: AlertCache,
 }
 
 impl Reader {
-    fn open(database: &Path) -> StoreResult<Self> {
+    fn open(database: &Path, alerts: AlertCache) -> StoreResult<Self> {
         let mut conn = open(database, Purpose::Read)?;
         let budget = Budget::of(&mut conn)?;
-        Ok(Self { conn, budget, dictionary: Dictionary::new(), counts: CountCache::default() })
+        Ok(Self { conn, budget, dictionary: Dictionary::new(), counts: CountCache::default(), alerts })
+    }
+
+    /// The alert of a row.
+    pub(super) fn alert(&mut self, key: i64) -> StoreResult<SharedAlert> {
+        self.alerts.alert(&self.conn, &mut self.dictionary, key)
     }
 }
 
@@ -61,6 +69,7 @@ struct Job {
 
 /// The reader pool.
 pub(super) struct Readers {
+    rows: RowReader,
     keyed: Lane,
     lists: Lane,
 }
@@ -68,9 +77,21 @@ pub(super) struct Readers {
 impl Readers {
     /// Opens the connections and starts the threads.
     pub(super) fn start(database: &Path) -> StoreResult<Self> {
-        let keyed = Lane::start("avert-reader", database, KEYED_READERS, KEYED_BOUNDS)?;
-        let lists = Lane::start("avert-lists", database, LIST_READERS, LIST_BOUNDS)?;
-        Ok(Self { keyed, lists })
+        let alerts = AlertCache::new();
+        let keyed = Lane::start("avert-reader", database, &alerts, KEYED_READERS, KEYED_BOUNDS)?;
+        let lists = Lane::start("avert-lists", database, &alerts, LIST_READERS, LIST_BOUNDS)?;
+        Ok(Self { rows: RowReader::open(database)?, keyed, lists })
+    }
+
+    /// Reads one row by one statement, at once where that can be.
+    pub(super) async fn read_row<T: Send + 'static>(
+        &self,
+        work: impl Fn(&Connection) -> StoreResult<T> + Send + 'static,
+    ) -> StoreResult<T> {
+        match self.rows.read(&work) {
+            Some(value) => Ok(value),
+            None => self.keyed.read(None, move |reader| work(&reader.conn)).await,
+        }
     }
 
     /// Reads what is found by its key, all from one state of the database.
@@ -94,6 +115,7 @@ impl Readers {
     pub(super) fn close(&self) {
         self.keyed.close();
         self.lists.close();
+        self.rows.close();
     }
 }
 
@@ -104,12 +126,12 @@ struct Lane {
 }
 
 impl Lane {
-    fn start(name: &str, database: &Path, readers: usize, bounds: Bounds) -> StoreResult<Self> {
+    fn start(name: &str, database: &Path, alerts: &AlertCache, readers: usize, bounds: Bounds) -> StoreResult<Self> {
         let state = QueueState { jobs: FairQueue::new(bounds), closed: false };
         let queue = Arc::new(Queue { state: Mutex::new(state), changed: Condvar::new() });
         let mut threads = Vec::with_capacity(readers);
         for number in 0..readers {
-            let (reader, queue) = (Reader::open(database)?, Arc::clone(&queue));
+            let (reader, queue) = (Reader::open(database, alerts.clone())?, Arc::clone(&queue));
             let thread = std::thread::Builder::new().name(format!("{name}-{number}")).spawn(move || run(reader, &queue));
             threads.push(thread.map_err(|error| StoreError::Unavailable(format!("no thread for reading: {error}")))?);
         }

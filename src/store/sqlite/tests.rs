@@ -376,3 +376,50 @@ async fn the_counts_are_what_counting_says() {
     assert_eq!(counted, kept);
     assert_eq!(counted.len(), 2);
 }
+
+#[tokio::test]
+async fn an_alert_that_was_read_is_read_again_once_another_process_has_changed_it() {
+    let (directory, store) = open();
+    let other = SqliteStore::open(&SqliteOptions::directory(directory.path(), Arc::new(NoEvents))).unwrap();
+    let organization = organization(&store).await;
+    let before = AlertPatch::of(Alert { merchant_name: "before".to_owned(), ..rows(1).remove(0).alert });
+    let id = before.alert.id;
+    store.ingest(organization, vec![before.clone()], noon()).await.unwrap();
+    let read = async |store: &SqliteStore| {
+        let listed = store.list_alerts(organization, &AlertQuery::default(), noon()).await.unwrap().data.remove(0);
+        let one = store.get_alert(organization, id).await.unwrap().unwrap();
+        assert_eq!(listed, one);
+        one.merchant_name.clone()
+    };
+    let first = read(&store).await;
+
+    let after = AlertPatch { alert: Alert { merchant_name: "after".to_owned(), ..before.alert.clone() }, ..before };
+    other.ingest(organization, vec![after], noon()).await.unwrap();
+
+    assert_eq!((first.as_str(), read(&store).await.as_str(), read(&other).await.as_str()), ("before", "after", "after"));
+}
+
+#[tokio::test]
+async fn a_credential_is_found_while_another_thread_reads_one_and_not_once_the_store_is_closed() {
+    let (_directory, store) = open();
+    let (begin, began) = mpsc::channel();
+    let (go, wait) = mpsc::channel::<()>();
+    let held = Arc::clone(&store);
+    let holder = std::thread::spawn(move || {
+        futures::executor::block_on(held.read_row(move |_| {
+            begin.send(()).unwrap();
+            wait.recv().unwrap();
+            Ok(())
+        }))
+    });
+    began.recv().unwrap();
+
+    let beside = in_time(store.credential("avk_unknown")).await;
+    go.send(()).unwrap();
+    holder.join().unwrap().unwrap();
+    store.close();
+    let closed = store.credential("avk_unknown").await;
+
+    assert_eq!(beside, Ok(None));
+    assert!(closed.is_err(), "{closed:?}");
+}

@@ -181,9 +181,9 @@ async fn every_field_of_the_table_is_stored_and_merged_by_its_rule() {
         let (first, second) = (of(1), Alert { id: of(1).id, ..of(3) });
         store.ingest(organization, vec![AlertPatch::of(first.clone())], noon()).await.unwrap();
 
-        assert_eq!(store.get_alert(organization, first.id).await.unwrap().as_ref(), Some(&first));
+        assert_eq!(store.get_alert(organization, first.id).await.unwrap().as_deref(), Some(&first));
         store.ingest(organization, vec![AlertPatch::of(second.clone())], noon()).await.unwrap();
-        let merged = store.get_alert(organization, first.id).await.unwrap().unwrap();
+        let merged = store.get_alert(organization, first.id).await.unwrap().unwrap().into_alert();
 
         for field in Alert::FIELDS.iter().filter(|field| field.name != "updatedAt") {
             let takes = field.merge == Merge::Take || field.merge == Merge::TakeUntilResolved && !resolved;

@@ -89,5 +89,5 @@ async fn alerts_of_every_organization_lapse(fixture: Fixture) {
 
     assert_eq!(expired, 2);
     let theirs = fixture.store.get_alert(another.organization.id, theirs.id).await.unwrap().unwrap();
-    assert_eq!([fixture.get(&own).await.status, theirs.status], [AlertStatus::Expired, AlertStatus::Expired]);
+    assert_eq!([fixture.get(&own).await.status, theirs.status.clone()], [AlertStatus::Expired, AlertStatus::Expired]);
 }

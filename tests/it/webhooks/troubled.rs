@@ -10,7 +10,7 @@ use avert::domain::{
     Actor, Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState, Company, Count, Credential,
     CutOffs, DatabaseId, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, Environment,
     FindQuery, IngestReport, Insights, InstanceId, NewEndpoint, OrganizationId, Page, PlacedCredential, Present, Provider, Pruned,
-    ResolutionAttempt, Revoked,
+    ResolutionAttempt, Revoked, SharedAlert,
 };
 use avert::store::seal::Seal;
 use avert::store::{
@@ -112,9 +112,9 @@ with_troubles! {
         rotate_signing_key(record: SigningKeyRecord, retired: RetiredKeyRecord) -> bool;
     }
     AlertStore {
-        list_alerts(organization: OrganizationId, query: &AlertQuery, now: Timestamp) -> Page<Alert>;
+        list_alerts(organization: OrganizationId, query: &AlertQuery, now: Timestamp) -> Page<SharedAlert>;
         find(organization: OrganizationId, query: &FindQuery, size: u32) -> Vec<Alert>;
-        get_alert(organization: OrganizationId, id: AlertId) -> Option<Alert>;
+        get_alert(organization: OrganizationId, id: AlertId) -> Option<SharedAlert>;
         alike(organization: OrganizationId, ids: Vec<AlertId>) -> Vec<(Alert, Vec<Alert>)>;
         count_alerts(organization: OrganizationId) -> u64;
         counts(organization: OrganizationId) -> Vec<Count>;

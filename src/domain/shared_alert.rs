@@ -1,0 +1,57 @@
+//! A shared alert: as it was read once, for all who read it, with what was written of it.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
+
+use super::{Alert, Dialect};
+
+/// An alert behind a counted reference: cheap to clone, never changed.
+#[derive(Clone)]
+pub struct SharedAlert(Arc<Shared>);
+
+struct Shared {
+    alert: Alert,
+    /// What was written of it, by dialect.
+    written: [OnceLock<Box<[u8]>>; Dialect::ALL.len()],
+}
+
+impl SharedAlert {
+    /// The alert, which is copied where others read it too.
+    pub fn into_alert(self) -> Alert {
+        Arc::try_unwrap(self.0).map_or_else(|shared| shared.alert.clone(), |shared| shared.alert)
+    }
+
+    /// What is written of the alert in a dialect, whatever the time: written where it was not yet.
+    pub fn written(&self, dialect: Dialect, write: impl FnOnce(&Alert) -> Box<[u8]>) -> &[u8] {
+        self.0.written[dialect as usize].get_or_init(|| write(&self.0.alert))
+    }
+}
+
+impl From<Alert> for SharedAlert {
+    fn from(alert: Alert) -> Self {
+        Self(Arc::new(Shared { alert, written: Default::default() }))
+    }
+}
+
+impl Deref for SharedAlert {
+    type Target = Alert;
+
+    fn deref(&self) -> &Alert {
+        &self.0.alert
+    }
+}
+
+impl PartialEq for SharedAlert {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.alert == other.0.alert
+    }
+}
+
+impl Eq for SharedAlert {}
+
+impl fmt::Debug for SharedAlert {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.alert.fmt(f)
+    }
+}
