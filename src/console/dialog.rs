@@ -2,6 +2,7 @@
 //! of the application.
 
 use ratatui::Frame;
+use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::{Action, AppContext, Effect, KeyContext, Message};
@@ -14,6 +15,9 @@ pub trait Dialog: Send {
 
     /// Draws it over the screen. What can be clicked is noted on the way.
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext);
+
+    /// Draws its keys into the footer, after it was drawn itself. What lies on a screen has them in its own area instead.
+    fn draw_keys(&self, _: &mut Buffer, _: Rect, _: &AppContext) {}
 
     /// When it wants to hear of the time: a [`Message::Tick`].
     fn next_due(&self) -> Option<Timestamp> {

@@ -61,7 +61,6 @@ impl App {
             self.cx.theme.veil(frame.buffer_mut(), area);
         }
         self.draw_header(frame.buffer_mut(), header);
-        self.draw_footer(frame.buffer_mut(), footer);
         let notes = self.notes(area.width);
         let noted = u16::try_from(notes.len()).unwrap_or(0);
         let between = Rect { y: header.bottom(), height: area.height.saturating_sub(2 + noted), ..area };
@@ -70,6 +69,7 @@ impl App {
         }
         let lines = Rect { y: footer.y.saturating_sub(noted), height: noted, ..area };
         toasts::draw(&notes, &self.cx.theme, frame.buffer_mut(), lines);
+        self.draw_footer(frame.buffer_mut(), footer);
     }
 
     fn draw_footer(&self, buffer: &mut Buffer, footer: Rect) {
@@ -77,10 +77,15 @@ impl App {
         buffer.set_style(footer, Style::reset().patch(theme.page).patch(theme.bar));
         let line = Rect { x: footer.x + 1, width: footer.width.saturating_sub(2), ..footer };
         let taken = self.draw_underway(buffer, line);
-        let mut pen = Pen::new(buffer, Rect { width: taken.x.saturating_sub(line.x + 2), ..line });
-        if !self.dialogs.is_empty() || self.cx.leaving {
+        let line = Rect { width: taken.x.saturating_sub(line.x + 2), ..line };
+        if self.cx.leaving {
             return;
         }
+        if let Some(dialog) = self.dialogs.last() {
+            dialog.draw_keys(buffer, line, &self.cx);
+            return;
+        }
+        let mut pen = Pen::new(buffer, line);
         let context = match self.keys() {
             Keys::Of(context) => context,
             Keys::Typed(keys) => {

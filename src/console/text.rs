@@ -70,6 +70,23 @@ pub fn wrap_to(text: &str, columns: u16, most: usize) -> Vec<String> {
     lines
 }
 
+/// The text in lines of at most so many columns; what is left of a broken line stands under its first word.
+pub fn wrap_indented(text: &str, columns: u16) -> Vec<String> {
+    let broken = |line: &str| {
+        let begin = line.trim_start();
+        let indent = line.len() - begin.len();
+        let room = columns.saturating_sub(u16::try_from(indent).unwrap_or(u16::MAX)).max(8);
+        wrap(begin, room).into_iter().map(move |part| format!("{:indent$}{part}", "")).collect::<Vec<_>>()
+    };
+    text.lines().flat_map(broken).collect()
+}
+
+/// JSON with a line for each of its values; as it is where it is none.
+pub fn indented_json(json: &str) -> String {
+    let value = serde_json::from_str::<serde_json::Value>(json).ok();
+    value.and_then(|value| serde_json::to_string_pretty(&value).ok()).unwrap_or_else(|| json.to_owned())
+}
+
 /// A count with its thousands grouped: `1,204,331`.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
@@ -116,6 +133,14 @@ mod tests {
     fn what_does_not_fit_the_last_line_is_cut_there() {
         assert_eq!(wrap_to("no second refund is due", 10, 3), ["no second", "refund is", "due"]);
         assert_eq!(wrap_to("no second refund is due", 10, 2), ["no second", "refund is…"]);
+    }
+
+    #[test]
+    fn a_broken_line_of_json_goes_on_under_its_beginning() {
+        let json = indented_json(r#"{"id":7,"name":"no second refund"}"#);
+
+        assert_eq!(wrap_indented(&json, 18), ["{", "  \"id\": 7,", "  \"name\": \"no", "  second refund\"", "}"]);
+        assert_eq!(indented_json("{broken"), "{broken");
     }
 
     #[test]

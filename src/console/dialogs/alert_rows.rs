@@ -34,15 +34,26 @@ const GAP: u16 = 2;
 /// What happens has so much room before a column beyond the first ones has any: at least, and at most.
 const WHAT: (u16, u16) = (30, 60);
 
-/// The columns from the left, the most important first to stay.
-const COLUMNS: [Column; 6] = [Column::Left, Column::Provider, Column::Amount, Column::Card, Column::Descriptor, Column::ProviderId];
+/// A table of such rows: its columns from the left, the first of which stay longest, and the title over what happens.
+#[derive(Clone, Copy)]
+pub struct AlertTable<'a, 'r> {
+    pub rows: &'r [AlertRow<'a>],
+    pub columns: &'static [Column],
+    pub title: &'static str,
+}
+
+/// What alerts of any payment are known by.
+pub const OF_MANY: &[Column] = &[Column::Left, Column::Provider, Column::Amount, Column::Card, Column::Descriptor, Column::ProviderId];
+
+/// What the alerts of one payment differ by; what they share stands elsewhere.
+pub const OF_ONE_PAYMENT: &[Column] = &[Column::Left, Column::Provider, Column::Type, Column::ProviderId, Column::Amount];
 
 /// The columns that have room, each with its place and as wide as its content, and where what happens begins.
-fn placed(rows: &[AlertRow<'_>], happens: u16, room: u16) -> (Vec<(Column, u16, u16)>, u16) {
-    let content = ContentWidths::of(&COLUMNS, rows.iter().map(|row| row.alert));
-    let mut placed = Vec::with_capacity(COLUMNS.len());
+fn placed(AlertTable { rows, columns, .. }: AlertTable<'_, '_>, happens: u16, room: u16) -> (Vec<(Column, u16, u16)>, u16) {
+    let content = ContentWidths::of(columns, rows.iter().map(|row| row.alert));
+    let mut placed = Vec::with_capacity(columns.len());
     let mut x = SIGN;
-    for (index, column) in COLUMNS.into_iter().enumerate() {
+    for (index, column) in columns.iter().copied().enumerate() {
         let (narrow, wide) = content.room(column);
         // The last column of the screen is the scrollbar's.
         let spare = room.saturating_sub(x + GAP + happens + 1);
@@ -129,7 +140,7 @@ impl ListCursor {
     /// Draws rows below their titles so that the cursor's one is among them, and marked where the list has the focus.
     pub fn draw<T: Copy + PartialEq>(
         &self,
-        (rows, title): (&[AlertRow<'_>], &str),
+        table: AlertTable<'_, '_>,
         has_focus: bool,
         context: &DrawContext<'_>,
         buffer: &mut Buffer,
@@ -137,12 +148,13 @@ impl ListCursor {
         targets: (&ClickTargets<T>, impl Fn(usize) -> T),
     ) {
         let room = usize::from(area.height.saturating_sub(1));
+        let rows = table.rows;
         let at = self.at.min(rows.len().saturating_sub(1));
         let top = scrolled(self.top.get(), at, rows.len(), room);
         self.page.set(room);
         self.top.set(top);
         self.happens.set(room_of_what(rows, self.happens.get()));
-        self.what.set(draw_in(rows, (top, has_focus.then_some(at), self.happens.get()), title, context, buffer, area, targets));
+        self.what.set(draw_in(table, (top, has_focus.then_some(at), self.happens.get()), context, buffer, area, targets));
     }
 
     /// What has no room in the cursor's row stands in the line below the list.
@@ -157,29 +169,28 @@ impl ListCursor {
 
 /// Draws the titles into the first line of an area and below them the rows from `top` on. A click on a row is `target` of its number.
 pub fn draw<T: Copy + PartialEq>(
-    rows: &[AlertRow<'_>],
+    table: AlertTable<'_, '_>,
     (top, cursor): (usize, Option<usize>),
-    title: &str,
     draw: &DrawContext<'_>,
     buffer: &mut Buffer,
     area: Rect,
     targets: (&ClickTargets<T>, impl Fn(usize) -> T),
 ) {
-    draw_in(rows, (top, cursor, room_of_what(rows, 0)), title, draw, buffer, area, targets);
+    draw_in(table, (top, cursor, room_of_what(table.rows, 0)), draw, buffer, area, targets);
 }
 
 /// The same with so much room for what happens. Returns where that begins.
 fn draw_in<T: Copy + PartialEq>(
-    rows: &[AlertRow<'_>],
+    table: AlertTable<'_, '_>,
     (top, cursor, happens): (usize, Option<usize>, u16),
-    title: &str,
     draw: &DrawContext<'_>,
     buffer: &mut Buffer,
     area: Rect,
     (targets, target): (&ClickTargets<T>, impl Fn(usize) -> T),
 ) -> u16 {
     let theme = draw.theme;
-    let (columns, what) = placed(rows, happens, area.width);
+    let AlertTable { rows, title, .. } = table;
+    let (columns, what) = placed(table, happens, area.width);
     for (column, x, width) in &columns {
         let cell = Rect { x: area.x + x, width: *width, height: 1, ..area }.intersection(area);
         if column.is_right() {
@@ -201,9 +212,10 @@ fn draw_in<T: Copy + PartialEq>(
         for (column, x, width) in &columns {
             let cell = Rect { x: area.x + x, width: *width, ..line }.intersection(line);
             let style = match column {
+                // The time that is left has its colour under the cursor too.
+                Column::Left if !row.quiet => draw.urgency(times::left(row.alert, draw.now).urgency),
                 _ if is_cursor => draw.digits(),
                 _ if row.quiet => theme.quiet,
-                Column::Left => draw.urgency(times::left(row.alert, draw.now).urgency),
                 Column::Card | Column::ProviderId => theme.quiet,
                 _ => theme.plain,
             };
@@ -261,7 +273,7 @@ mod tests {
         fn what_happens_has_its_room_beside_the_first_columns(room in 66u16..300) {
             let alert = Alert::sample();
 
-            let (columns, what) = placed(&[row(&alert)], WHAT.0, room);
+            let (columns, what) = placed(AlertTable { rows: &[row(&alert)], columns: OF_MANY, title: "" }, WHAT.0, room);
 
             prop_assert!(columns.len() >= 3);
             prop_assert!(columns.len() == 3 || what + WHAT.0 <= room);
@@ -273,8 +285,14 @@ mod tests {
         let alert =
             Alert { merchant_descriptor: "BLUEBIRD MEALS 888555".to_owned(), provider_id: "8BD351BP2POPPPC6JSP2OH5M".to_owned(), ..card() };
 
-        let widths = [60, 76, 90, 120, 200]
-            .map(|room| placed(&[row(&alert)], WHAT.0, room).0.into_iter().skip(3).map(|(_, _, width)| width).collect::<Vec<_>>());
+        let widths = [60, 76, 90, 120, 200].map(|room| {
+            placed(AlertTable { rows: &[row(&alert)], columns: OF_MANY, title: "" }, WHAT.0, room)
+                .0
+                .into_iter()
+                .skip(3)
+                .map(|(_, _, width)| width)
+                .collect::<Vec<_>>()
+        });
 
         assert_eq!(widths, [vec![], vec![6], vec![14], vec![14, 21], vec![14, 21, 24]]);
     }

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseEventKind};
 use ratatui::Frame;
+use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::alert_rows::{self, AlertRow, ListCursor};
+use super::alert_rows::{self, AlertRow, AlertTable, ListCursor, OF_MANY};
 use super::many_form;
 use super::prompt::Prompt;
 use crate::console::decisions::PendingDecision;
@@ -236,10 +237,15 @@ impl Dialog for RunProgress {
                 AlertRow { sign, alert: &item.alert, what, style, quiet: item.result != RunResult::Underway }
             })
             .collect();
-        let list = Rect { x: area.x, y, width: area.width, height: area.bottom().saturating_sub(y + 2) };
-        self.list.draw((&rows, "WHAT HAPPENS"), true, &draw, frame.buffer_mut(), list, (&self.targets, Target::Row));
+        let list = Rect { x: area.x, y, width: area.width, height: area.bottom().saturating_sub(y + 1) };
+        let table = AlertTable { rows: &rows, columns: OF_MANY, title: "WHAT HAPPENS" };
+        self.list.draw(table, true, &draw, frame.buffer_mut(), list, (&self.targets, Target::Row));
         self.list.draw_below(&rows, frame.buffer_mut(), list);
-        let mut pen = Pen::new(frame.buffer_mut(), line(area.bottom().saturating_sub(1)));
+    }
+
+    fn draw_keys(&self, buffer: &mut Buffer, line: Rect, cx: &AppContext) {
+        let Some(run) = cx.runs.newest() else { return };
+        let mut pen = Pen::new(buffer, line);
         for (deed, key, words) in Self::offered(run, cx) {
             if columns(&key) + 1 + columns(words) > pen.room() {
                 continue;

@@ -271,7 +271,7 @@ fn the_alert_is_shown_as_the_interface_writes_it_and_back() {
     let raw = rig.screen();
     rig.press("x");
 
-    assert!(raw.contains("{\"providerId\":"), "{raw}");
+    assert!(raw.contains("\"providerId\": \""), "{raw}");
     assert!(rig.screen().contains("TRANSACTION"), "{}", rig.screen());
 }
 

@@ -1,20 +1,22 @@
 //! Draws the case: what it is about, its alerts, what speaks against a plain answer, and below that facts and timeline in columns.
 
 use ratatui::Frame;
+use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::timeline::{Weight, timeline};
 use super::{CaseDialog, Target};
-use crate::console::dialogs::alert_rows::{self, AlertRow};
+use crate::console::dialogs::alert_rows::{self, AlertRow, AlertTable, OF_ONE_PAYMENT};
 use crate::console::resolving::spoken;
-use crate::console::screens::queue::columns::{amount, outcome_words};
-use crate::console::screens::queue::detail::{Facet, Part, facets, put};
+use crate::console::screens::queue::columns::{amount, card, outcome_words};
+use crate::console::screens::queue::detail::{Facet, Part, WIDEST, facets, put};
 use crate::console::screens::queue::facts::Facts;
-use crate::console::text::{columns, cut, sanitize, wrap};
+use crate::console::text::{columns, cut, indented_json, sanitize, wrap, wrap_indented};
 use crate::console::{Action, AppContext, Loadable, Pen, times};
 use crate::domain::duplicate::DuplicateEvidence;
+use crate::domain::sanitize::lines;
 use crate::domain::{Alert, Timestamp};
 
 /// From so many columns on facts stand in two columns, and in three.
@@ -24,6 +26,9 @@ const THREE: u16 = 150;
 /// Columns between columns of facts, and of the moments in the timeline.
 const GAP: u16 = 4;
 const MOMENT: u16 = 13;
+
+/// Columns of a card as it is shown in full.
+const CARD: u16 = 16;
 
 /// From so many rows on there is room for blank lines.
 const ROOMY: u16 = 18;
@@ -60,10 +65,8 @@ impl CaseDialog {
         } else {
             y += u16::from(roomy);
         }
-        let keys = Rect { y: area.bottom().saturating_sub(1), height: 1, ..inside };
-        let facts = Rect { y, height: keys.y.saturating_sub(y), ..inside };
+        let facts = Rect { y, height: area.bottom().saturating_sub(y + u16::from(roomy)), ..inside };
         self.draw_facts(frame, facts, cx);
-        self.draw_keys(frame, keys, cx);
     }
 
     /// What the case is about, its alerts and what speaks against a plain answer. Returns the line after it.
@@ -79,6 +82,10 @@ impl CaseDialog {
         pen.put(&amount(alert), theme.strong);
         pen.put(&format!(" {}", sanitize(alert.currency.as_str())), theme.quiet);
         pen.skip(3);
+        if area.width >= TWO {
+            pen.put(&card(alert, CARD), theme.plain);
+            pen.skip(3);
+        }
         pen.put_whole(&format!("{} alerts on one payment", self.alerts.len()), theme.plain);
         pen.skip(3);
         let waits = if open.len() == 1 { "1 waits".to_owned() } else { format!("{} wait", open.len()) };
@@ -94,6 +101,10 @@ impl CaseDialog {
             let left = times::left(first, now);
             pen.put_whole("first closes in ", theme.quiet);
             pen.put_whole(&left.text, cx.draw_context().urgency(left.urgency));
+            if let Some(at) = first.deadline.moment() {
+                pen.skip(2);
+                pen.put_whole(&cx.times().one_clock(at), theme.quiet);
+            }
         }
         y += 1 + u16::from(area.height >= ROOMY);
         y = self.draw_alerts(frame, Rect { y, ..area }, cx);
@@ -129,7 +140,8 @@ impl CaseDialog {
         let height = u16::try_from(room + 1).unwrap_or(u16::MAX);
         let list = Rect { height, ..area };
         let top = alert_rows::scrolled(0, self.position(), rows.len(), room);
-        alert_rows::draw(&rows, (top, Some(self.position())), "STATE", &draw, frame.buffer_mut(), list, (&self.targets, Target::Row));
+        let table = AlertTable { rows: &rows, columns: OF_ONE_PAYMENT, title: "STATE" };
+        alert_rows::draw(table, (top, Some(self.position())), &draw, frame.buffer_mut(), list, (&self.targets, Target::Row));
         list.bottom()
     }
 
@@ -185,11 +197,8 @@ impl CaseDialog {
         let note = |line: Rect, action: Action| self.targets.push(line, Target::Do(action));
         if self.raw {
             let json = (cx.alert_json)(alert, cx.now);
-            let lines = json
-                .lines()
-                .flat_map(|line| wrap(&sanitize(line), area.width))
-                .map(|line| Part::of(Line::from(Span::styled(line, cx.theme.plain))));
-            let parts: Vec<Part> = lines.collect();
+            let lines = wrap_indented(&lines(&indented_json(&json)), area.width.min(WIDEST));
+            let parts: Vec<Part> = lines.into_iter().map(|line| Part::of(Line::from(Span::styled(line, cx.theme.plain)))).collect();
             self.most.set(put(&parts, self.scroll, &draw, frame.buffer_mut(), area, note));
             return;
         }
@@ -246,13 +255,18 @@ impl CaseDialog {
         parts
     }
 
-    fn draw_keys(&self, frame: &mut Frame<'_>, line: Rect, cx: &AppContext) {
+    pub(super) fn draw_offered(&self, buffer: &mut Buffer, line: Rect, cx: &AppContext) {
         let several = self.alerts.len() > 1;
-        let mut pen = Pen::new(frame.buffer_mut(), line);
+        let mut pen = Pen::new(buffer, line);
         let mut offered: Vec<(String, &str, Action)> = vec![(cx.key(Action::Back), "back", Action::Back)];
         if !cx.place.read_only && self.alerts.iter().any(|alert| alert.outcome.is_none()) {
+            let refund = match (several, line.width) {
+                (false, _) => "refund",
+                (true, TWO..) => "refund, others duplicate",
+                (true, _) => "refund one",
+            };
             let mut answers = [
-                (Action::Refund, if several { "refund, others duplicate" } else { "refund" }),
+                (Action::Refund, refund),
                 (Action::NotRefunded, if several { "not refunded, all" } else { "not refunded" }),
                 (Action::Invalid, if several { "invalid, all" } else { "invalid" }),
             ];
@@ -274,9 +288,13 @@ impl CaseDialog {
         }
         offered.push((cx.key(Action::CopyId), "copy id", Action::CopyId));
         offered.push((cx.key(Action::Raw), if self.raw { "facts" } else { "JSON" }, Action::Raw));
-        offered.push((cx.key(Action::Help), "help", Action::Help));
+        let help = (cx.key(Action::Help), "help", Action::Help);
+        // The help stays, however narrow it gets: from there every key is found.
+        let reserved = columns(&help.0) + 1 + columns(help.1);
+        offered.push(help);
         for (key, words, action) in offered {
-            if columns(&key) + 1 + columns(words) > pen.room() {
+            let behind = if action == Action::Help { 0 } else { 3 + reserved };
+            if columns(&key) + 1 + columns(words) + behind > pen.room() {
                 continue;
             }
             self.targets.push(pen.put_key(&key, words, &cx.theme), Target::Do(action));

@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseEventKind};
 use ratatui::Frame;
+use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::many_form::{self, AnswerScope};
@@ -316,5 +317,9 @@ impl Dialog for CaseDialog {
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         self.draw_all(frame, area, cx);
+    }
+
+    fn draw_keys(&self, buffer: &mut Buffer, line: Rect, cx: &AppContext) {
+        self.draw_offered(buffer, line, cx);
     }
 }

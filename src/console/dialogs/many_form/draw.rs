@@ -1,12 +1,13 @@
 //! Draws the form for several alerts: what is said, how many get it, and below that what each alert gets.
 
 use ratatui::Frame;
+use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::gets::AnswerScope;
 use super::{ManyForm, Part, Target};
-use crate::console::dialogs::alert_rows::{self, AlertRow};
+use crate::console::dialogs::alert_rows::{self, AlertRow, AlertTable, OF_MANY, OF_ONE_PAYMENT};
 use crate::console::guards::Gets;
 use crate::console::pen::put_right;
 use crate::console::text::{columns, counted, sanitize, wrap};
@@ -19,7 +20,7 @@ use crate::domain::{Alert, Dialect, Money, Resolution};
 const WIDE: u16 = 110;
 
 /// Columns of the counts there, with what is between.
-const BESIDE: u16 = 42;
+const BESIDE: u16 = 40;
 
 /// Rows of the comments where there is room, and where there is not.
 const COMMENTS: [u16; 2] = [2, 1];
@@ -61,7 +62,7 @@ impl ManyForm {
         let wide = area.width >= WIDE;
         let answer_width = if wide { inside.width.saturating_sub(BESIDE).min(84) } else { inside.width };
         let below = if wide { 0 } else { 1 + u16::from(self.asked_number().is_some()) };
-        let most = (area.bottom().saturating_sub(y)).saturating_sub(below + LIST + 2);
+        let most = (area.bottom().saturating_sub(y)).saturating_sub(below + LIST + 1);
         let answer = Rect { y, width: answer_width, height: self.answer.answer_rows(answer_width, comments).min(most), ..inside };
         self.answer.draw_answer(frame, answer, comments, draw.theme);
         if wide {
@@ -74,10 +75,9 @@ impl ManyForm {
             y = counts.bottom();
         }
         y += u16::from(roomy);
-        let list = Rect { x: area.x, y, width: area.width, height: area.bottom().saturating_sub(y + 2) };
+        let list = Rect { x: area.x, y, width: area.width, height: area.bottom().saturating_sub(y + 1) };
         self.draw_list(frame, list, cx);
-        self.draw_word(frame, Rect { y: area.bottom().saturating_sub(2), height: 1, ..inside }, cx);
-        self.draw_keys(frame, Rect { y: area.bottom().saturating_sub(1), height: 1, ..inside }, cx);
+        self.draw_word(frame, Rect { y: area.bottom().saturating_sub(1), height: 1, ..inside }, cx);
     }
 
     fn draw_title(&self, frame: &mut Frame<'_>, line: Rect, cx: &AppContext) {
@@ -96,9 +96,9 @@ impl ManyForm {
         pen.skip(3);
         let sums = sums(self.rows.iter().map(|row| &row.alert));
         for (index, sum) in sums.iter().enumerate() {
-            let more = sums.len() - index;
-            if columns(sum) + 6 > pen.room() {
-                pen.put_whole(&format!("+{more}"), theme.quiet);
+            let more = format!("+{} more", sums.len() - index);
+            if columns(sum) + if index + 1 < sums.len() { 2 + columns(&more) } else { 0 } > pen.room() {
+                pen.put_whole(&more, theme.quiet);
                 break;
             }
             pen.put(&sanitize(sum), theme.plain);
@@ -131,11 +131,8 @@ impl ManyForm {
     fn draw_counts(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         let seconds = cx.settings.grace.as_secs();
         let undo = cx.key(Action::Undo);
-        let grace = if seconds == 0 {
-            "final; they leave at once".to_owned()
-        } else {
-            format!("final; all leave after {seconds} s, {undo} takes all back")
-        };
+        let grace =
+            if seconds == 0 { "final; they leave at once".to_owned() } else { format!("final after {seconds} s; {undo} takes all back") };
         let mut rows = area.rows();
         for (text, style) in self.count_lines(cx) {
             if let Some(row) = rows.next() {
@@ -201,7 +198,9 @@ impl ManyForm {
             rows.push(AlertRow { sign, alert: &row.alert, what, style, quiet });
         }
         let has_focus = self.part == Part::List;
-        self.list.draw((&rows, "GETS"), has_focus, &draw, frame.buffer_mut(), list, (&self.targets, Target::Row));
+        let columns = if self.purpose == AnswerScope::Bulk { OF_MANY } else { OF_ONE_PAYMENT };
+        let table = AlertTable { rows: &rows, columns, title: "GETS" };
+        self.list.draw(table, has_focus, &draw, frame.buffer_mut(), list, (&self.targets, Target::Row));
         if has_focus && self.word.is_none() {
             self.list.draw_below(&rows, frame.buffer_mut(), list);
         }
@@ -213,9 +212,9 @@ impl ManyForm {
         }
     }
 
-    fn draw_keys(&self, frame: &mut Frame<'_>, line: Rect, cx: &AppContext) {
+    pub(super) fn draw_offered(&self, buffer: &mut Buffer, line: Rect, cx: &AppContext) {
         let theme = &cx.theme;
-        let mut pen = Pen::new(frame.buffer_mut(), line);
+        let mut pen = Pen::new(buffer, line);
         let back = if self.purpose == AnswerScope::Bulk { "back, keeps the marks" } else { "back" };
         self.targets.push(pen.put_key("ctrl-s", "send", theme), Target::Send);
         pen.skip(3);
@@ -226,8 +225,8 @@ impl ManyForm {
             _ => &[("alt-r alt-n alt-i", "decide"), ("tab", "list")],
         };
         for (key, words) in rest {
-            pen.skip(3);
-            if columns(key) + 1 + columns(words) <= pen.room() {
+            if columns(key) + 4 + columns(words) <= pen.room() {
+                pen.skip(3);
                 pen.put_key(key, words, theme);
             }
         }

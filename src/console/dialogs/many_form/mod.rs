@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseEventKind};
 use ratatui::Frame;
+use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::alert_rows::ListCursor;
@@ -493,6 +494,10 @@ impl Dialog for ManyForm {
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         self.draw_all(frame, area, cx);
+    }
+
+    fn draw_keys(&self, buffer: &mut Buffer, line: Rect, cx: &AppContext) {
+        self.draw_offered(buffer, line, cx);
     }
 }
 

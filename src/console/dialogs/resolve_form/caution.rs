@@ -41,7 +41,7 @@ impl Caution {
         match self {
             Self::MayHaveArrived => "an earlier decision may have arrived",
             Self::PaidTwice => "it may be paid twice",
-            Self::NetworkRule => "the network has probably refunded already",
+            Self::NetworkRule => "the network probably refunded",
             Self::Closed => "the window has closed",
             Self::Notice => "no answer is asked for",
         }

@@ -71,9 +71,9 @@ impl RulesPage {
         open_page(&cx.draw_context(), buffer, area);
         let inside = Rect { x: area.x + 2, width: area.width.saturating_sub(4), ..area };
         let gap = u16::from(area.height >= ROOMY);
-        let keys = Rect { y: area.bottom().saturating_sub(1), height: 1, ..inside };
+        let bottom = area.bottom().saturating_sub(gap);
         let mut y = inside.y + gap;
-        let line = |y: u16| Rect { y, height: u16::from(y < keys.y), ..inside };
+        let line = |y: u16| Rect { y, height: u16::from(y < bottom), ..inside };
         let rules = &cx.settings.rules;
         let mut pen = Pen::new(buffer, line(y));
         pen.put("Rules", theme.strong);
@@ -88,13 +88,12 @@ impl RulesPage {
         Pen::new(buffer, line(y)).put(&read, theme.quiet);
         y += 1 + gap;
         if rules.is_empty() {
-            self.draw_empty(buffer, Rect { y, height: keys.y.saturating_sub(y), ..inside }, cx);
+            self.draw_empty(buffer, Rect { y, height: bottom.saturating_sub(y), ..inside }, cx);
         } else {
-            let room = usize::from(keys.y.saturating_sub(y + 1) / 2).clamp(1, rules.len());
+            let room = usize::from(bottom.saturating_sub(y + 1) / 2).clamp(1, rules.len());
             y = self.draw_list(buffer, Rect { y, ..inside }, room, cx) + gap;
-            self.draw_rule(buffer, Rect { y, height: keys.y.saturating_sub(y), ..inside }, cx);
+            self.draw_rule(buffer, Rect { y, height: bottom.saturating_sub(y), ..inside }, cx);
         }
-        self.draw_keys(buffer, keys, cx);
     }
 
     fn draw_list(&self, buffer: &mut Buffer, area: Rect, room: usize, cx: &AppContext) -> u16 {
@@ -153,7 +152,7 @@ impl RulesPage {
             Some(RehearsedRule { matched, agreed, disagreed, undecided }) => {
                 [number(matched, theme.plain), number(agreed, theme.ok), number(disagreed, theme.warning), number(undecided, theme.plain)]
             }
-            None => [quiet("·"), quiet("·"), quiet("·"), quiet("·")],
+            None => [quiet(""), quiet(""), quiet(""), quiet("")],
         });
         cells
     }
@@ -278,7 +277,7 @@ impl RulesPage {
         }
     }
 
-    fn draw_keys(&self, buffer: &mut Buffer, line: Rect, cx: &AppContext) {
+    pub(super) fn draw_offered(&self, buffer: &mut Buffer, line: Rect, cx: &AppContext) {
         let mut pen = Pen::new(buffer, line);
         let running = matches!(self.rehearsed, Rehearsed::Running(..));
         let mut offered = vec![(Action::Back, if running { "give it up" } else { "back" })];

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseEventKind};
 use ratatui::Frame;
+use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::console::dialogs::case::is_everywhere;
@@ -285,6 +286,10 @@ impl Dialog for RulesPage {
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         self.draw_all(frame, area, cx);
+    }
+
+    fn draw_keys(&self, buffer: &mut Buffer, line: Rect, cx: &AppContext) {
+        self.draw_offered(buffer, line, cx);
     }
 
     fn abandon(&mut self, _: &mut AppContext) -> Vec<Effect> {

@@ -27,6 +27,9 @@ use crate::domain::{Alert, AlertStatus, Deadline, Delivery, DeliveryState, Money
 /// Columns of the labels.
 const LABEL: u16 = 14;
 
+/// The widest that lines get: longer ones are hard to read.
+pub const WIDEST: u16 = 96;
+
 /// One line of the detail.
 pub struct Part {
     line: Line<'static>,
@@ -71,7 +74,7 @@ struct Parts<'l> {
 /// Draws the detail of the alert under the cursor, scrolled as far as it goes. Returns how far it can be scrolled.
 pub fn draw(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) -> u16 {
     let Some(alert) = queue.current() else { return 0 };
-    let parts = facets(Facet::Whole, alert, queue.listing.is_gone(), &queue.facts, draw, area.width.min(96));
+    let parts = facets(Facet::Whole, alert, queue.listing.is_gone(), &queue.facts, draw, area.width.min(WIDEST));
     put(&parts, queue.detail_scroll, draw, buffer, area, |line, action| queue.targets.push(line, QueueTarget::Do(action)))
 }
 
@@ -81,7 +84,7 @@ pub fn put(parts: &[Part], scroll: u16, draw: &DrawContext<'_>, buffer: &mut Buf
     let most = parts.len().saturating_sub(height);
     let scroll = usize::from(scroll).min(most);
     for (part, y) in parts.iter().skip(scroll).zip(area.y..area.bottom()) {
-        let line = Rect { y, height: 1, width: area.width.min(96), ..area };
+        let line = Rect { y, height: 1, width: area.width.min(WIDEST), ..area };
         if let Some(bar) = part.boxed {
             // The box is a column wider than its text on either side, as far as there is room; a bar says how grave it is.
             let wide = Rect { x: line.x.saturating_sub(1), width: line.width + 2, ..line }.intersection(buffer.area);
@@ -94,7 +97,8 @@ pub fn put(parts: &[Part], scroll: u16, draw: &DrawContext<'_>, buffer: &mut Buf
         }
     }
     if most > 0 {
-        let bar = Rect { x: area.right(), width: 1, ..area }.intersection(buffer.area);
+        // A blank column is between a text and its scrollbar.
+        let bar = Rect { x: area.right() + 1, width: 1, ..area }.intersection(buffer.area);
         scrollbar::draw(draw.theme, buffer, bar, scroll as u64, parts.len() as u64);
     }
     u16::try_from(most).unwrap_or(u16::MAX)

@@ -44,7 +44,7 @@ impl Regions {
         };
         let heads = 2 + blank(area);
         let rows = Rect::new(list.x, body.y + heads + 1, list.width, body.height.saturating_sub(heads + 1));
-        let aside = Rect { x: list.right() + 2, width: area.width.saturating_sub(list.width + 3), ..body };
+        let aside = Rect { x: list.right() + 2, width: area.width.saturating_sub(list.width + 4), ..body };
         Self {
             title: line(0, list),
             chips: line(1, list),

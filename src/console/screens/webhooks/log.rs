@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 
 use super::state::{WebhooksScreen, WebhooksTarget};
 use super::words::event;
-use crate::console::text::{columns, sanitize, wrap};
+use crate::console::text::{columns, indented_json, sanitize, wrap, wrap_indented};
 use crate::console::{Action, DrawContext, Loadable, Pen, times};
 use crate::domain::sanitize::lines;
 use crate::domain::{Delivery, DeliveryAttempt, DeliveryLog};
@@ -111,21 +111,8 @@ impl Page<'_> {
             self.attempt(attempt);
         }
         self.lines.push(Line::styled("BODY", theme.quiet));
-        let body = serde_json::from_str::<serde_json::Value>(&log.body).ok();
-        let body = body.and_then(|body| serde_json::to_string_pretty(&body).ok()).unwrap_or_else(|| log.body.clone());
-        self.text(0, &body, theme.plain);
-    }
-
-    /// A text of several lines, each as long as there is room.
-    fn text(&mut self, indent: u16, text: &str, style: ratatui::style::Style) {
-        let room = self.width.saturating_sub(indent).max(8);
-        for line in lines(text).lines() {
-            let before = line.len() - line.trim_start().len();
-            let room = room.saturating_sub(u16::try_from(before).unwrap_or(0)).max(8);
-            for part in wrap(line.trim_start(), room) {
-                self.lines.push(Line::styled(format!("{:indent$}{part}", "", indent = usize::from(indent) + before), style));
-            }
-        }
+        let body = wrap_indented(&lines(&indented_json(&log.body)), self.width);
+        self.lines.extend(body.into_iter().map(|line| Line::styled(line, theme.plain)));
     }
 
     fn attempt(&mut self, attempt: &DeliveryAttempt) {
