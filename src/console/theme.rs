@@ -124,26 +124,15 @@ impl Theme {
         self
     }
 
-    /// Whether panels need a border, because they have no background of their own.
-    pub fn bordered(&self) -> bool {
-        self.panel.bg.is_none() || self.panel.bg == self.page.bg
-    }
-
-    /// Empties an area for a form or dialog, gives it the panel's look, and returns the area inside its margin (2 columns, 1 row).
+    /// Empties an area for a form or dialog, gives it the panel's look and an edge that can be seen, and returns the area inside its margin
+    /// (2 columns, 1 row). Where the area is as wide as the screen the edge has no sides.
     pub fn open_panel(&self, buffer: &mut Buffer, area: Rect) -> Rect {
         Clear.render(area, buffer);
-        let block = if self.bordered() { Block::bordered().border_type(BorderType::Rounded) } else { Block::new() };
-        block.style(self.page.patch(self.panel)).border_style(self.quiet).render(area, buffer);
-        area.inner(Margin::new(2, 1))
-    }
-
-    /// The same with an edge that can be seen, for what is decided in. Where the area is as wide as the screen the edge has no sides.
-    pub fn open_form(&self, buffer: &mut Buffer, area: Rect) -> Rect {
-        let inside = self.open_panel(buffer, area);
         let borders = if area.width >= buffer.area.width { Borders::TOP | Borders::BOTTOM } else { Borders::ALL };
-        let block = Block::new().borders(borders).border_type(BorderType::Rounded);
-        block.border_style(self.page.patch(self.panel).patch(self.edge)).render(area, buffer);
-        inside
+        let look = self.page.patch(self.panel);
+        let block = Block::new().borders(borders).border_type(BorderType::Rounded).style(look);
+        block.border_style(look.patch(self.edge)).render(area, buffer);
+        area.inner(Margin::new(2, 1))
     }
 
     /// Marks the row under the cursor.
@@ -280,13 +269,13 @@ mod tests {
     }
 
     #[test]
-    fn a_theme_without_panel_colour_draws_a_border() {
-        let area = Rect::new(0, 0, 6, 3);
-        let mut buffer = Buffer::empty(area);
+    fn a_panel_has_an_edge_and_no_sides_where_it_is_as_wide_as_the_screen() {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 6, 6));
 
-        Theme::named(ThemeName::Ansi).open_panel(&mut buffer, area);
+        Theme::named(ThemeName::Dark).open_panel(&mut buffer, Rect::new(1, 0, 4, 3));
+        Theme::named(ThemeName::Dark).open_panel(&mut buffer, Rect::new(0, 3, 6, 3));
 
-        assert_eq!(buffer[(0, 0)].symbol(), "╭");
+        assert_eq!(["╭", "│", "─", " "], [(1, 0), (1, 1), (0, 3), (0, 4)].map(|at| buffer[at].symbol()));
     }
 
     #[test]

@@ -253,7 +253,7 @@ impl EntryForm {
         let gap = u16::from(lines.saturating_add(blanks) <= area.height);
         let height = lines.saturating_add(blanks * gap).min(area.height);
         let panel = Rect { x: area.x + (area.width - form.width) / 2, y: area.y + (area.height - height) / 2, width: form.width, height };
-        theme.open_form(frame.buffer_mut(), panel);
+        theme.open_panel(frame.buffer_mut(), panel);
         let inside = form.inside(panel);
         let line = |y: u16| Rect { y, height: 1, ..inside }.intersection(panel);
         Pen::new(frame.buffer_mut(), line(inside.y)).put(&self.title, theme.strong);

@@ -291,7 +291,7 @@ impl Dialog for Settle {
         let lines = self.lines(&draw, width.saturating_sub(4));
         let height = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_add(2);
         let panel = centered(area, width, height.min(area.height));
-        let inside = draw.theme.open_form(frame.buffer_mut(), panel);
+        let inside = draw.theme.open_panel(frame.buffer_mut(), panel);
         // Where there is no room for all, what is known gives way: the answers and the buttons stand at the end.
         let surplus = lines.len().saturating_sub(usize::from(inside.height));
         let shown = lines.iter().enumerate().filter(|(index, _)| !(2..2 + surplus).contains(index)).map(|(_, line)| line);

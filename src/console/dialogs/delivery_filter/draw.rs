@@ -24,7 +24,7 @@ impl DeliveryFilterForm {
         let more = u16::try_from(states.len()).unwrap_or(1).saturating_sub(1);
         let height = (LINES + more).min(area.height);
         let panel = Rect { x: area.x + (area.width - form.width) / 2, y: area.y + (area.height - height) / 2, width: form.width, height };
-        draw.theme.open_form(frame.buffer_mut(), panel);
+        draw.theme.open_panel(frame.buffer_mut(), panel);
         let inside = form.inside(panel);
         // Where there is little room the blank lines go first.
         let gap = u16::from(inside.height >= LINES - 2 + more);

@@ -89,7 +89,7 @@ impl FilterForm {
         }
         let height = height_of(&rows).min(area.height);
         let panel = Rect { x: area.x + (area.width - form.width) / 2, y: area.y + (area.height - height) / 2, width: form.width, height };
-        theme.open_form(frame.buffer_mut(), panel);
+        theme.open_panel(frame.buffer_mut(), panel);
         Pen { frame, theme, form: self, inner: form.inside(panel), label: form.label }.form(&rows);
     }
 

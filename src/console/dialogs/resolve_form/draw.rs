@@ -38,7 +38,7 @@ impl ResolveForm {
             width: form.width,
             height: sheet.height.min(area.height),
         };
-        theme.open_form(frame.buffer_mut(), panel);
+        theme.open_panel(frame.buffer_mut(), panel);
         let inner = form.inside(panel);
         // The title above, the buttons and a line of words below stay; what is between them scrolls where it has no room.
         let window = Rect { y: inner.y + inner.height.min(1), height: inner.height.saturating_sub(3), ..inner };
