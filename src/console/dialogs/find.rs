@@ -9,7 +9,7 @@ use super::menu::{List, OpenMenu};
 use super::{case, copy_menu, links_menu};
 use crate::console::dialog::{self, run};
 use crate::console::screens::queue::state::Queue;
-use crate::console::text::{counted, sanitize};
+use crate::console::text::{columns, counted, sanitize};
 use crate::console::widgets::menu::Selection;
 use crate::console::widgets::text_input::Typed;
 use crate::console::{Action, AppContext, Dialog, Effect, KeyContext, Message, Order, Orders, Pen, TextInput, Tone};
@@ -182,9 +182,12 @@ impl Dialog for FindDialog {
         let (words, style) = self.note(cx);
         let mut pen = Pen::new(frame.buffer_mut(), Rect { y: fields.y + 2, ..field });
         pen.put(&words, style);
-        for keys in ["alt-enter case", "alt-y copy", "alt-o open"].iter().filter(|_| !self.search.alerts().is_empty()) {
+        for (key, words) in [("alt-enter", "case"), ("alt-y", "copy"), ("alt-o", "open")] {
+            if self.search.alerts().is_empty() || columns(key) + 4 + columns(words) > pen.room() {
+                break;
+            }
             pen.skip(3);
-            pen.put_whole(keys, theme.quiet);
+            pen.put_key(key, words, theme);
         }
         for (limit, y) in self.search.limits().iter().zip(fields.y + 3..fields.bottom()) {
             Pen::new(frame.buffer_mut(), Rect { y, ..field }).put(&sanitize(limit), theme.warning);

@@ -13,6 +13,9 @@ use crate::console::text::columns;
 use crate::console::widgets::menu::Selection;
 use crate::console::{Action, AppContext, Dialog, KeyContext, Message, Order, Orders, Pen, TextInput, Tone};
 
+/// How wide it would like to be: as the longest of what it says.
+const WIDTH: u16 = 112;
+
 /// Columns for the keys.
 const KEYS: usize = 18;
 
@@ -41,6 +44,14 @@ impl HelpEntry<'_> {
         match self {
             Self::Key(binding) => &binding.group,
             Self::Sign(_) => "Signs in the list",
+        }
+    }
+
+    /// What it says.
+    fn about(&self) -> &str {
+        match self {
+            Self::Key(binding) => &binding.about,
+            Self::Sign(sign) => sign.about(),
         }
     }
 }
@@ -137,13 +148,16 @@ impl Dialog for Help {
                 Line::from(vec![Span::styled(drawn, style), Span::raw(" ".repeat(blanks)), Span::styled(sign.about(), theme.plain)])
             }
         };
+        let room = usize::from(WIDTH.min(area.width.saturating_sub(4)).saturating_sub(4)).saturating_sub(KEYS);
+        let chosen = self.menu.chosen.index(entries.len()).map(|index| entries[index].about());
         let list = List {
             title: "Keys",
             entries: entries.iter().map(line).collect(),
             groups: self.groups(&entries),
             empty: "No key does that.",
-            width: 84,
+            width: WIDTH,
             field: 2,
+            below: chosen.filter(|about| usize::from(columns(about)) > room).unwrap_or_default().to_owned(),
         };
         let field = self.menu.draw(list, frame, area, cx);
         let field = Rect { y: field.y + 1, height: 1, ..field };

@@ -30,6 +30,8 @@ pub struct List<'m> {
     pub width: u16,
     /// Lines left free under the title, for a field.
     pub field: u16,
+    /// What has no room in the chosen line: it stands under the list.
+    pub below: String,
 }
 
 /// An open list.
@@ -84,7 +86,7 @@ impl OpenMenu {
         let bindings = self.contexts.iter().flat_map(|context| cx.settings.keymap.bindings(*context));
         let told = bindings.filter(|binding| binding.footer && (picks || binding.action != Action::MenuPick));
         let key = |binding: &'m Binding| Some((binding.keys.first()?.to_string(), binding.words.as_str(), Target::Do(binding.action)));
-        let List { title, entries, groups, empty, width, field } = list;
+        let List { title, entries, groups, empty, width, field, below } = list;
         let menu = Menu {
             title,
             entries,
@@ -95,6 +97,7 @@ impl OpenMenu {
             empty,
             width,
             field,
+            below,
         };
         menu.draw(&cx.theme, frame, area, &self.targets)
     }

@@ -62,6 +62,8 @@ pub struct Menu<'m, T> {
     pub width: u16,
     /// Lines left free under the title, for a field.
     pub field: u16,
+    /// What has no room in the chosen line: it stands under the list.
+    pub below: String,
 }
 
 /// A line of a list.
@@ -131,6 +133,7 @@ impl<T: Copy + PartialEq> Menu<'_, T> {
         let bar = Rect { x: inside.right(), width: 1, ..list };
         scrollbar::draw(theme, frame.buffer_mut(), bar, first as u64, lines.len() as u64);
 
+        Pen::new(frame.buffer_mut(), line(inside.bottom().saturating_sub(2))).put(&self.below, theme.plain);
         let mut pen = Pen::new(frame.buffer_mut(), line(inside.bottom().saturating_sub(1)));
         for (key, words, target) in self.keys {
             if columns(&key) + 1 + columns(words) > pen.room() {

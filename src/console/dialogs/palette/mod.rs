@@ -18,10 +18,10 @@ use crate::domain::{Alert, AlertId, Timestamp};
 use offers::{PaletteGoal, PaletteOffer};
 
 /// How wide it would like to be, and what is around its lines.
-const WIDTH: u16 = 96;
-const AROUND: u16 = 8;
+const WIDTH: u16 = 112;
+const AROUND: u16 = 6;
 
-/// Columns for the names, and the most for the keys.
+/// The most columns for the names, and for the keys.
 const NAMES: u16 = 24;
 const KEYS: u16 = 16;
 
@@ -184,13 +184,23 @@ fn is_looked_for(typed: &str) -> bool {
     typed.trim().chars().count() >= LOOKED_FOR
 }
 
+/// How wide the names of these offers are, as far as names get.
+fn widest_name(offers: &[PaletteOffer], room: u16) -> u16 {
+    let widest = offers.iter().map(|offer| columns(&sanitize(&offer.name))).max().unwrap_or(0);
+    widest.min(NAMES).min(room / 2)
+}
+
+/// What is left for what an offer does, beside its name and its keys.
+fn about_room(offer: &PaletteOffer, names: u16, room: u16) -> u16 {
+    room.saturating_sub(names + 2 + columns(&cut(&offer.keys, KEYS)) + 2)
+}
+
 /// An offer in so many columns: its name, what it does, and its keys at the end.
-fn offer_line<'l>(offer: &PaletteOffer, room: u16, theme: &Theme) -> Line<'l> {
+fn offer_line<'l>(offer: &PaletteOffer, names: u16, room: u16, theme: &Theme) -> Line<'l> {
     let keys = cut(&offer.keys, KEYS).into_owned();
-    let names = NAMES.min(room / 2);
     let name = cut(&sanitize(&offer.name), names).into_owned();
     let pad = names.saturating_sub(columns(&name)) + 2;
-    let about_room = room.saturating_sub(names + 2 + columns(&keys) + 2);
+    let about_room = about_room(offer, names, room);
     let about = cut(&sanitize(&offer.about), about_room).into_owned();
     let gap = (about_room + 2).saturating_sub(columns(&about));
     let blanks = |count: u16| " ".repeat(usize::from(count));
@@ -245,8 +255,9 @@ impl Dialog for Palette {
         let theme = &cx.theme;
         let room = WIDTH.min(area.width.saturating_sub(4)).saturating_sub(AROUND);
         let rows = self.rows(cx);
+        let names = widest_name(&self.offers, room);
         let entries = rows.iter().map(|row| match row {
-            PaletteRow::Offer(offer) => offer_line(offer, room, theme),
+            PaletteRow::Offer(offer) => offer_line(offer, names, room, theme),
             PaletteRow::Alert(alert) => self.alert_line(alert, room, cx),
         });
         let empty = match (is_looked_for(&self.input.text()), self.search.shown()) {
@@ -254,7 +265,20 @@ impl Dialog for Palette {
             (true, Some((_, Ok(_)))) if self.search.is_current() => "Nothing here goes by that, and no alert has it.",
             (true, _) => "",
         };
-        let list = List { title: "Palette", entries: entries.collect(), groups: self.headings(&rows, cx), empty, width: WIDTH, field: 3 };
+        let below = match self.menu.chosen.index(rows.len()).map(|at| &rows[at]) {
+            Some(PaletteRow::Offer(offer)) if columns(&sanitize(&offer.about)) > about_room(offer, names, room) => offer.about.clone(),
+            _ => String::new(),
+        };
+        let groups = self.headings(&rows, cx);
+        let list = List {
+            title: "Palette",
+            entries: entries.collect(),
+            groups,
+            empty,
+            width: WIDTH,
+            field: 3,
+            below: sanitize(&below).into_owned(),
+        };
         let fields = self.menu.draw(list, frame, area, cx);
         let field = Rect { y: fields.y + 1, height: 1, ..fields };
         let style = theme.page.patch(theme.field);
