@@ -8,11 +8,12 @@ use ratatui::layout::Rect;
 
 use super::pen::put_right;
 use super::screens::activity::acts;
-use super::screens::activity::rows::{ActivityView, Happening, happenings, needs_you, row_of};
+use super::screens::activity::rows::{ActivityRow, ActivityView, Happening, RowWidths, happenings, needs_you, row_of};
 use super::screens::activity::state::{ChosenRow, RowCursor};
 use super::text::{columns, cut, wrap};
 use super::widgets::scrollbar;
 use super::{Action, AppContext, ClickTargets, Orders, Pen};
+use crate::domain::Timestamp;
 
 /// From so many columns on it stands at the right.
 const BESIDE: u16 = 140;
@@ -24,9 +25,9 @@ const WIDEST: u16 = 64;
 /// From so many columns on a row is one line.
 const ONE_LINE: u16 = 72;
 
-/// From so many columns on what was decided and its alert stand in columns of their own, so wide.
+/// From so many columns on what was decided and its alert stand in columns of their own, at most so wide.
 const ALIGNED: u16 = 100;
-const COLUMNS: [u16; 2] = [28, 26];
+const MOST: [u16; 2] = [48, 30];
 
 /// Columns left of a row's text: the cursor's bar and a blank.
 const GUTTER: u16 = 2;
@@ -48,6 +49,7 @@ pub struct JournalPane {
     cursor: RowCursor,
     /// Rows that are scrolled away and rows there are room for, as the last frame found.
     window: Cell<(usize, usize)>,
+    widths: RowWidths,
     targets: ClickTargets<usize>,
 }
 
@@ -185,7 +187,11 @@ impl JournalPane {
         let (height, cursor) = (usize::from(body.height / lines).max(1), self.cursor.row(&rows));
         let top = self.window.get().0.clamp((cursor + 1).saturating_sub(height), cursor).min(rows.len().saturating_sub(height));
         self.window.set((top, height));
-        for ((index, happening), y) in rows.iter().enumerate().skip(top).take(height).zip((body.y..).step_by(usize::from(lines))) {
+        let shown: Vec<ActivityRow> = rows.iter().skip(top).take(height).map(|happening| row_of(happening, cx)).collect();
+        let [_, what, named] = self.widths.with(ActivityView::All, &shown);
+        let aligned = if body.width >= ALIGNED { [what.min(MOST[0]), named.min(MOST[1])] } else { [0, 0] };
+        let in_sight = rows.iter().enumerate().skip(top).zip(&shown);
+        for (((index, happening), row), y) in in_sight.zip((body.y..).step_by(usize::from(lines))) {
             let area = Rect { y, height: lines, width: body.width.saturating_sub(2), ..body }.intersection(body);
             if index == cursor && self.has_focus {
                 for row in area.rows() {
@@ -193,7 +199,7 @@ impl JournalPane {
                 }
             }
             self.targets.push(area, index);
-            draw_row(happening, cx, buffer, area);
+            draw_row((row, happening.at()), aligned, cx, buffer, area);
         }
         if rows.len() > height {
             let bar = Rect { x: body.right().saturating_sub(1), width: 1, ..body };
@@ -208,15 +214,14 @@ fn rows(cx: &AppContext) -> Vec<Happening<'_>> {
     attempts.chain(happenings(ActivityView::All, cx, &[])).collect()
 }
 
-fn draw_row(happening: &Happening<'_>, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
-    let (theme, row) = (&cx.theme, row_of(happening, cx));
+fn draw_row((row, at): (&ActivityRow, Timestamp), aligned: [u16; 2], cx: &AppContext, buffer: &mut Buffer, area: Rect) {
+    let theme = &cx.theme;
     let tone = row.tone.of(theme);
     let mut pen = Pen::new(buffer, Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER), height: 1, ..area });
     pen.put(row.sign, tone);
     pen.skip(1);
-    pen.put(&format!("{:<12}", cx.times().moment(happening.at(), cx.now)), theme.quiet);
+    pen.put(&format!("{:<12}", cx.times().moment(at, cx.now)), theme.quiet);
     pen.skip(1);
-    let aligned = if area.width >= ALIGNED { COLUMNS } else { [0, 0] };
     let [what, named] = [(&row.what, aligned[0]), (&row.named, aligned[1])].map(|(text, width)| {
         let text = if width > 0 { cut(text, width) } else { text.into() };
         format!("{text}{:blank$}", "", blank = usize::from(width.saturating_sub(columns(&text))))

@@ -10,6 +10,7 @@ use crate::console::screens::loading::{ListWords, has_rows};
 use crate::console::text::{columns, count, cut, sanitize, wrap, wrap_to};
 use crate::console::widgets::scrollbar;
 use crate::console::{Action, AppContext, Pen};
+use crate::domain::Timestamp;
 
 /// Columns left of a row's text: the cursor's bar and a blank.
 const GUTTER: u16 = 2;
@@ -150,26 +151,39 @@ fn has_any(screen: &ActivityScreen, rows: &[Happening<'_>], cx: &AppContext, buf
 /// The title of the moments; whose clock they are by stands behind it.
 const WHEN: &str = "WHEN";
 
-/// The columns of a view, in so much room.
-fn heads(view: ActivityView, width: u16) -> Vec<Head> {
+/// Columns that who did it, what, and of which alert are given at least where rows need them, and what their proof keeps.
+const LEAST: [u16; 3] = [3, 16, 12];
+const PROOF: u16 = 14;
+
+/// The most that they are given.
+const MOST: [u16; 3] = [18, 56, 40];
+
+/// The columns of a view, in so much room, where its rows need so many for who, what, and which alert.
+fn heads(view: ActivityView, width: u16, needed: [u16; 3]) -> Vec<Head> {
     let room = width.saturating_sub(GUTTER + 2 + 2);
     let when: Head = (WHEN, if view == ActivityView::Today { 8 } else { 12 }, |_| "");
-    let who: Head = ("WHO", if view == ActivityView::Service { 18 } else { 10 }, |row| &row.who);
     let wide = width >= WIDE;
-    let taken = when.1 + 2 + if wide { who.1 + 2 } else { 0 };
-    let rest = room.saturating_sub(taken);
+    let named_title = if view == ActivityView::Service { "TO WHAT" } else { "ALERT" };
+    let [who, what, named] = [0, 1, 2].map(|part| needed[part].clamp(LEAST[part], MOST[part]));
+    let mut rest = room.saturating_sub(when.1 + 2);
     let mut heads = vec![when];
-    heads.extend(wide.then_some(who));
+    if wide {
+        heads.push(("WHO", who, |row| &row.who));
+        rest = rest.saturating_sub(who + 2);
+    }
     if view == ActivityView::Notes {
-        let alert = if wide { 26 } else { 0 };
-        heads.push(("WHAT WAS TOLD", rest.saturating_sub(if wide { alert + 2 } else { 0 }), |row| &row.what));
-        heads.extend(wide.then_some(("ALERT", alert, (|row| &row.named) as fn(&ActivityRow) -> &str)));
+        let named = named.min(rest / 2);
+        heads.push(("WHAT WAS TOLD", rest.saturating_sub(if wide { named + 2 } else { 0 }), |row| &row.what));
+        if wide {
+            heads.push((named_title, named, |row| &row.named));
+        }
         return heads;
     }
-    let what = (rest * 3 / 10).clamp(16, 36);
-    let (title, named) = if view == ActivityView::Service { ("TO WHAT", rest * 3 / 10) } else { ("ALERT", (rest / 4).clamp(14, 30)) };
+    // What was decided has its room first, then the alert, then the proof.
+    let what = what.min(rest.saturating_sub(LEAST[2] + PROOF + 4)).max(LEAST[1]);
+    let named = named.min(rest.saturating_sub(what + PROOF + 4)).max(LEAST[2]);
     heads.push(("WHAT", what, |row| &row.what));
-    heads.push((title, named, |row| &row.named));
+    heads.push((named_title, named, |row| &row.named));
     let proof = if view == ActivityView::Service { "MORE" } else { "PROOF" };
     heads.push((proof, rest.saturating_sub(what + named + 4), |row| &row.proof));
     heads
@@ -177,24 +191,25 @@ fn heads(view: ActivityView, width: u16) -> Vec<Head> {
 
 fn draw_rows(screen: &ActivityScreen, rows: &[Happening<'_>], cx: &AppContext, buffer: &mut Buffer, area: Rect) {
     let theme = &cx.theme;
-    let heads = heads(screen.view, area.width);
+    let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
+    let (height, cursor) = (usize::from(body.height).max(1), screen.cursor.row(rows));
+    let top = screen.window.get().0.clamp((cursor + 1).saturating_sub(height), cursor).min(rows.len().saturating_sub(height));
+    screen.window.set((top, height));
+    let shown: Vec<ActivityRow> = rows.iter().skip(top).take(height).map(|happening| row_of(happening, cx)).collect();
+    let heads = heads(screen.view, area.width, screen.widths.with(screen.view, &shown));
     let mut pen = Pen::new(buffer, Rect { x: area.x + GUTTER + 2, width: area.width.saturating_sub(GUTTER + 2), height: 1, ..area });
     for (title, width, _) in &heads {
         let title = if *title == WHEN { format!("{WHEN} {}", cx.times().heading()) } else { (*title).to_owned() };
         pen.put(&format!("{:<width$}", cut(&title, *width), width = usize::from(*width)), theme.quiet);
         pen.skip(2);
     }
-    let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
-    let (height, cursor) = (usize::from(body.height).max(1), screen.cursor.row(rows));
-    let top = screen.window.get().0.clamp((cursor + 1).saturating_sub(height), cursor).min(rows.len().saturating_sub(height));
-    screen.window.set((top, height));
-    for ((index, happening), y) in rows.iter().enumerate().skip(top).zip(body.y..body.bottom()) {
+    for (((index, happening), row), y) in rows.iter().enumerate().skip(top).zip(&shown).zip(body.y..body.bottom()) {
         let line = Rect { y, height: 1, width: body.width.saturating_sub(2), ..body };
         if index == cursor {
             theme.mark_row(buffer, line);
         }
         screen.targets.push(line, ActivityTarget::Row(index));
-        draw_row(screen.view, happening, &heads, cx, buffer, line);
+        draw_row((screen.view, happening.at()), row, &heads, cx, buffer, line);
     }
     if rows.len() > height {
         let bar = Rect { x: body.right().saturating_sub(1), width: 1, ..body };
@@ -202,19 +217,19 @@ fn draw_rows(screen: &ActivityScreen, rows: &[Happening<'_>], cx: &AppContext, b
     }
 }
 
-fn draw_row(view: ActivityView, happening: &Happening<'_>, heads: &[Head], cx: &AppContext, buffer: &mut Buffer, line: Rect) {
-    let (theme, row) = (&cx.theme, row_of(happening, cx));
+fn draw_row((view, at): (ActivityView, Timestamp), row: &ActivityRow, heads: &[Head], cx: &AppContext, buffer: &mut Buffer, line: Rect) {
+    let theme = &cx.theme;
     let tone = row.tone.of(theme);
     Pen::new(buffer, Rect { x: line.x + GUTTER, width: 1, ..line }).put(row.sign, tone);
     let mut x = line.x + GUTTER + 2;
     for (title, width, part) in heads {
         let cell = Rect { x, width: *width, ..line }.intersection(line);
         let (text, style) = match *title {
-            WHEN => (cx.times().moment(happening.at(), cx.now), theme.quiet),
-            "WHAT" if view != ActivityView::Service => (part(&row).to_owned(), cx.draw_context().digits()),
-            "PROOF" => (part(&row).to_owned(), tone),
-            "MORE" | "WHO" => (part(&row).to_owned(), theme.quiet),
-            _ => (part(&row).to_owned(), theme.plain),
+            WHEN => (cx.times().moment(at, cx.now), theme.quiet),
+            "WHAT" if view != ActivityView::Service => (part(row).to_owned(), cx.draw_context().digits()),
+            "PROOF" => (part(row).to_owned(), tone),
+            "MORE" | "WHO" => (part(row).to_owned(), theme.quiet),
+            _ => (part(row).to_owned(), theme.plain),
         };
         Pen::new(buffer, cell).put(&text, style);
         x += width + 2;

@@ -1,11 +1,13 @@
 //! The rows of the journal's views: which things each view holds, and what a row says of one.
 
+use std::cell::Cell;
+
 use chrono::Duration;
 use ratatui::style::Style;
 
 use crate::console::decisions::{PendingDecision, State, alert_of};
 use crate::console::resolving::spoken;
-use crate::console::text::sanitize;
+use crate::console::text::{columns, sanitize};
 use crate::console::unfinished::Stage;
 use crate::console::{Action, AppContext, Theme, times};
 use crate::desk::{DecisionFate, DecisionRecord, JournalAlert, JournalDecision, NotificationRecord};
@@ -157,6 +159,25 @@ pub struct ActivityRow {
     pub what: String,
     pub named: String,
     pub proof: String,
+}
+
+/// How wide who, what and which alert are in the rows of a view that were shown. They grow and never shrink, so that nothing moves to and
+/// fro while one scrolls.
+#[derive(Debug, Default)]
+pub struct RowWidths(Cell<(ActivityView, [u16; 3])>);
+
+impl RowWidths {
+    /// Those with these rows of a view.
+    pub fn with(&self, view: ActivityView, rows: &[ActivityRow]) -> [u16; 3] {
+        let (before, known) = self.0.get();
+        let known = if before == view { known } else { [0; 3] };
+        let widths = rows.iter().fold(known, |widths, row| {
+            let [who, what, named] = [&row.who, &row.what, &row.named].map(|text| columns(text));
+            [widths[0].max(who), widths[1].max(what), widths[2].max(named)]
+        });
+        self.0.set((view, widths));
+        widths
+    }
 }
 
 /// What a view holds, the newest first.
@@ -413,5 +434,31 @@ pub fn alert_now(alert: &crate::domain::Alert, now: Timestamp) -> String {
         (Some(outcome), _) => format!("{status}, {}", sanitize(&outcome.outcome).replace('_', " ")),
         (None, Deadline::Unknown) => status,
         (None, _) => format!("{status}, {} left", times::left(alert, now).text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_grow_with_what_is_shown_and_begin_anew_in_another_view() {
+        let row = |what: &str| ActivityRow {
+            sign: "·",
+            tone: RowTone::Plain,
+            who: "you".to_owned(),
+            what: what.to_owned(),
+            named: "ETHOCA".to_owned(),
+            proof: String::new(),
+        };
+        let widths = RowWidths::default();
+
+        let told = [
+            widths.with(ActivityView::All, &[row("refunded 1,480.00 AED")]),
+            widths.with(ActivityView::All, &[row("refunded")]),
+            widths.with(ActivityView::Today, &[row("refunded")]),
+        ];
+
+        assert_eq!(told, [[3, 21, 6], [3, 21, 6], [3, 8, 6]]);
     }
 }

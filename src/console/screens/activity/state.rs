@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use chrono::Duration;
 
-use super::rows::{ActivityId, ActivityView, Happening, happenings};
+use super::rows::{ActivityId, ActivityView, Happening, RowWidths, happenings};
 use crate::console::{Action, AppContext, ClickTargets, Effect, Loadable, Reply};
 use crate::desk::{DecisionRecord, JournalAlert};
 use crate::domain::{Alert, AlertId, AuditEntry, Timestamp};
@@ -91,6 +91,7 @@ pub struct ActivityScreen {
     pub window: Cell<(usize, usize)>,
     /// Lines of the chosen row's steps that are scrolled away, and how many can be at most.
     pub scrolled: Cell<(u16, u16)>,
+    pub(super) widths: RowWidths,
     pub(super) targets: ClickTargets<ActivityTarget>,
     pub(super) cursor: RowCursor,
     /// Whether the service has an audit log that can be seen from here.
