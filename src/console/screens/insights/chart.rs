@@ -5,7 +5,8 @@ use ratatui::text::{Line, Span};
 
 use crate::console::text::columns;
 
-const EIGHTHS_ACROSS: [&str; 8] = ["▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"];
+/// A cell of a bar: lower than its line, so that bars below each other stay apart.
+const ACROSS: &str = "▆";
 const EIGHTHS_UP: [&str; 8] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
 
 /// How many eighths of so many cells a value takes where `most` takes all; anything but nothing takes one at least.
@@ -15,14 +16,10 @@ fn eighths(value: u64, most: u64, cells: u16) -> u64 {
     u64::try_from(part.min(all)).unwrap_or(0).max(u64::from(value > 0 && cells > 0))
 }
 
-/// A bar of at most so many cells; the most there is takes all of them.
+/// A bar of at most so many cells; the most there is takes all of them, and anything but nothing takes one at least.
 pub fn bar(value: u64, most: u64, cells: u16) -> String {
-    let eighths = eighths(value, most, cells);
-    let mut bar = "█".repeat(usize::try_from(eighths / 8).unwrap_or(0));
-    if !eighths.is_multiple_of(8) {
-        bar.push_str(EIGHTHS_ACROSS[usize::try_from(eighths % 8).unwrap_or(1) - 1]);
-    }
-    bar
+    let filled = (eighths(value, most, cells) + 4) / 8;
+    ACROSS.repeat(usize::try_from(filled).unwrap_or(0).max(usize::from(value > 0 && cells > 0)))
 }
 
 /// One cell of a column chart: row `row` from the bottom of `rows`.
@@ -59,6 +56,25 @@ pub fn pack(items: &[String], room: u16) -> Vec<String> {
     lines
 }
 
+/// As many items as have room in one line, two blanks between them, and how many more there are.
+pub fn first_of(items: &[String], room: u16) -> String {
+    let mut line = String::new();
+    for (index, item) in items.iter().enumerate() {
+        let left_out = |count: usize| if count > 0 { format!("+{count} more") } else { String::new() };
+        let gap = if index > 0 { "  " } else { "" };
+        let behind = items.len() - index - 1;
+        let with_it = columns(&line) + columns(gap) + columns(item);
+        if with_it + if behind > 0 { 2 + columns(&left_out(behind)) } else { 0 } > room {
+            line.push_str(gap);
+            line.push_str(&left_out(items.len() - index));
+            break;
+        }
+        line.push_str(gap);
+        line.push_str(item);
+    }
+    line
+}
+
 /// A label, and items beside it in as many lines as they need.
 pub fn labelled(label: (&str, Style), items: &[String], style: Style, indent: u16, width: u16) -> Vec<Line<'static>> {
     let room = width.saturating_sub(indent);
@@ -81,13 +97,13 @@ mod tests {
     use super::*;
 
     #[rstest]
-    #[case(8, 8, "████")]
-    #[case(4, 8, "██")]
-    #[case(3, 8, "█▌")]
-    #[case(1, 1_000, "▏")]
+    #[case(8, 8, "▆▆▆▆")]
+    #[case(4, 8, "▆▆")]
+    #[case(3, 8, "▆▆")]
+    #[case(1, 1_000, "▆")]
     #[case(0, 8, "")]
     #[case(0, 0, "")]
-    #[case(9, 8, "████")]
+    #[case(9, 8, "▆▆▆▆")]
     fn a_bar_is_as_long_as_its_share(#[case] value: u64, #[case] most: u64, #[case] drawn: &str) {
         assert_eq!(bar(value, most, 4), drawn);
     }
@@ -103,6 +119,15 @@ mod tests {
     fn a_sparkline_has_a_dot_where_there_is_nothing() {
         assert_eq!(sparkline(&[0, 1, 4, 8]), "·▁▄█");
         assert_eq!(sparkline(&[0, 0]), "··");
+    }
+
+    #[rstest]
+    #[case(30, "12.50 EUR  1.00 USD  7 JPY")]
+    #[case(26, "12.50 EUR  1.00 USD  7 JPY")]
+    #[case(25, "12.50 EUR  +2 more")]
+    #[case(10, "+3 more")]
+    fn what_has_no_room_in_one_line_is_counted(#[case] room: u16, #[case] line: &str) {
+        assert_eq!(first_of(&["12.50 EUR", "1.00 USD", "7 JPY"].map(str::to_owned), room), line);
     }
 
     proptest! {

@@ -7,7 +7,7 @@ use chrono::{DateTime, Duration, Timelike};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::chart::{bar, column_cell, labelled, pack, sparkline};
+use super::chart::{bar, column_cell, first_of, labelled, sparkline};
 use crate::console::text::{columns, count, counted, sanitize, wrap};
 use crate::console::{DrawContext, times};
 use crate::desk::{DeskFigures, FoundInsights};
@@ -181,24 +181,19 @@ pub fn lapses(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let most = hours.iter().filter(|hour| hour.has_bar).map(Hour::alerts).max().unwrap_or(0);
     let money: Vec<Vec<String>> = hours.iter().map(|hour| money_of(&hour.rows)).collect();
     let widest = money.iter().flatten().map(|text| columns(text)).max().unwrap_or(0);
-    // Label, blanks, count: money is not cut for the bars.
+    // Label, blanks, count: no sum is cut for the bars.
     let around = 6 + 7 + 3;
     let cells = width.saturating_sub(around + widest).min(width / 4).max(6);
     for (hour, money) in hours.iter().zip(money) {
         let drawn = if hour.has_bar { bar(hour.alerts(), most, cells) } else { String::new() };
         let number = count(hour.alerts());
-        let lead = |label: &str, drawn: &str, number: &str| {
-            vec![
-                view.quiet(format!("{label:<6}")),
-                Span::styled(format!("{drawn:<cells$}", cells = usize::from(cells)), hour.style),
-                Span::styled(format!("{number:>7}   "), view.draw.digits()),
-            ]
-        };
-        let mut packed = pack(&money, width.saturating_sub(around - 3 + cells + 3)).into_iter();
-        let mut first = lead(&hour.label, &drawn, &number);
-        first.extend(packed.next().map(|text| view.quiet(text)));
-        lines.push(Line::from(first));
-        lines.extend(packed.map(|text| Line::from([lead("", "", ""), vec![view.quiet(text)]].concat())));
+        // One line each, or the bars are no picture; all the money is told above.
+        lines.push(Line::from(vec![
+            view.quiet(format!("{:<6}", hour.label)),
+            Span::styled(format!("{drawn:<cells$}", cells = usize::from(cells)), hour.style),
+            Span::styled(format!("{number:>7}   "), view.draw.digits()),
+            view.quiet(first_of(&money, width.saturating_sub(around + cells))),
+        ]));
     }
     lines
 }
