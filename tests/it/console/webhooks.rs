@@ -94,7 +94,7 @@ fn the_health_of_each_endpoint_is_in_its_row() {
         let row = line(&mut rig, &format!("https://{url}"));
         assert!(words.iter().all(|word| row.contains(word)), "{row}");
     }
-    assert!(has(&mut rig, "3 endpoints, 1 failing, 1 disabled"), "{}", rig.screen());
+    assert!(has(&mut rig, "3 endpoints   1 failing   1 disabled"), "{}", rig.screen());
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn the_attempts_are_those_of_the_delivery_under_the_cursor_and_follow_its_change
 
 #[test]
 fn the_filter_shows_deliveries_by_state_endpoint_and_time_and_each_part_goes_by_a_click() {
-    let mut rig = webhooks();
+    let mut rig = on(Made { size: (200, 60), ..Made::default() });
 
     // Waiting or given up, to the second endpoint, within a day.
     rig.press("f space right right right space tab right right tab");
@@ -157,6 +157,18 @@ fn the_filter_shows_deliveries_by_state_endpoint_and_time_and_each_part_goes_by_
     assert_eq!(rows(&mut rig), [3, 2, 0, 0], "{}", rig.screen());
     rig.press("esc");
     assert!(!has(&mut rig, "waits, given up"), "{}", rig.screen());
+}
+
+#[test]
+fn a_part_of_the_filter_that_has_no_room_is_counted() {
+    let mut rig = webhooks();
+
+    rig.press("f space right right right space tab right right tab");
+    rig.type_text("1d");
+    rig.press("enter");
+
+    let shown = line(&mut rig, "waits, given up");
+    assert!(shown.contains("waits, given up ✕  +2"), "{shown}");
 }
 
 #[test]

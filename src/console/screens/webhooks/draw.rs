@@ -99,10 +99,12 @@ fn draw_title(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buff
         let failing = endpoints.iter().filter(|endpoint| endpoint.disabled.is_none() && endpoint.failing_since.is_some()).count() as u64;
         pen.put(&counted(endpoints.len() as u64, "endpoint", "endpoints"), theme.quiet);
         if failing > 0 {
-            pen.put_whole(&format!(", {} failing", count(failing)), theme.danger);
+            pen.skip(3);
+            pen.put_whole(&format!("{} failing", count(failing)), theme.danger);
         }
         if disabled > 0 {
-            pen.put_whole(&format!(", {} disabled", count(disabled)), theme.warning);
+            pen.skip(3);
+            pen.put_whole(&format!("{} disabled", count(disabled)), theme.warning);
         }
     }
     if screen.testing.is_some() {
@@ -151,13 +153,13 @@ fn endpoint_heads(width: u16) -> Vec<Head> {
     if width < 100 {
         // What is wrong matters more than how it is known.
         let room = width.saturating_sub(GUTTER + 2 + success + 2 * 2);
-        let state = (room / 2).clamp(14, 40);
+        let state = (room * 11 / 20).clamp(14, 40);
         return vec![("ENDPOINT", room.saturating_sub(state), false), ("HEALTH", state, false), ("LAST TAKEN", success, false)];
     }
     let state = (room / 2).clamp(20, 72);
     vec![
         ("ENDPOINT", room.saturating_sub(state), false),
-        ("KNOWN BY", known_by, false),
+        ("CREDENTIAL", known_by, false),
         ("SIGNED", signed, false),
         ("HEALTH", state, false),
         ("LAST TAKEN", success, false),
@@ -189,9 +191,12 @@ fn draw_endpoints(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut 
         let taken = endpoint.last_success.map_or_else(|| "never".to_owned(), |at| times::ago(at, draw.now));
         let cells = heads.iter().map(|(title, ..)| match *title {
             "ENDPOINT" => {
-                (sanitize(&endpoint.url.to_string()).into_owned(), if endpoint.disabled.is_some() { theme.quiet } else { theme.plain })
+                let url = endpoint.url.to_string();
+                // Where there is little room, what tells one from another has it.
+                let shown = if heads.len() < 5 { short(&url) } else { &url };
+                (sanitize(shown).into_owned(), if endpoint.disabled.is_some() { theme.quiet } else { theme.plain })
             }
-            "KNOWN BY" => (sanitize(&endpoint.auth).into_owned(), theme.quiet),
+            "CREDENTIAL" => (sanitize(&endpoint.auth).into_owned(), theme.quiet),
             "SIGNED" => (if endpoint.signed { "yes" } else { "no" }.to_owned(), theme.quiet),
             "HEALTH" => (health.clone(), style),
             _ => (taken.clone(), if endpoint.last_success.is_some() { theme.plain } else { theme.quiet }),
@@ -255,7 +260,8 @@ fn draw_deliveries(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut
         return;
     }
     let rows = screen.delivery_rows();
-    let heads = delivery_heads(area.width);
+    let widest = rows.iter().map(|delivery| columns(short(&delivery.url))).max().unwrap_or(0);
+    let heads = delivery_heads(area.width, widest);
     draw_heads(&heads, theme.quiet, buffer, table);
     let (height, cursor) = (usize::from(body.height).max(1), screen.delivery_row());
     let top = scroll(&screen.delivery_window, cursor, rows.len(), height);
@@ -284,11 +290,16 @@ fn draw_filter(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buf
         pen.put_whole(&if screen.has_more() { format!("{known} newest") } else { known }, theme.quiet);
         pen.skip(2);
     }
-    for (part, text) in chips(screen, draw) {
-        if let Some(area) = pen.put_whole(&format!(" {text} ✕ "), theme.badge) {
-            screen.targets.push(area, WebhooksTarget::Chip(part));
+    let chips = chips(screen, draw);
+    for (index, (part, text)) in chips.iter().enumerate() {
+        let text = format!("{text} ✕");
+        let behind = if index + 1 < chips.len() { 4 } else { 0 };
+        if columns(&text) + behind > pen.room() {
+            pen.put_whole(&format!("+{}", chips.len() - index), theme.accent);
+            break;
         }
-        pen.skip(1);
+        screen.targets.push(pen.put(&text, theme.accent), WebhooksTarget::Chip(*part));
+        pen.skip(2);
     }
     if !screen.is_filtered() {
         let note = |area, action| screen.targets.push(area, WebhooksTarget::Do(action));
@@ -315,7 +326,11 @@ fn chips(screen: &WebhooksScreen, draw: &DrawContext<'_>) -> Vec<(FilterPart, St
     .collect()
 }
 
-fn delivery_heads(width: u16) -> Vec<Head> {
+/// Columns that say when a delivery is tried next and what came of it: `in 13 min, no answer within 15 s`.
+const RESULT: u16 = 32;
+
+/// The columns of the deliveries, to endpoints of at most so many columns.
+fn delivery_heads(width: u16, endpoints: u16) -> Vec<Head> {
     let room = width.saturating_sub(GUTTER + 2);
     let fixed = [("TIME", 12, false), ("EVENT", 8, false), ("STATE", 12, false), ("TRIES", 5, true)];
     let taken: u16 = fixed.iter().map(|(_, width, _)| width + 2).sum();
@@ -324,7 +339,7 @@ fn delivery_heads(width: u16) -> Vec<Head> {
     if rest < 36 {
         return vec![time, event, state, tries, ("NEXT, RESULT", rest, false)];
     }
-    let endpoint = (rest * 2 / 5).clamp(16, 44);
+    let endpoint = (rest * 2 / 5).max(rest.saturating_sub(RESULT + 2)).min(endpoints.clamp(16, 44));
     vec![time, event, ("ENDPOINT", endpoint, false), state, tries, ("NEXT, RESULT", rest.saturating_sub(endpoint + 2), false)]
 }
 
