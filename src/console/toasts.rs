@@ -53,7 +53,13 @@ pub struct NoteLine {
     /// Set where a note begins.
     tone: Option<Tone>,
     text: String,
+    /// The key that goes to its alert, behind its text.
+    key: Option<String>,
 }
+
+/// What that key does, and the blanks before it.
+const GOES: &str = "goes there";
+const BEFORE_KEY: u16 = 3;
 
 /// So many are kept at once.
 const MOST: usize = 3;
@@ -116,7 +122,8 @@ impl Toasts {
             if left == 0 || (!notes.is_empty() && wrapped.len() > left) {
                 break;
             }
-            notes.splice(0..0, note(toast.tone, if wrapped.len() > left { wrap_to(&sanitize(&toast.text), room, left) } else { wrapped }));
+            let is_long = wrapped.len() > left;
+            notes.splice(0..0, if is_long { note(toast.tone, wrap_to(&sanitize(&toast.text), room, left)) } else { wrapped });
         }
         lines.extend(notes);
         lines
@@ -125,16 +132,14 @@ impl Toasts {
 
 impl Toast {
     /// Its text, and behind it the key that goes to its alert.
-    fn lines(&self, key: &str, room: u16) -> Vec<String> {
-        let mut lines = wrap(&sanitize(&self.text), room);
+    fn lines(&self, key: &str, room: u16) -> Vec<NoteLine> {
+        let mut lines = note(self.tone, wrap(&sanitize(&self.text), room));
         if self.goes && !key.is_empty() {
-            let goes = format!("{key} goes there");
+            let needed = columns(key) + 1 + columns(GOES);
+            let key = Some(key.to_owned());
             match lines.last_mut() {
-                Some(last) if columns(last) + 3 + columns(&goes) <= room => {
-                    last.push_str("   ");
-                    last.push_str(&goes);
-                }
-                _ => lines.push(goes),
+                Some(last) if columns(&last.text) + BEFORE_KEY + needed <= room => last.key = key,
+                _ => lines.push(NoteLine { tone: None, text: String::new(), key }),
             }
         }
         lines
@@ -143,7 +148,7 @@ impl Toast {
 
 /// A note's lines: the sign stands before the first.
 fn note(tone: Tone, lines: Vec<String>) -> Vec<NoteLine> {
-    lines.into_iter().enumerate().map(|(index, text)| NoteLine { tone: (index == 0).then_some(tone), text }).collect()
+    lines.into_iter().enumerate().map(|(index, text)| NoteLine { tone: (index == 0).then_some(tone), text, key: None }).collect()
 }
 
 /// Something that went wrong, in all the lines there are.
@@ -165,6 +170,10 @@ pub fn draw(lines: &[NoteLine], theme: &Theme, buffer: &mut Buffer, area: Rect) 
             None => pen.put("  ", theme.plain),
         };
         pen.put(&line.text, theme.plain);
+        if let Some(key) = &line.key {
+            pen.skip(if line.text.is_empty() { 0 } else { BEFORE_KEY });
+            pen.put_key(key, GOES, theme);
+        }
     }
 }
 
@@ -181,8 +190,11 @@ mod tests {
         toasts
     }
 
-    fn texts(lines: &[NoteLine]) -> Vec<&str> {
-        lines.iter().map(|line| line.text.as_str()).collect()
+    fn texts(lines: &[NoteLine]) -> Vec<String> {
+        lines
+            .iter()
+            .map(|line| [Some(line.text.as_str()), line.key.as_deref()].into_iter().flatten().collect::<Vec<_>>().join("|"))
+            .collect()
     }
 
     #[test]
@@ -218,7 +230,7 @@ mod tests {
         toasts.notify(Tone::Good, "two", Some(&last), now);
         let news = [toasts.notify(Tone::Note, "three", None, now), toasts.notify(Tone::Note, "three", None, now)];
 
-        assert_eq!(texts(&toasts.lines(None, "A", 80)), ["one", "two   A goes there", "three"]);
+        assert_eq!(texts(&toasts.lines(None, "A", 80)), ["one", "two|A", "three"]);
         assert_eq!(toasts.about(), Some(&last));
         assert_eq!(news, [true, false]);
     }
