@@ -89,6 +89,10 @@ fn draw_marked(queue: &Queue, draw: &DrawContext<'_>, pen: &mut Pen<'_>) {
     pen.skip(3);
     let area = pen.put(&format!("{words}  "), draw.theme.accent);
     queue.targets.push(area.union(pen.put(&draw.key(action), draw.theme.key)), QueueTarget::Do(action));
+    // What lapses has the room first; the footer has the words too.
+    if let Some(binding) = draw.keymap.binding(action).filter(|_| action == Action::Bulk && pen.room() > 70) {
+        pen.put(&format!(" {}", binding.words), draw.theme.quiet);
+    }
 }
 
 fn draw_at_risk(queue: &Queue, draw: &DrawContext<'_>, pen: &mut Pen<'_>) {
@@ -111,16 +115,18 @@ fn draw_at_risk(queue: &Queue, draw: &DrawContext<'_>, pen: &mut Pen<'_>) {
     }
     pen.skip(1);
     let whole: Vec<String> = at_risk.iter().map(|risk| risk.money.to_string()).collect();
+    // What is left out is said, in a word where there is room; a sum in one currency never stands for all.
+    let first = whole.first().map_or(0, |first| 2 + text::columns(first));
+    let more = if first + text::columns("  +12 more") <= pen.room() { " more" } else { "" };
+    let left_out = |shown: usize| if shown < at_risk.len() { format!("  +{}{more}", at_risk.len() - shown) } else { String::new() };
     // A sum that is too long for the line is shortened, and does not disappear.
-    let is_long = whole.first().is_some_and(|first| text::columns(first) + 6 > pen.room());
+    let is_long = first + text::columns(&left_out(1)) > pen.room();
     let sums = if is_long { at_risk.iter().map(|risk| risk.money.short()).collect() } else { whole };
     for (index, money) in sums.iter().enumerate() {
         let money = sanitize(money);
-        let more = sums.len() - index - 1;
-        // What is left out is said; a sum in one currency never stands for all.
-        let reserved = if more > 0 { 4 } else { 0 };
-        if text::columns(&money) + 2 + reserved > pen.room() {
-            pen.put_whole(&format!("  +{}", more + 1), draw.theme.quiet);
+        if 2 + text::columns(&money) + text::columns(&left_out(index + 1)) > pen.room() {
+            let words = if index == 0 { format!("  in {} currencies", sums.len()) } else { left_out(index) };
+            pen.put_whole(&words, draw.theme.quiet);
             break;
         }
         pen.skip(2);
