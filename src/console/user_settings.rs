@@ -140,7 +140,7 @@ pub const USER_SETTINGS: &[UserSetting] = &[
         key: "bell",
         variable: "",
         label: "bell",
-        options: &[(Flag(true), "rings where an alert is about to lapse or a decision failed"), (Flag(false), "never rings")],
+        options: &[(Flag(true), "rings for what lapses soon and for what failed"), (Flag(false), "never rings")],
         current: |preferences| Flag(preferences.notices.bell),
         apply: |preferences, value| {
             if let Flag(bell) = value {

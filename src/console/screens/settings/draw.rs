@@ -24,6 +24,9 @@ const LABEL: u16 = 14;
 /// Columns of the values of settings.
 const VALUE: u16 = 15;
 
+/// What the key beside the chosen setting does.
+const CHANGES: &str = "changes it";
+
 /// Fewest rows that a table of keys is given before what stands below it gives way.
 const FEWEST: u16 = 4;
 
@@ -111,8 +114,9 @@ fn draw_settings(settings: &SettingsScreen, cx: &AppContext, buffer: &mut Buffer
             pen.put(&format!("▲ {} is stronger than the file", stronger.by), theme.warning);
             pen.skip(3);
         }
-        if is_chosen {
-            let area = pen.put_key(&cx.key(Action::SettingChange), "changes it", theme);
+        let key = cx.key(Action::SettingChange);
+        if is_chosen && columns(&key) + 1 + columns(CHANGES) <= pen.room() {
+            let area = pen.put_key(&key, CHANGES, theme);
             settings.targets.push(area, SettingsTarget::Do(Action::SettingChange));
             pen.skip(3);
         }
@@ -149,7 +153,7 @@ fn draw_title(settings: &SettingsScreen, draw: &DrawContext<'_>, buffer: &mut Bu
     let mut pen = Pen::new(buffer, Rect { height: 1, ..area });
     pen.put("Keys and clients", theme.strong);
     pen.skip(3);
-    if let Some(list) = settings.list.loaded() {
+    if let Some(list) = settings.list.loaded().filter(|list| !list.credentials.is_empty()) {
         let revoked = list.credentials.iter().filter(|credential| credential.revoked_at.is_some()).count();
         let work = list.credentials.len() - revoked;
         pen.put(&work.to_string(), theme.strong);
