@@ -26,8 +26,13 @@ avert: chargeback alerts, answered before they become chargebacks.
 Nothing is set up here yet. What shall it be?
 
   d   the demo: made-up alerts that keep coming; nothing is kept
-  l   a desk of this machine's own: alerts come in by `avert import` or over HTTP, and are kept here
-  c   a connection to a deployment elsewhere: its address and its key, asked step by step
+
+  l   a desk of this machine's own, which keeps its alerts here;
+      they come in by `avert import` or over HTTP
+
+  c   a connection to a deployment elsewhere;
+      its address and its key are asked step by step
+
   q   nothing for now
 ";
 
