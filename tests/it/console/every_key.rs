@@ -234,13 +234,11 @@ fn hints(rig: &mut Rig, keymap: &Keymap, is_page: bool) -> Vec<String> {
     let has_key = |chunk: &str| keymap.all().any(|binding| binding.keys.first().is_some_and(|key| chunk.starts_with(&format!("{key} "))));
     let mut hints = Vec::new();
     for chunk in footer.split("   ").map(str::trim).filter(|chunk| !chunk.is_empty()) {
-        match known.iter().find(|hint| *hint == chunk) {
-            Some(_) => hints.push(chunk.split(' ').next().unwrap_or_default().to_owned()),
-            None if is_page && has_key(chunk) && !chunk.contains('…') => {
-                hints.push(chunk.split(' ').next().unwrap_or_default().to_owned())
-            }
-            // What is on its way stands behind the hints.
-            None => assert!(!rig.app.decisions().staged().is_empty(), "{chunk:?} is no whole hint: {footer}"),
+        let is_known = known.iter().any(|hint| hint == chunk) || (is_page && has_key(chunk) && !chunk.contains('…'));
+        // What is on its way stands behind the hints.
+        assert!(is_known || !rig.app.decisions().staged().is_empty(), "{chunk:?} is no whole hint: {footer}");
+        if is_known {
+            hints.push(chunk.split(' ').next().unwrap_or_default().to_owned());
         }
     }
     hints

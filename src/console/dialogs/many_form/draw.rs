@@ -97,7 +97,8 @@ impl ManyForm {
         let sums = sums(self.rows.iter().map(|row| &row.alert));
         for (index, sum) in sums.iter().enumerate() {
             let more = format!("+{} more", sums.len() - index);
-            if columns(sum) + if index + 1 < sums.len() { 2 + columns(&more) } else { 0 } > pen.room() {
+            let rest = sums[index..].iter().map(|sum| 2 + columns(sum)).sum::<u16>();
+            if rest > pen.room() + 2 && columns(sum) + 2 + columns(&more) > pen.room() {
                 pen.put_whole(&more, theme.quiet);
                 break;
             }

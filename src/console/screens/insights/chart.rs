@@ -58,7 +58,11 @@ pub fn pack(items: &[String], room: u16) -> Vec<String> {
 
 /// As many items as have room in one line, two blanks between them, and how many more there are.
 pub fn first_of(items: &[String], room: u16) -> String {
-    let mut line = String::new();
+    let mut line = items.join("  ");
+    if columns(&line) <= room {
+        return line;
+    }
+    line.clear();
     for (index, item) in items.iter().enumerate() {
         let left_out = |count: usize| if count > 0 { format!("+{count} more") } else { String::new() };
         let gap = if index > 0 { "  " } else { "" };

@@ -124,7 +124,8 @@ fn draw_at_risk(queue: &Queue, draw: &DrawContext<'_>, pen: &mut Pen<'_>) {
     let sums = if is_long { at_risk.iter().map(|risk| risk.money.short()).collect() } else { whole };
     for (index, money) in sums.iter().enumerate() {
         let money = sanitize(money);
-        if 2 + text::columns(&money) + text::columns(&left_out(index + 1)) > pen.room() {
+        let rest: u16 = sums[index..].iter().map(|money| 2 + text::columns(money)).sum();
+        if rest > pen.room() && 2 + text::columns(&money) + text::columns(&left_out(index + 1)) > pen.room() {
             let words = if index == 0 { format!("  in {} currencies", sums.len()) } else { left_out(index) };
             pen.put_whole(&words, draw.theme.quiet);
             break;
