@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::fault::Work;
-use super::rows::{self, organization_key};
+use super::rows;
 use super::statements::cell;
 use super::unit::Unit;
 use crate::domain::{Alert, AlertId, Amount, OrganizationId};
@@ -19,7 +19,7 @@ const BY_AUTH_CODE: &str = "SELECT key FROM alert WHERE organization = $1 AND au
 /// Each of these alerts that is there, with those that agree with it in something.
 pub(super) async fn alike(unit: &Unit<'_>, organization: OrganizationId, ids: &[AlertId]) -> Work<Vec<(Alert, Vec<Alert>)>> {
     let conn = &unit.conn;
-    let Some(owner) = organization_key(conn, organization).await? else { return Ok(Vec::new()) };
+    let Some(owner) = unit.organization(organization).await? else { return Ok(Vec::new()) };
     let mut found = Vec::with_capacity(ids.len());
     for id in ids {
         let Some(stored) = rows::read_by_id(conn, organization, *id).await? else { continue };

@@ -32,6 +32,8 @@ pub(super) struct Wanted {
     /// What the searched text has to contain: `q`, and the beginning of the descriptor.
     texts: Vec<String>,
     conditions: Conditions,
+    /// Whether all that matches waits for an answer, so that the indexes of what waits hold it.
+    waits: bool,
 }
 
 /// Local conditions, with names as alerts have them; none where anything will do.
@@ -137,6 +139,8 @@ impl Wanted {
             expires: expires_in.map(limit),
             texts: q.into_iter().chain(descriptor).collect(),
             conditions: Conditions::read(conn, organization, conditions).await?,
+            // They are of open deadlines, which only what waits has.
+            waits: expires_in.is_some(),
         })
     }
 
@@ -149,9 +153,32 @@ impl Wanted {
             && self.conditions.is_any()
     }
 
-    /// Whether only alerts that wait for an answer are wanted: all of them have an open deadline.
+    /// The organization.
+    pub(super) fn organization(&self) -> i64 {
+        self.organization
+    }
+
+    /// Whether all that matches waits for an answer: each has an open deadline.
     pub(super) fn waits(&self) -> bool {
-        self.expires.is_some()
+        self.waits
+    }
+
+    /// The same, where it is known that all that matches waits.
+    pub(super) fn waiting(self, waits: bool) -> Self {
+        Self { waits: self.waits || waits, ..self }
+    }
+
+    /// Whether a text is looked for that an index of trigrams knows.
+    pub(super) fn has_indexed_text(&self) -> bool {
+        self.texts.iter().any(|text| text.chars().nth(2).is_some())
+    }
+
+    /// Only alerts with this word in a column of words.
+    pub(super) fn with_word(&self, column: &'static str, word: String) -> Self {
+        let mut only = self.clone();
+        only.words.retain(|(known, _)| *known != column);
+        only.words.push((column, vec![word]));
+        only
     }
 
     /// Only alerts whose time is within this range.
@@ -191,15 +218,27 @@ impl Wanted {
             Some(None) => sql.push(" AND a.expired_at IS NULL AND a.open_deadline IS NOT NULL"),
             None => {}
         }
+        if self.waits {
+            sql.push(" AND a.open_deadline IS NOT NULL");
+        }
         for text in &self.texts {
             sql.with(" AND a.searched LIKE ", Value::Text(format!("%{}%", literal(text))));
         }
         self.conditions.push(sql);
     }
 
-    /// FROM and WHERE over the counts of what is wanted, where they know it.
+    /// FROM and WHERE over the fewest counts of what is wanted: those of days only where days are asked for.
+    pub(super) fn push_totals(&self, sql: &mut Sql) {
+        self.push_counts_in(if self.alert_time == (None, None) { "alert_total" } else { "alert_count" }, sql);
+    }
+
+    /// FROM and WHERE over the counts of days of what is wanted, where they know it.
     pub(super) fn push_counts(&self, sql: &mut Sql) {
-        sql.with(" FROM alert_count a WHERE a.organization = ", Value::Number(self.organization));
+        self.push_counts_in("alert_count", sql);
+    }
+
+    fn push_counts_in(&self, table: &str, sql: &mut Sql) {
+        sql.with(&format!(" FROM {table} a WHERE a.organization = "), Value::Number(self.organization));
         self.push_words(sql);
         match self.expired {
             Some(true) => sql.push(" AND a.expired"),
@@ -261,12 +300,17 @@ pub(super) const fn sort_column(field: SortField) -> (&'static str, Nulls) {
     }
 }
 
-/// The ORDER BY of rows that all have a value in this column, or none. Without a word on nulls, so that an index serves both directions.
-pub(super) fn push_order(sql: &mut Sql, column: Option<&str>, order: SortOrder) {
-    let direction = match order {
+/// An order as SQL has it.
+pub(super) const fn direction(order: SortOrder) -> &'static str {
+    match order {
         SortOrder::Ascending => "ASC",
         SortOrder::Descending => "DESC",
-    };
+    }
+}
+
+/// The ORDER BY of rows that all have a value in this column, or none. Without a word on nulls, so that an index serves both directions.
+pub(super) fn push_order(sql: &mut Sql, column: Option<&str>, order: SortOrder) {
+    let direction = direction(order);
     sql.push(" ORDER BY ");
     if let Some(column) = column {
         sql.push(&format!("{column} {direction}, "));

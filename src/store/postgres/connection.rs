@@ -23,8 +23,9 @@ pub(super) const CONNECT: Duration = Duration::from_secs(4);
 const ACQUIRE: Duration = Duration::from_secs(5);
 
 /// How long a statement may take, and a transaction may stand still: a process that is stopped in the middle keeps nobody waiting for longer.
+/// No statement here runs for so long that compiling it would pay.
 const ON_THE_SERVER: &str = "-c statement_timeout=60s -c lock_timeout=6s -c idle_in_transaction_session_timeout=10s -c client_encoding=UTF8 \
-     -c timezone=UTC -c standard_conforming_strings=on";
+     -c timezone=UTC -c standard_conforming_strings=on -c jit=off";
 
 /// A server, and how it is reached.
 #[derive(Clone)]

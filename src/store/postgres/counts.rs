@@ -1,7 +1,8 @@
-//! Materialized counts of alerts by kind and day: each commit adds rows of its own, so that nobody waits for another's, and the count of a kind
-//! is the sum of its rows. What was added is drawn together now and then.
+//! Materialized counts of alerts by kind, of each day and in all: each commit adds rows of its own, so that nobody waits for another's, and the
+//! count of a kind is the sum of its rows. What was added is drawn together now and then.
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use super::connection::Connection;
 use super::fault::Work;
@@ -78,8 +79,16 @@ impl CountChanges {
         let outcomes: Vec<Option<&str>> = keys.iter().map(|key| key.outcome.as_deref()).collect();
         let expired: Vec<bool> = keys.iter().map(|key| key.expired).collect();
         conn.run(
-            "INSERT INTO alert_count (organization, day, provider, type, status, outcome, expired, alerts)
-             SELECT $1::bigint, n.* FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[], $8::bigint[]) AS n",
+            "WITH changed AS (
+                SELECT * FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[], $8::bigint[])
+                    AS n (day, provider, type, status, outcome, expired, alerts)
+            ), by_day AS (
+                INSERT INTO alert_count (organization, day, provider, type, status, outcome, expired, alerts)
+                SELECT $1::bigint, changed.* FROM changed
+            )
+            INSERT INTO alert_total (organization, provider, type, status, outcome, expired, alerts)
+            SELECT $1::bigint, provider, type, status, outcome, expired, sum(alerts)::bigint FROM changed
+            GROUP BY provider, type, status, outcome, expired HAVING sum(alerts) <> 0",
             &[&organization, &days, &providers, &types, &statuses, &outcomes, &expired, &by],
         )
         .await?;
@@ -87,17 +96,31 @@ impl CountChanges {
     }
 }
 
-/// Draws together some of what commits have added. What another process is at is left to it: every row goes into one sum, whoever makes it.
-pub(super) const DRAW_TOGETHER: &str = "WITH cell AS (
-            SELECT DISTINCT organization, day, provider, type, status, outcome, expired
-            FROM (SELECT * FROM alert_count WHERE fresh ORDER BY key LIMIT 2000) AS added
+/// Makes the totals anew where only the counts of days have come.
+pub(super) const TOTALS: &str = "DELETE FROM alert_total;
+    INSERT INTO alert_total (organization, provider, type, status, outcome, expired, alerts, fresh)
+    SELECT organization, provider, type, status, outcome, expired, sum(alerts)::bigint, false FROM alert_count
+    GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(alerts) <> 0";
+
+/// Draws together some of what commits have added, by day and in all. What another process is at is left to it: every row goes into one sum,
+/// whoever makes it.
+pub(super) static DRAW_TOGETHER: LazyLock<[String; 2]> =
+    LazyLock::new(|| [draw_together("alert_count", "day, "), draw_together("alert_total", "")]);
+
+fn draw_together(table: &str, day: &str) -> String {
+    format!(
+        "WITH cell AS (
+            SELECT DISTINCT organization, {day}provider, type, status, outcome, expired
+            FROM (SELECT * FROM {table} WHERE fresh ORDER BY key LIMIT 2000) AS added
         ), part AS (
-            SELECT c.key FROM alert_count c JOIN cell USING (organization, day, provider, type, status)
+            SELECT c.key FROM {table} c JOIN cell USING (organization, {day}provider, type, status)
             WHERE c.outcome IS NOT DISTINCT FROM cell.outcome AND c.expired = cell.expired
             FOR UPDATE OF c SKIP LOCKED
         ), gone AS (
-            DELETE FROM alert_count USING part WHERE alert_count.key = part.key RETURNING alert_count.*
+            DELETE FROM {table} USING part WHERE {table}.key = part.key RETURNING {table}.*
         )
-        INSERT INTO alert_count (organization, day, provider, type, status, outcome, expired, alerts, fresh)
-        SELECT organization, day, provider, type, status, outcome, expired, sum(alerts)::bigint, false FROM gone GROUP BY 1, 2, 3, 4, 5, 6, 7
-        HAVING sum(alerts) <> 0";
+        INSERT INTO {table} (organization, {day}provider, type, status, outcome, expired, alerts, fresh)
+        SELECT organization, {day}provider, type, status, outcome, expired, sum(alerts)::bigint, false FROM gone
+        GROUP BY organization, {day}provider, type, status, outcome, expired HAVING sum(alerts) <> 0"
+    )
+}

@@ -183,7 +183,18 @@ async fn counts(conn: &Connection) -> Work<Finding> {
         "SELECT organization, coalesce(floor(alert_time::numeric / {DAY_MICROS})::bigint, {NO_DAY}), provider, type, status, outcome,
             expired_at IS NOT NULL, count(*)::numeric FROM alert GROUP BY 1, 2, 3, 4, 5, 6, 7"
     );
-    let differing = format!("SELECT count(*) FROM ((({counted}) EXCEPT ({KEPT})) UNION ALL (({KEPT}) EXCEPT ({counted}))) AS differing");
+    // The totals are of the same rows as the counts of days.
+    let totals = |table: &str| {
+        format!(
+            "SELECT organization, provider, type, status, outcome, expired, sum(alerts) FROM {table}
+            GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(alerts) <> 0"
+        )
+    };
+    let (of_days, whole) = (totals("alert_count"), totals("alert_total"));
+    let differing = format!(
+        "SELECT (SELECT count(*) FROM ((({counted}) EXCEPT ({KEPT})) UNION ALL (({KEPT}) EXCEPT ({counted}))) AS differing)
+              + (SELECT count(*) FROM ((({of_days}) EXCEPT ({whole})) UNION ALL (({whole}) EXCEPT ({of_days}))) AS differing)"
+    );
     Ok(verdicts::counts(count(conn, &differing).await?, count(conn, "SELECT count(*) FROM alert").await?, RESTORE))
 }
 

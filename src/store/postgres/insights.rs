@@ -3,7 +3,6 @@
 use super::conditions::Wanted;
 use super::counts::{DAY_MICROS, NO_DAY};
 use super::fault::Work;
-use super::rows::organization_key;
 use super::statements::{Sql, Value, micros, moment};
 use super::unit::Unit;
 use crate::domain::insights::{InsightsBuilder, QUARTER, day_start, first_day, is_fraud, last_quarter, month_of, quarter_of, soon};
@@ -13,7 +12,7 @@ use crate::domain::{AlertFilter, AlertStatus, AlertType, Amount, Currency, Insig
 /// Statistics of the alerts within a filter, and what monitoring programmes may count of all.
 pub(super) async fn insights(unit: &Unit<'_>, organization: OrganizationId, filter: &AlertFilter, now: Timestamp) -> Work<Insights> {
     let mut found = InsightsBuilder::at(now);
-    let Some(organization) = organization_key(&unit.conn, organization).await? else { return Ok(found.finish()) };
+    let Some(organization) = unit.organization(organization).await? else { return Ok(found.finish()) };
     let wanted = Wanted::new(&unit.conn, organization, filter, now).await?;
     add_kinds(unit, &wanted, now, &mut found).await?;
     add_lapsing(unit, &wanted, now, &mut found).await?;

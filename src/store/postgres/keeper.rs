@@ -86,7 +86,9 @@ async fn keep(server: &DatabaseServer, own: Uuid, changes: &watch::Sender<u64>, 
             };
             if beats {
                 liveness::beat(&connected, &own).await?;
-                connected.execute(DRAW_TOGETHER, &[]).await?;
+                for drawing in &*DRAW_TOGETHER {
+                    connected.execute(drawing, &[]).await?;
+                }
             }
             let newest: i64 = connected.query_one(NEWEST_CHANGE, &[]).await?.try_get(0)?;
             Ok::<_, tokio_postgres::Error>((connected, newest.unsigned_abs()))

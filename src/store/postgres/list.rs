@@ -1,46 +1,67 @@
 //! The list planner: the exact total and one page, both from one snapshot.
 //!
-//! Totals come from the counts where they know them. Pages choose row keys first, from an index where one is in the order of the sort, and
-//! read the wide rows last. What has no value to sort by is read apart, so that one index serves both directions; and deep in the order of the
-//! alert time the counts say on which day a page begins.
+//! Totals come from the counts where they know them. Pages choose ids first, from an index where one is in the order of the sort and holds
+//! the id as well, and read the wide rows last. The ways to a page:
+//!
+//! 1. All that matches waits for an answer, or has a text in it: it is little, and put in order ([`matched`]); that counts it, too.
+//! 2. In the order of the alert time the counts say on which day the page begins ([`skip_days`]), in the order of provider, type or status to
+//!    which of them it belongs ([`by_words`]).
+//! 3. By walking the index that is in the order of the sort. What has no value to sort by is read apart, so that one index serves
+//!    both directions.
 
-use super::conditions::{Nulls, Wanted, push_order, sort_column};
+use uuid::Uuid;
+
+use super::conditions::{Nulls, Wanted, direction, push_order, sort_column};
 use super::connection::Connection;
 use super::counts::{DAY_MICROS, NO_DAY};
 use super::fault::Work;
-use super::rows::{organization_key, read_by_keys};
+use super::rows::read_by_ids;
 use super::statements::{Sql, Value, cell, limit_of};
 use super::unit::Unit;
 use crate::domain::time::Timestamp;
-use crate::domain::{AlertQuery, OrganizationId, Page, SharedAlert, Sort, SortField, SortOrder};
+use crate::domain::{AlertQuery, AlertStatus, OrganizationId, Page, SharedAlert, Sort, SortField, SortOrder};
 
 /// From here on it pays to ask the counts where a page begins.
 const DEEP: u64 = 1_000;
+
+/// What matches is rare where it is less than one in so many.
+const RARE: u64 = 8;
 
 /// One page with the exact total.
 pub(super) async fn list(unit: &Unit<'_>, organization: OrganizationId, query: &AlertQuery, now: Timestamp) -> Work<Page<SharedAlert>> {
     let conn = &unit.conn;
     let mut page = Page { data: Vec::new(), total: 0, counted: true, page: query.page.page, size: query.page.size };
-    let Some(organization) = organization_key(conn, organization).await? else { return Ok(page) };
+    let Some(organization) = unit.organization(organization).await? else { return Ok(page) };
     let wanted = Wanted::new(conn, organization, &query.filter, now).await?;
-    page.total = if wanted.is_counted() { counted(conn, &wanted).await? } else { count(conn, &wanted, "").await? };
-    let offset = query.page.page.saturating_mul(query.page.size.into());
-    if offset >= page.total {
+    let counts = Counts::read(conn, &wanted).await?;
+    if counts.candidates == 0 {
         return Ok(page);
     }
-    let part = Part { sort: query.sort, offset, limit: u64::from(query.page.size).min(page.total - offset) };
-    let keys = page_keys(conn, &wanted, part, page.total).await?;
-    page.data = read_by_keys(conn, &keys).await?.into_iter().map(|stored| stored.alert.into()).collect();
+    let wanted = wanted.waiting(counts.candidates == counts.waiting);
+    let part = Part { sort: query.sort, offset: query.page.page.saturating_mul(query.page.size.into()), limit: query.page.size.into() };
+    let ids = if !wanted.is_counted() && (wanted.waits() || wanted.has_indexed_text()) {
+        let found = matched(conn, &wanted, part).await?;
+        page.total = found.total;
+        found.ids
+    } else {
+        page.total = if wanted.is_counted() { counts.candidates } else { count(conn, &wanted, "").await? };
+        if part.offset >= page.total {
+            return Ok(page);
+        }
+        let part = Part { limit: part.limit.min(page.total - part.offset), ..part };
+        page_ids(conn, &wanted, part, page.total, counts).await?
+    };
+    page.data = read_by_ids(conn, organization, &ids).await?.into_iter().map(SharedAlert::from).collect();
     Ok(page)
 }
 
 /// How many alerts the organization has.
 pub(super) async fn count_all(conn: &Connection, organization: OrganizationId) -> Work<u64> {
-    let all = "SELECT coalesce(sum(alerts), 0)::bigint FROM alert_count WHERE organization = (SELECT key FROM organization WHERE id = $1)";
+    let all = "SELECT coalesce(sum(alerts), 0)::bigint FROM alert_total WHERE organization = (SELECT key FROM organization WHERE id = $1)";
     Ok(conn.one(all, &[&organization.0], cell::<i64>).await?.unsigned_abs())
 }
 
-/// Which part of everything that matches, in which order. It lies within what there is.
+/// Which part of everything that matches, in which order.
 #[derive(Debug, Clone, Copy)]
 struct Part {
     sort: Sort,
@@ -48,11 +69,50 @@ struct Part {
     limit: u64,
 }
 
-/// How many alerts the counts know of that match.
-async fn counted(conn: &Connection, wanted: &Wanted) -> Work<u64> {
-    let mut sql = Sql::new("SELECT coalesce(sum(a.alerts), 0)::bigint");
-    wanted.push_counts(&mut sql);
-    total_of(conn, &sql).await
+impl Part {
+    /// The same part of `total` as it is met from the end, where fewer matches lie before it there; its ids come in the opposite order.
+    fn backwards(self, total: u64) -> Option<Self> {
+        let sort = Sort { order: self.sort.order.reversed(), ..self.sort };
+        let back = Self { sort, offset: total.saturating_sub(self.offset + self.limit), ..self };
+        (back.offset < self.offset).then_some(back)
+    }
+}
+
+/// What the counts know.
+#[derive(Debug, Clone, Copy)]
+struct Counts {
+    /// How many alerts the organization has.
+    all: u64,
+    /// How many of them may match.
+    candidates: u64,
+    /// How many of those wait for an answer. Each has a deadline: the engine gives one to every alert.
+    waiting: u64,
+}
+
+/// The sums of alerts of a kind, and of those of them that wait for an answer.
+fn push_sums(sql: &mut Sql) {
+    sql.push("coalesce(sum(a.alerts), 0)::bigint, coalesce(sum(a.alerts) FILTER (WHERE a.outcome IS NULL");
+    sql.with(" AND a.status <> ", Value::Text(AlertStatus::Expired.as_str().to_owned()));
+    sql.push("), 0)::bigint");
+}
+
+impl Counts {
+    async fn read(conn: &Connection, wanted: &Wanted) -> Work<Self> {
+        let mut sql = Sql::new("SELECT (SELECT coalesce(sum(t.alerts), 0)::bigint FROM alert_total t");
+        sql.with(" WHERE t.organization = ", Value::Number(wanted.organization()));
+        sql.push("), ");
+        push_sums(&mut sql);
+        wanted.push_totals(&mut sql);
+        let read = conn.made(&sql, |row| {
+            let [all, candidates, waiting] = [row.try_get::<_, i64>(0)?, row.try_get(1)?, row.try_get(2)?].map(i64::unsigned_abs);
+            Ok(Self { all, candidates, waiting })
+        });
+        Ok(read.await?.first().copied().unwrap_or(Self { all: 0, candidates: 0, waiting: 0 }))
+    }
+
+    fn is_rare(&self, matches: u64) -> bool {
+        matches.saturating_mul(RARE) < self.all
+    }
 }
 
 /// How many alerts match, and this condition too.
@@ -60,46 +120,123 @@ async fn count(conn: &Connection, wanted: &Wanted, condition: &str) -> Work<u64>
     let mut sql = Sql::new("SELECT count(*)");
     wanted.push_alerts(&mut sql);
     sql.push(condition);
-    total_of(conn, &sql).await
+    Ok(conn.made(&sql, cell::<i64>).await?.first().map_or(0, |total| total.unsigned_abs()))
 }
 
-async fn total_of(conn: &Connection, sql: &Sql) -> Work<u64> {
-    Ok(conn.made(sql, cell::<i64>).await?.first().map_or(0, |total| total.unsigned_abs()))
+/// Everything that matches, counted, and a page of it.
+struct Matched {
+    total: u64,
+    ids: Vec<Uuid>,
 }
 
-async fn page_keys(conn: &Connection, wanted: &Wanted, part: Part, total: u64) -> Work<Vec<i64>> {
+/// Finds everything that matches, each by the index of what is asked, counts it and puts it in order.
+async fn matched(conn: &Connection, wanted: &Wanted, part: Part) -> Work<Matched> {
     let (column, nulls) = sort_column(part.sort.field);
-    let order = part.sort.order;
-    match nulls {
-        Nulls::Never => keys(conn, wanted, "", Some(column), part).await,
-        Nulls::Least if order == SortOrder::Ascending => {
-            let valued = if wanted.waits() { total } else { count(conn, wanted, &valued(column)).await? };
-            let nulls = total.saturating_sub(valued);
-            let first = Part { limit: part.limit.min(nulls.saturating_sub(part.offset)), ..part };
-            let rest = Part { offset: part.offset.saturating_sub(nulls), limit: part.limit - first.limit, ..part };
-            let mut found = keys(conn, wanted, &without(column), None, first).await?;
-            found.extend(keys(conn, wanted, &self::valued(column), Some(column), rest).await?);
-            Ok(found)
-        }
-        Nulls::Last | Nulls::Least => {
-            let (nearer, nearer_part) = if part.offset >= DEEP && part.sort.field == SortField::AlertTimeStamp && wanted.is_counted() {
-                skip_days(conn, wanted, part).await?
-            } else {
-                (wanted.clone(), part)
-            };
-            let mut found = keys(conn, &nearer, &valued(column), Some(column), nearer_part).await?;
-            let missing = part.limit - found.len() as u64;
-            if missing > 0 {
-                let valued = match found.len() as u64 {
-                    0 => count(conn, wanted, &valued(column)).await?,
-                    some => part.offset + some,
-                };
-                let rest = Part { offset: part.offset.saturating_sub(valued), limit: missing, ..part };
-                found.extend(keys(conn, wanted, &without(column), None, rest).await?);
+    let mut sql = Sql::new(&format!("WITH matching AS MATERIALIZED (SELECT a.id, {column} AS value"));
+    wanted.push_alerts(&mut sql);
+    let direction = direction(part.sort.order);
+    let nulls = if nulls == Nulls::Least && part.sort.order == SortOrder::Ascending { "FIRST" } else { "LAST" };
+    sql.push(&format!(
+        ") SELECT (SELECT count(*) FROM matching), ARRAY(SELECT id FROM matching ORDER BY value {direction} NULLS {nulls}, id {direction}"
+    ));
+    push_window(&mut sql, part);
+    sql.push(")");
+    let found = conn.made(&sql, |row| Ok(Matched { total: row.try_get::<_, i64>(0)?.unsigned_abs(), ids: row.try_get(1)? })).await?;
+    Ok(found.into_iter().next().unwrap_or(Matched { total: 0, ids: Vec::new() }))
+}
+
+/// The ids of a part, which lies within what there is.
+async fn page_ids(conn: &Connection, wanted: &Wanted, part: Part, total: u64, counts: Counts) -> Work<Vec<Uuid>> {
+    let field = part.sort.field;
+    let has_an_order_of_its_own = matches!(field, SortField::AlertTimeStamp | SortField::HoursLeft);
+    if wanted.waits() && !has_an_order_of_its_own || !wanted.is_counted() && counts.is_rare(total) {
+        return Ok(matched(conn, wanted, part).await?.ids);
+    }
+    if wanted.is_counted() && !wanted.waits() {
+        match field {
+            SortField::AlertTimeStamp if part.offset >= DEEP || counts.is_rare(total) => {
+                let (near, near_part) = skip_days(conn, wanted, part).await?;
+                return nulls_last(conn, wanted, part, (&near, near_part)).await;
             }
-            Ok(found)
+            SortField::Provider => return by_words(conn, wanted, "provider", part).await,
+            SortField::Type => return by_words(conn, wanted, "type", part).await,
+            SortField::Status => return by_words(conn, wanted, "status", part).await,
+            _ => {}
         }
     }
+    let (column, nulls) = sort_column(field);
+    match nulls {
+        Nulls::Never => nearest(conn, wanted, Some(column), part, total).await,
+        Nulls::Least if part.sort.order == SortOrder::Ascending => {
+            let valued = match () {
+                () if wanted.waits() => total,
+                () if wanted.is_counted() => counts.waiting,
+                () => count(conn, wanted, &valued(column)).await?,
+            };
+            nulls_first(conn, wanted, part, total.saturating_sub(valued)).await
+        }
+        Nulls::Last | Nulls::Least => nulls_last(conn, wanted, part, (wanted, part)).await,
+    }
+}
+
+/// So many without a value by id, and then what has one.
+async fn nulls_first(conn: &Connection, wanted: &Wanted, part: Part, nulls: u64) -> Work<Vec<Uuid>> {
+    let (column, _) = sort_column(part.sort.field);
+    let first = Part { limit: part.limit.min(nulls.saturating_sub(part.offset)), ..part };
+    let rest = Part { offset: part.offset.saturating_sub(nulls), limit: part.limit - first.limit, ..part };
+    let mut found = ids(conn, wanted, &without(column), None, first).await?;
+    found.extend(ids(conn, wanted, &valued(column), Some(column), rest).await?);
+    Ok(found)
+}
+
+/// What has a value, met nearer by this part of this filter, and then what has none by id.
+async fn nulls_last(conn: &Connection, wanted: &Wanted, part: Part, (near, near_part): (&Wanted, Part)) -> Work<Vec<Uuid>> {
+    let (column, _) = sort_column(part.sort.field);
+    let mut found = ids(conn, near, &valued(column), Some(column), near_part).await?;
+    let missing = part.limit - found.len() as u64;
+    if missing > 0 {
+        let valued = match found.len() as u64 {
+            0 => count(conn, wanted, &valued(column)).await?,
+            some => part.offset + some,
+        };
+        let rest = Part { offset: part.offset.saturating_sub(valued), limit: missing, ..part };
+        found.extend(ids(conn, wanted, &without(column), None, rest).await?);
+    }
+    Ok(found)
+}
+
+/// A part of `total` in the order of a column without nulls, or by id, from the end that is nearer.
+async fn nearest(conn: &Connection, wanted: &Wanted, column: Option<&str>, part: Part, total: u64) -> Work<Vec<Uuid>> {
+    let Some(back) = part.backwards(total) else { return ids(conn, wanted, "", column, part).await };
+    let mut found = ids(conn, wanted, "", column, back).await?;
+    found.reverse();
+    Ok(found)
+}
+
+/// In the order of provider, type or status: the counts tell which words the page belongs to.
+async fn by_words(conn: &Connection, wanted: &Wanted, column: &'static str, part: Part) -> Work<Vec<Uuid>> {
+    let mut sql = Sql::new(&format!("SELECT a.{column}, "));
+    push_sums(&mut sql);
+    wanted.push_totals(&mut sql);
+    sql.push(&format!(" GROUP BY a.{column} HAVING sum(a.alerts) > 0 ORDER BY a.{column} {}", direction(part.sort.order)));
+    let words: Vec<(String, i64, i64)> = conn.made(&sql, |row| Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?))).await?;
+    let mut found = Vec::new();
+    let (mut skip, mut left) = (part.offset, part.limit);
+    for (word, alerts, waiting) in words {
+        let of_word = wanted.with_word(column, word).waiting(alerts == waiting);
+        let alerts = alerts.unsigned_abs();
+        if skip >= alerts {
+            skip -= alerts;
+            continue;
+        }
+        let of_part = Part { offset: skip, limit: left.min(alerts - skip), ..part };
+        found.extend(nearest(conn, &of_word, None, of_part, alerts).await?);
+        (skip, left) = (0, left - of_part.limit);
+        if left == 0 {
+            break;
+        }
+    }
+    Ok(found)
 }
 
 fn valued(column: &str) -> String {
@@ -139,16 +276,20 @@ async fn skip_days(conn: &Connection, wanted: &Wanted, part: Part) -> Work<(Want
     Ok((wanted.clone(), part))
 }
 
-/// The keys of a part of what matches, and this condition too, in the order of a column, or by id.
-async fn keys(conn: &Connection, wanted: &Wanted, condition: &str, column: Option<&str>, part: Part) -> Work<Vec<i64>> {
+/// The ids of a part of what matches, and this condition too, in the order of a column, or by id.
+async fn ids(conn: &Connection, wanted: &Wanted, condition: &str, column: Option<&str>, part: Part) -> Work<Vec<Uuid>> {
     if part.limit == 0 {
         return Ok(Vec::new());
     }
-    let mut sql = Sql::new("SELECT a.key");
+    let mut sql = Sql::new("SELECT a.id");
     wanted.push_alerts(&mut sql);
     sql.push(condition);
     push_order(&mut sql, column, part.sort.order);
+    push_window(&mut sql, part);
+    conn.made(&sql, cell).await
+}
+
+fn push_window(sql: &mut Sql, part: Part) {
     sql.with(" LIMIT ", Value::Number(limit_of(part.limit)));
     sql.with(" OFFSET ", Value::Number(limit_of(part.offset)));
-    conn.made(&sql, cell).await
 }

@@ -38,6 +38,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { indexes_alerts: true, ..Migration::new(4, "find", include_str!("../../../assets/migrations/postgres/0004_find.sql")) },
     Migration::new(5, "insights", include_str!("../../../assets/migrations/postgres/0005_insights.sql")),
     Migration::new(6, "persons", include_str!("../../../assets/migrations/postgres/0006_persons.sql")),
+    Migration::new(7, "lists", include_str!("../../../assets/migrations/postgres/0007_lists.sql")),
 ];
 
 /// Looks, without changing anything, what has become of the schema.
@@ -72,6 +73,9 @@ pub async fn migrate(server: &PostgresAddress) -> StoreResult<Vec<&'static str>>
         Ok(applied) => {
             conn.commit("").await?;
             offer_trigrams(&conn).await;
+            if !applied.is_empty() {
+                gather_statistics(&conn).await?;
+            }
             Ok(applied)
         }
         Err(fault) => {
@@ -196,6 +200,12 @@ async fn offer_trigrams(conn: &Connection) {
         | StoreError::Conflict(reason)) = StoreError::from(fault);
         tracing::warn!("searches have no index, and look at every alert: {reason}");
     }
+}
+
+/// Has the server look at what is in the tables and their new indexes: until it has, it reckons with wrong numbers.
+pub(super) async fn gather_statistics(conn: &Connection) -> Work<()> {
+    let tables = ["alert", "outcome", "alert_count", "alert_total"].map(|table| format!("ANALYZE {table};"));
+    conn.batch(&format!("SET statement_timeout = 0; {} RESET statement_timeout", tables.concat())).await
 }
 
 async fn index_trigrams(conn: &Connection) -> Work<()> {

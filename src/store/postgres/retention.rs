@@ -61,6 +61,8 @@ pub(super) async fn prune(unit: &Unit<'_>, cut_offs: CutOffs, limit: u32, now: T
     {
         pruned.audit = chain::prune(unit, through, now).await?;
     }
-    conn.run(DRAW_TOGETHER, &[]).await?;
+    for drawing in &*DRAW_TOGETHER {
+        conn.run(drawing, &[]).await?;
+    }
     Ok(pruned)
 }

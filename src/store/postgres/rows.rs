@@ -30,6 +30,7 @@ fn selection(condition: &str) -> String {
 }
 
 static READ_BY_KEYS: LazyLock<String> = LazyLock::new(|| selection("a.key = ANY($1)"));
+static READ_BY_IDS: LazyLock<String> = LazyLock::new(|| selection("a.organization = $1 AND a.id = ANY($2)"));
 static READ_BY_KEY: LazyLock<String> = LazyLock::new(|| selection("a.key = $1"));
 static READ_BY_ID: LazyLock<String> =
     LazyLock::new(|| selection("a.organization = (SELECT key FROM organization WHERE id = $1) AND a.id = $2"));
@@ -72,6 +73,17 @@ pub(super) async fn read_by_keys(conn: &Connection, keys: &[i64]) -> Work<Vec<St
     let mut found: HashMap<i64, Stored> = found.into_iter().map(|stored| (stored.key, stored)).collect();
     let missing = |key: &i64| StoreError::Corrupt(format!("no alert in row {key}"));
     keys.iter().map(|key| Ok(found.remove(key).ok_or_else(|| missing(key))?)).collect()
+}
+
+/// Reads alerts of an organization by their ids, in that order.
+pub(super) async fn read_by_ids(conn: &Connection, organization: i64, ids: &[Uuid]) -> Work<Vec<Alert>> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let found = conn.all(&READ_BY_IDS, &[&organization, &ids], alert_of).await?;
+    let mut found: HashMap<Uuid, Alert> = found.into_iter().map(|stored| (stored.alert.id.0, stored.alert)).collect();
+    let missing = |id: &Uuid| StoreError::Corrupt(format!("no alert {id}"));
+    ids.iter().map(|id| Ok(found.remove(id).ok_or_else(|| missing(id))?)).collect()
 }
 
 /// Reads one alert of an organization by its id.

@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use super::columns::{Columns, ManyCells};
 use super::connection::{Connection, DatabaseServer, pool};
+use super::counts;
 use super::fault::Work;
 use super::find;
 use super::liveness::DEAD_AFTER;
@@ -167,13 +168,14 @@ impl PostgresEnd {
     /// Ends what was written: new rows get keys behind those that came.
     pub(in crate::store) async fn finish(&self, tables: &[PortableTable], newest_entry: i64) -> StoreResult<()> {
         find::index_all(&self.conn).await?;
+        self.conn.batch(counts::TOTALS).await?;
         self.conn.run("UPDATE audit_head SET number = $1", &[&newest_entry]).await?;
         for name in tables.iter().filter(|table| table.counts_keys()).map(|table| table.name) {
             let next = format!("SELECT setval(pg_get_serial_sequence('{name}', 'key'), coalesce(max(key), 0) + 1, false) FROM {name}");
             self.conn.one(&next, &[], cell::<i64>).await?;
         }
         self.conn.commit("SELECT nextval('change_number')").await?;
-        Ok(())
+        Ok(migrate::gather_statistics(&self.conn).await?)
     }
 }
 

@@ -1,16 +1,18 @@
 //! One unit of work: its connection, who does it for whom, and what the audit log will say of it.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio_postgres::Row;
 
 use super::connection::Connection;
 use super::fault::Work;
+use super::rows::organization_key;
 use super::statements::cell;
 use crate::domain::audit::AuditNote;
 use crate::domain::event::RenderEvent;
 use crate::domain::time::Timestamp;
-use crate::domain::{Actor, DatabaseId, InstanceId};
+use crate::domain::{Actor, DatabaseId, InstanceId, OrganizationId};
 use crate::store::key_file::DataKey;
 use crate::store::seal::Seal;
 use crate::store::sealed::KEY_CHECK;
@@ -22,6 +24,8 @@ pub(super) struct Shared {
     pub(super) database: DatabaseId,
     /// This process.
     pub(super) own: InstanceId,
+    /// The keys of organizations that were read: they stay, and so do organizations.
+    pub(super) organizations: Mutex<HashMap<OrganizationId, i64>>,
 }
 
 /// The last column of what reads sealed values: the proof of the key that they are sealed with, in the same snapshot.
@@ -60,6 +64,20 @@ impl<'r> Unit<'r> {
     pub(super) async fn sealing(&self) -> Work<Seal> {
         let check = "SELECT value FROM fact WHERE name = $1 FOR UPDATE";
         self.conn.one(check, &[&KEY_CHECK], |row| self.shared.seal_of(row, 0)).await
+    }
+
+    /// The key of an organization, where it is there. Not for units of work that may have made it themselves.
+    pub(super) async fn organization(&self, id: OrganizationId) -> Work<Option<i64>> {
+        let known = || self.shared.organizations.lock().unwrap_or_else(PoisonError::into_inner);
+        let remembered = known().get(&id).copied();
+        if remembered.is_some() {
+            return Ok(remembered);
+        }
+        let read = organization_key(&self.conn, id).await?;
+        if let Some(key) = read {
+            known().insert(id, key);
+        }
+        Ok(read)
     }
 
     fn entries(&self) -> MutexGuard<'_, Vec<PendingEntry>> {

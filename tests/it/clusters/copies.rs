@@ -280,8 +280,9 @@ const ONLY_IN_FILES: [&str; 11] = [
     "event.changed",
     "alert_count.changed",
 ];
-const ONLY_ON_SERVERS: [&str; 9] = [
+const ONLY_ON_SERVERS: [&str; 10] = [
     "instance",
+    "alert_total",
     "turnstile",
     "schema_lock",
     "schema_migration",

@@ -183,6 +183,11 @@ async fn the_doctor_looks_at_the_database_and_sees_what_is_wrong() {
     }
 
     let hands = cluster.database.client().await;
+    hands.batch_execute("UPDATE alert_total SET alerts = alerts + 1").await.unwrap();
+    let (_, report) = doctor(&cluster);
+    assert_eq!(states(&report, "counts"), ["wrong"], "{report:#}");
+    hands.batch_execute("UPDATE alert_total SET alerts = alerts - 1").await.unwrap();
+
     hands.batch_execute("UPDATE alert_count SET alerts = alerts + 1 WHERE key = (SELECT min(key) FROM alert_count)").await.unwrap();
     hands.batch_execute("UPDATE alert SET outcome = 'won' WHERE key = (SELECT min(key) FROM alert)").await.unwrap();
     fs::set_permissions(cluster.key_file(), fs::Permissions::from_mode(0o644)).unwrap();

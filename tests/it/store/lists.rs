@@ -13,6 +13,7 @@ use proptest::sample::select;
 use uuid::Uuid;
 
 use super::organizations::organization;
+use super::resolutions::{claim, resolve};
 use super::{Fixture, outcome, row};
 use crate::support::alerts::{noon, open_alert};
 
@@ -208,7 +209,22 @@ contract!(
     a_text_is_looked_for_among_the_alerts_of_one_organization_alone,
     a_page_deep_in_the_list_is_the_one_that_follows_from_the_pages_before,
     every_condition_is_answered_as_the_domain_says,
+    what_is_answered_leaves_the_total_of_what_is_open,
 );
+
+async fn what_is_answered_leaves_the_total_of_what_is_open(fixture: Fixture) {
+    let alerts = ["P1", "P2", "P3"].map(open_alert);
+    fixture.bring(&alerts).await;
+    let total = async |status| {
+        let filter = AlertFilter { statuses: vec![status], ..AlertFilter::default() };
+        fixture.list(&AlertQuery { filter, ..AlertQuery::default() }).await.1
+    };
+    let before = total(AlertStatus::Open).await;
+
+    let answered = resolve(&fixture, claim(&fixture, &alerts[1])).await;
+
+    assert_eq!((before, total(AlertStatus::Open).await, total(answered.status).await), (3, 2, 1));
+}
 
 pub(super) fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
@@ -425,14 +441,20 @@ async fn a_text_is_looked_for_among_the_alerts_of_one_organization_alone(fixture
 
 async fn a_page_deep_in_the_list_is_the_one_that_follows_from_the_pages_before(fixture: Fixture) {
     let at = |number: i64| (number % 11 != 0).then(|| noon() + Duration::hours(7 * (number % 90)));
-    let alerts: Vec<Alert> = (0..1_300).map(|number| Alert { alert_time: at(number), ..open_alert(&format!("P{number}")) }).collect();
+    let status = |number: i64| if number % 10 == 0 { AlertStatus::Expired } else { AlertStatus::Open };
+    let alert = |number| Alert { alert_time: at(number), status: status(number), ..open_alert(&format!("P{number}")) };
+    let alerts: Vec<Alert> = (0..1_300).map(alert).collect();
     fixture.bring(&alerts).await;
 
-    for order in [SortOrder::Ascending, SortOrder::Descending] {
-        for page in [100, 115, 118, 119, 129, 130] {
-            let query =
-                AlertQuery { sort: Sort { order, ..Sort::default() }, page: PageRequest { page, size: 10 }, ..AlertQuery::default() };
-            assert_lists(&fixture, &alerts, &query).await;
+    // What waits for an answer has indexes of its own.
+    for statuses in [vec![], vec![AlertStatus::Open]] {
+        let filter = AlertFilter { statuses, ..AlertFilter::default() };
+        for order in [SortOrder::Ascending, SortOrder::Descending] {
+            for page in [100, 105, 107, 115, 116, 118, 119, 129, 130] {
+                let page = PageRequest { page, size: 10 };
+                assert_lists(&fixture, &alerts, &AlertQuery { filter: filter.clone(), sort: Sort { order, ..Sort::default() }, page })
+                    .await;
+            }
         }
     }
 }
