@@ -26,3 +26,5 @@ CREATE INDEX alert_waiting_by_time ON alert (organization, alert_time, id)
     WHERE open_deadline IS NOT NULL;
 -- Equal entries of this one are kept together: a few bytes for each alert.
 CREATE INDEX alert_by_company ON alert (organization, company);
+-- Another index of trigrams comes in its place, which knows where a value begins and ends.
+DROP INDEX IF EXISTS alert_by_find_trigram;

@@ -133,7 +133,7 @@ async fn count(conn: &Connection, sql: &str) -> Work<i64> {
 
 async fn trigrams(conn: &Connection) -> Work<Finding> {
     let indexed = conn
-        .one("SELECT to_regclass('alert_by_trigram') IS NOT NULL AND to_regclass('alert_by_find_trigram') IS NOT NULL", &[], cell)
+        .one("SELECT to_regclass('alert_by_trigram') IS NOT NULL AND to_regclass('alert_by_find_edges') IS NOT NULL", &[], cell)
         .await?;
     Ok(if indexed {
         Finding::fine("searches", "have an index")

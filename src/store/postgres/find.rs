@@ -1,73 +1,234 @@
 //! Full-text search over all fields: the text of each alert, by its index of trigrams where the server has one.
+//!
+//! Some of the newest alerts tell how common a word is. Where it is not, the index finds all that match, and they are put in order. Where it
+//! is, each grade is asked for by itself, better ones first: of what waits for an answer and then of the rest, from the newest on until there
+//! is enough, or by the index where few are. It knows the ends of values: many alerts with a word inside do not hide a whole value.
+
+use uuid::Uuid;
 
 use super::conditions::literal;
 use super::connection::Connection;
 use super::fault::Work;
-use super::rows::{organization_key, read_by_keys};
+use super::rows::{read_by_ids, read_by_keys};
 use super::statements::{Sql, Value, cell, limit_of};
 use super::unit::Unit;
-use crate::domain::find::among;
 use crate::domain::{Alert, FindQuery, MatchGrade, OrganizationId};
-use crate::store::searched::{find_patterns, find_text};
+use crate::store::searched::{EDGE, find_patterns, find_text};
 
-/// Up to so many that match are all read and put in order here.
-const FEW: i64 = 1_000;
+/// So many of the newest alerts that wait, and of the others, tell how common a word is.
+const SAMPLE: i64 = 400;
+
+/// A word that so many of a sample have is common.
+const COMMON: usize = 2;
 
 /// So many alerts get their text at once.
 const BATCH: i64 = 1_000;
 
+/// Stands at both ends of a value in the text as the index knows it: trigrams are of letters and digits alone, and a text is in lower case.
+const END: char = 'Q';
+
+/// The text in this column as the index knows it.
+pub(super) fn edged(column: &str) -> String {
+    format!("replace({column}, '{EDGE}', '{}')", edge_in_index())
+}
+
+fn edge_in_index() -> String {
+    format!("{END}{EDGE}{END}")
+}
+
+/// What waits for an answer comes before the rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Share {
+    Waiting,
+    Rest,
+}
+
+impl Share {
+    const ALL: [Self; 2] = [Self::Waiting, Self::Rest];
+
+    const fn condition(self) -> &'static str {
+        match self {
+            Self::Waiting => "a.open_deadline IS NOT NULL",
+            Self::Rest => "a.open_deadline IS NULL",
+        }
+    }
+}
+
 /// What is found, best first.
 pub(super) async fn find(unit: &Unit<'_>, organization: OrganizationId, query: &FindQuery, size: u32) -> Work<Vec<Alert>> {
     let conn = &unit.conn;
-    let Some(organization) = organization_key(conn, organization).await? else { return Ok(Vec::new()) };
-    let mut sql = Sql::new("SELECT a.key FROM alert a");
-    sql.with(" WHERE a.organization = ", Value::Number(organization));
-    sql.push(" AND ");
-    push_match(&mut sql, query, MatchGrade::Inside);
-    sql.with(" LIMIT ", Value::Number(FEW + 1));
-    let few: Vec<i64> = conn.made(&sql, cell).await?;
-    if few.len() as i64 <= FEW {
-        let alerts: Vec<Alert> = read_by_keys(conn, &few).await?.into_iter().map(|stored| stored.alert).collect();
-        return Ok(among(query, &alerts, size as usize).into_iter().cloned().collect());
-    }
-    let mut keys: Vec<i64> = Vec::new();
-    let mut better: Option<MatchGrade> = None;
-    for grade in MatchGrade::ALL {
-        // What has no time stands behind what has one, and an index on it serves both.
-        for condition in [
-            "a.open_deadline IS NOT NULL AND a.alert_time IS NOT NULL",
-            "a.open_deadline IS NOT NULL AND a.alert_time IS NULL",
-            "a.open_deadline IS NULL AND a.alert_time IS NOT NULL",
-            "a.open_deadline IS NULL AND a.alert_time IS NULL",
-        ] {
-            let missing = u64::from(size) - keys.len() as u64;
-            if missing == 0 {
-                break;
-            }
-            let mut sql = Sql::new("SELECT a.key FROM alert a");
-            sql.with(" WHERE a.organization = ", Value::Number(organization));
-            sql.push(&format!(" AND {condition} AND "));
-            push_match(&mut sql, query, grade);
-            if let Some(better) = better {
-                sql.push(" AND NOT (");
-                push_match(&mut sql, query, better);
-                sql.push(")");
-            }
-            sql.with(" ORDER BY a.alert_time DESC, a.id DESC LIMIT ", Value::Number(limit_of(missing)));
-            keys.extend(conn.made(&sql, cell::<i64>).await?);
-        }
-        better = Some(grade);
-    }
-    Ok(read_by_keys(conn, &keys).await?.into_iter().map(|stored| stored.alert).collect())
+    let Some(organization) = unit.organization(organization).await? else { return Ok(Vec::new()) };
+    let ids = Search { conn, organization, query }.run(size as usize).await?;
+    read_by_ids(conn, organization, &ids).await
 }
 
-/// Adds the condition that every word matches at least as well as this.
-fn push_match(sql: &mut Sql, query: &FindQuery, grade: MatchGrade) {
-    for (place, pattern) in find_patterns(query, grade).into_iter().enumerate() {
-        if place > 0 {
-            sql.push(" AND ");
+/// A search within an organization.
+struct Search<'a> {
+    conn: &'a Connection,
+    organization: i64,
+    query: &'a FindQuery,
+}
+
+/// An alert of a sample that matches, and how well.
+#[derive(Debug, Clone, Copy)]
+struct Hit {
+    id: Uuid,
+    share: Share,
+    grade: MatchGrade,
+}
+
+impl Search<'_> {
+    async fn run(&self, size: usize) -> Work<Vec<Uuid>> {
+        let sample = self.sample().await?;
+        let hits = |share, grades: &[MatchGrade]| {
+            let hits = sample.iter().filter(|hit| hit.share == share && grades.contains(&hit.grade));
+            hits.map(|hit| hit.id).collect::<Vec<_>>()
+        };
+        // The loosest grade that leaves little is asked for at once with those that are better.
+        let at_once = (1..=MatchGrade::ALL.len())
+            .rev()
+            .map(|grades| &MatchGrade::ALL[..grades])
+            .find(|grades| self.is_indexed(grades) && Share::ALL.into_iter().all(|share| hits(share, grades).len() < COMMON));
+        let mut found = match at_once {
+            Some(grades) => self.by_index(None, grades, size).await?,
+            None => Vec::new(),
+        };
+        for grade in MatchGrade::ALL.iter().skip(at_once.map_or(0, <[_]>::len)) {
+            let grades = std::slice::from_ref(grade);
+            for share in Share::ALL {
+                let missing = size - found.len();
+                if missing == 0 {
+                    return Ok(found);
+                }
+                let hits = hits(share, grades);
+                found.extend(if hits.len() >= missing {
+                    hits.into_iter().take(missing).collect()
+                } else if hits.len() >= COMMON || !self.is_indexed(grades) {
+                    self.walk(share, *grade, missing).await?
+                } else {
+                    self.by_index(Some(share), grades, missing).await?
+                });
+            }
         }
-        sql.with("a.find_text LIKE ", Value::Text(format!("%{}%", literal(&pattern))));
+        Ok(found)
+    }
+
+    /// Whether the index knows something of the loosest of these: a trigram inside of a word, or one with an end of a value.
+    fn is_indexed(&self, grades: &[MatchGrade]) -> bool {
+        !grades.contains(&MatchGrade::Inside) || self.query.words().iter().any(|word| word.chars().nth(2).is_some())
+    }
+
+    /// What matches of the newest alerts of each share, in order.
+    async fn sample(&self) -> Work<Vec<Hit>> {
+        let mut sql = Sql::new("SELECT a.id, a.waits, ");
+        self.push_grade(&mut sql);
+        sql.push(" FROM ((SELECT a.id, a.alert_time, true AS waits, a.find_text");
+        self.push_newest(&mut sql, Share::Waiting);
+        sql.with(" LIMIT ", Value::Number(SAMPLE));
+        sql.push(") UNION ALL (SELECT a.id, a.alert_time, false, a.find_text FROM (SELECT a.key");
+        self.push_newest(&mut sql, Share::Rest);
+        sql.with(" LIMIT ", Value::Number(SAMPLE));
+        sql.push(") newest JOIN alert a ON a.key = newest.key)) a WHERE ");
+        self.push_match(&mut sql, MatchGrade::Inside);
+        sql.push(" ORDER BY a.waits DESC, a.alert_time DESC, a.id DESC");
+        self.conn
+            .made(&sql, |row| {
+                let share = if row.try_get(1)? { Share::Waiting } else { Share::Rest };
+                let grade = usize::try_from(row.try_get::<_, i32>(2)?).ok().and_then(|place| MatchGrade::ALL.get(place));
+                Ok(Hit { id: row.try_get(0)?, share, grade: grade.copied().unwrap_or(MatchGrade::Inside) })
+            })
+            .await
+    }
+
+    /// The best that match so well, of one share or of both: the index finds them all.
+    async fn by_index(&self, share: Option<Share>, grades: &[MatchGrade], most: usize) -> Work<Vec<Uuid>> {
+        let mut sql = Sql::new("SELECT a.id FROM (SELECT a.id, a.alert_time, a.open_deadline, ");
+        self.push_grade(&mut sql);
+        sql.with(" AS grade FROM alert a WHERE a.organization = ", Value::Number(self.organization));
+        if let Some(share) = share {
+            sql.push(&format!(" AND {}", share.condition()));
+        }
+        if let Some(loosest) = grades.last() {
+            sql.push(" AND ");
+            self.push_indexed_match(&mut sql, *loosest);
+        }
+        if let Some(best) = grades.first() {
+            self.push_no_better(&mut sql, *best);
+        }
+        // Without the OFFSET an index in the order would be walked instead.
+        sql.push(" OFFSET 0) a ORDER BY a.grade, a.open_deadline IS NULL, a.alert_time DESC NULLS LAST, a.id DESC");
+        sql.with(" LIMIT ", Value::Number(limit_of(most as u64)));
+        self.conn.made(&sql, cell).await
+    }
+
+    /// The newest of one share that match exactly so well: those with a time, and behind them those without.
+    async fn walk(&self, share: Share, grade: MatchGrade, most: usize) -> Work<Vec<Uuid>> {
+        let mut sql = Sql::new("SELECT a.id FROM (SELECT a.key, a.alert_time, a.id");
+        self.push_newest(&mut sql, share);
+        // Each row is read by itself, until there is enough.
+        sql.push(" OFFSET 0) newest CROSS JOIN LATERAL (SELECT a.id, a.find_text FROM alert a WHERE a.key = newest.key OFFSET 0) a WHERE ");
+        self.push_match(&mut sql, grade);
+        self.push_no_better(&mut sql, grade);
+        sql.push(" ORDER BY newest.alert_time DESC, newest.id DESC");
+        sql.with(" LIMIT ", Value::Number(limit_of(most as u64)));
+        let mut found: Vec<Uuid> = self.conn.made(&sql, cell).await?;
+        let missing = most - found.len();
+        if missing > 0 {
+            let mut sql = Sql::new("SELECT a.id FROM alert a");
+            sql.with(" WHERE a.organization = ", Value::Number(self.organization));
+            sql.push(&format!(" AND a.alert_time IS NULL AND {} AND ", share.condition()));
+            self.push_match(&mut sql, grade);
+            self.push_no_better(&mut sql, grade);
+            sql.with(" ORDER BY a.id DESC LIMIT ", Value::Number(limit_of(missing as u64)));
+            found.extend(self.conn.made(&sql, cell::<Uuid>).await?);
+        }
+        Ok(found)
+    }
+
+    /// FROM, WHERE and ORDER BY of a share's alerts with a time, from the newest on.
+    fn push_newest(&self, sql: &mut Sql, share: Share) {
+        sql.with(" FROM alert a WHERE a.organization = ", Value::Number(self.organization));
+        sql.push(&format!(" AND {} AND a.alert_time IS NOT NULL ORDER BY a.alert_time DESC, a.id DESC", share.condition()));
+    }
+
+    /// How well an alert matches that does, as the place of the grade.
+    fn push_grade(&self, sql: &mut Sql) {
+        sql.push("CASE");
+        for (place, grade) in MatchGrade::ALL.into_iter().enumerate().filter(|(_, grade)| *grade != MatchGrade::Inside) {
+            sql.push(" WHEN ");
+            self.push_match(sql, grade);
+            sql.push(&format!(" THEN {place}"));
+        }
+        sql.push(&format!(" ELSE {} END", MatchGrade::ALL.len() - 1));
+    }
+
+    /// The condition that every word matches at least as well as this.
+    fn push_match(&self, sql: &mut Sql, grade: MatchGrade) {
+        Self::push_patterns(sql, "a.find_text", find_patterns(self.query, grade));
+    }
+
+    /// The same by the index.
+    fn push_indexed_match(&self, sql: &mut Sql, grade: MatchGrade) {
+        let patterns = find_patterns(self.query, grade).iter().map(|pattern| pattern.replace(EDGE, &edge_in_index())).collect();
+        Self::push_patterns(sql, &edged("a.find_text"), patterns);
+    }
+
+    fn push_patterns(sql: &mut Sql, text: &str, patterns: Vec<String>) {
+        for (place, pattern) in patterns.into_iter().enumerate() {
+            if place > 0 {
+                sql.push(" AND ");
+            }
+            sql.with(&format!("{text} LIKE "), Value::Text(format!("%{}%", literal(&pattern))));
+        }
+    }
+
+    /// The condition that no grade better than this is reached.
+    fn push_no_better(&self, sql: &mut Sql, grade: MatchGrade) {
+        if let Some(better) = MatchGrade::ALL.into_iter().rev().find(|better| *better < grade) {
+            sql.push(" AND NOT (");
+            self.push_match(sql, better);
+            sql.push(")");
+        }
     }
 }
 

@@ -213,7 +213,8 @@ async fn index_trigrams(conn: &Connection) -> Work<()> {
     conn.batch(PATIENT).await?;
     conn.batch("CREATE EXTENSION IF NOT EXISTS pg_trgm").await?;
     conn.batch("CREATE INDEX IF NOT EXISTS alert_by_trigram ON alert USING gin (searched gin_trgm_ops)").await?;
-    conn.batch("CREATE INDEX IF NOT EXISTS alert_by_find_trigram ON alert USING gin (find_text gin_trgm_ops)").await?;
+    conn.batch(&format!("CREATE INDEX IF NOT EXISTS alert_by_find_edges ON alert USING gin (({}) gin_trgm_ops)", find::edged("find_text")))
+        .await?;
     conn.commit("").await?;
     Ok(())
 }
