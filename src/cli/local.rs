@@ -85,7 +85,7 @@ impl Local {
             // The engine knows the names, and not how one is chosen here.
             ServiceError::InvalidRequest(fields) if organization.is_none() => {
                 let said: Vec<String> = fields.iter().map(|wrong| format!("{} {}", wrong.field, wrong.message)).collect();
-                let how = "say --organization NAME, or name one in the settings (organization, AVERT_ORGANIZATION)";
+                let how = "say --organization NAME (`avert open --organization NAME` for the console), or name one in the settings (organization, AVERT_ORGANIZATION)";
                 Misused(format!("{}: {how}", said.join("; "))).into()
             }
             other => other.into(),
