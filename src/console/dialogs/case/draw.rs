@@ -10,7 +10,7 @@ use super::timeline::{Weight, timeline};
 use super::{CaseDialog, Target};
 use crate::console::dialogs::alert_rows::{self, AlertRow, AlertTable, OF_ONE_PAYMENT};
 use crate::console::resolving::spoken;
-use crate::console::screens::queue::columns::{amount, card, outcome_words};
+use crate::console::screens::queue::columns::{amount, answer_words, card};
 use crate::console::screens::queue::detail::{Facet, Part, WIDEST, facets, put};
 use crate::console::screens::queue::facts::Facts;
 use crate::console::text::{columns, cut, indented_json, sanitize, wrap, wrap_indented};
@@ -37,7 +37,7 @@ const ROOMY: u16 = 18;
 fn state(alert: &Alert, now: Timestamp) -> String {
     match &alert.outcome {
         Some(outcome) => {
-            let word = if alert.was_refunded() { "refunded".to_owned() } else { outcome_words(&outcome.outcome) };
+            let word = answer_words(alert, outcome);
             let when = outcome.action_time.map_or_else(String::new, |at| format!(" {}", times::ago(at, now)));
             format!("{word}{when}")
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::console::notes::NoteList;
-use crate::console::screens::queue::columns::outcome_words;
+use crate::console::screens::queue::columns::answer_words;
 use crate::console::screens::queue::facts::Facts;
 use crate::console::unfinished::{Unfinished, in_words};
 use crate::domain::{Alert, AlertId, Delivery, DeliveryState, Timestamp};
@@ -81,8 +81,8 @@ fn of_alert(alert: &Alert, events: &mut Vec<Happened>) {
     }
     if let Some((at, outcome)) = alert.outcome.as_ref().and_then(|outcome| outcome.action_time.map(|at| (at, outcome))) {
         let comment = if outcome.comments.is_empty() { String::new() } else { format!(" \"{}\"", outcome.comments.replace('\n', " / ")) };
-        let word = if alert.was_refunded() { "refunded".to_owned() } else { outcome_words(&outcome.outcome) };
-        let weight = if alert.was_refunded() { Weight::Good } else { Weight::Plain };
+        let word = answer_words(alert, outcome);
+        let weight = if word == "refunded" { Weight::Good } else { Weight::Plain };
         events.push(Happened { at, what: format!("{provider}: {word}{comment}"), weight });
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::console::text::{columns as width_of, sanitize};
 use crate::console::times::{self, Moments};
-use crate::domain::{Alert, AlertFilter, AlertStatus, Money, SortField, Timestamp};
+use crate::domain::{Alert, AlertFilter, AlertStatus, Money, Outcome, SortField, Timestamp};
 
 /// A column of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -166,9 +166,20 @@ pub fn amount(alert: &Alert) -> String {
     alert.money().as_ref().map_or_else(|| "–".to_owned(), Money::number)
 }
 
-/// A stored outcome in words: `unresolved_dispute` is `unresolved dispute`.
+/// A stored word of an outcome as one says it: `unresolved_dispute` is `unresolved dispute`.
 pub fn outcome_words(stored: &str) -> String {
     sanitize(stored).replace('_', " ")
+}
+
+/// What an alert was answered, as one says it: `refunded`, `invalid: duplicate`, `unresolved dispute`.
+pub fn answer_words(alert: &Alert, outcome: &Outcome) -> String {
+    let reason = outcome.dispute_reason_code.as_deref().unwrap_or(&outcome.outcome);
+    match &alert.status {
+        AlertStatus::Invalid => format!("invalid: {}", outcome_words(reason)),
+        _ if outcome.outcome.eq_ignore_ascii_case("previously_refunded") => outcome_words(&outcome.outcome),
+        _ if alert.was_refunded() => "refunded".to_owned(),
+        _ => outcome_words(&outcome.outcome),
+    }
 }
 
 /// Columns that a card needs less without the blanks in it.

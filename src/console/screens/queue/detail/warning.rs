@@ -3,7 +3,7 @@
 use ratatui::style::Modifier;
 
 use super::Parts;
-use crate::console::screens::queue::columns::outcome_words;
+use crate::console::screens::queue::columns::answer_words;
 use crate::console::screens::queue::facts::Warning;
 use crate::console::text::wrap;
 use crate::console::{Action, times};
@@ -93,7 +93,7 @@ fn state_of_duplicate(other: &Alert, now: Timestamp) -> String {
             let when = when.map_or_else(String::new, |at| format!(" {}", times::ago(at, now)));
             format!("{}, refunded{when}", other.status)
         }
-        Some(outcome) => format!("{}, {}", other.status, outcome_words(&outcome.outcome)),
+        Some(outcome) => answer_words(other, outcome),
         None if is_waiting(other) => format!("OPEN, {} left", times::left(other, now).text),
         None => other.status.to_string(),
     }
