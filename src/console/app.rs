@@ -527,7 +527,7 @@ impl App {
                 let action = self.cx.settings.keymap.action(&[context, KeyContext::Always], (*key).into());
                 self.reopening = None;
                 if action.is_none() {
-                    self.say_unknown(*key);
+                    self.cx.hint_unknown(*key);
                 }
                 return action.map(Order::Act).into_iter().collect();
             }

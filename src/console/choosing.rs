@@ -1,12 +1,11 @@
 //! What the application does with lists of actions: the palette and the help open over whatever is there, and do what is chosen in them.
 
-use crossterm::event::{KeyCode, KeyEvent};
+use crossterm::event::KeyEvent;
 
 use super::app::App;
 use super::dialogs::help::Help;
 use super::dialogs::palette::{Palette, offers};
 use super::dialogs::repeat_in_form;
-use super::keymap::Chord;
 use super::screens::ScreenName;
 use super::{Action, Effect, KeyContext, Keys, Orders, dialog};
 
@@ -53,17 +52,7 @@ impl App {
     pub(super) fn say_nothing_done(&mut self, action: Action) {
         use Action::{Back, Bottom, DetailDown, DetailUp, Down, PageDown, PageUp, Top, Up};
         if !matches!(action, Back | Bottom | DetailDown | DetailUp | Down | PageDown | PageUp | Top | Up) {
-            let words = self.cx.settings.keymap.binding(action).map_or("", |binding| &binding.words).to_owned();
-            let key = self.cx.key(action);
-            self.cx.hint(format!("{key} ({words}) has nothing to do here now."));
-        }
-    }
-
-    /// Says that a key means nothing where one is, as far as somebody may have meant something by it.
-    pub(super) fn say_unknown(&mut self, key: KeyEvent) {
-        if let KeyCode::Char(_) | KeyCode::F(_) = key.code {
-            let help = self.cx.key(Action::Help);
-            self.cx.hint(format!("{} means nothing here: {help} shows the keys.", Chord::from(key)));
+            self.cx.hint_idle(action);
         }
     }
 

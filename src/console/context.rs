@@ -3,12 +3,14 @@
 use std::collections::HashMap;
 
 use chrono::Duration;
+use crossterm::event::{KeyCode, KeyEvent};
 
 use super::auto_rules::AutoRules;
 use super::calls::Calls;
-use super::decisions::{Decisions, PendingDecision};
+use super::decisions::Decisions;
 use super::exports::Exports;
 use super::journal_feed::JournalFeed;
+use super::keymap::Chord;
 use super::network_trouble::NetworkTroubles;
 use super::notes::NoteList;
 use super::runs::Runs;
@@ -134,6 +136,21 @@ impl AppContext {
         self.toasts.notify(Tone::Note, text, None, self.now);
     }
 
+    /// Says that an action does nothing where one is.
+    pub fn hint_idle(&mut self, action: Action) {
+        let words = self.settings.keymap.binding(action).map_or("", |binding| &binding.words).to_owned();
+        let key = self.key(action);
+        self.hint(format!("{key} ({words}) has nothing to do here now."));
+    }
+
+    /// Says that a key means nothing where one is, as far as somebody may have meant something by it.
+    pub fn hint_unknown(&mut self, key: KeyEvent) {
+        if let KeyCode::Char(_) | KeyCode::F(_) = key.code {
+            let help = self.key(Action::Help);
+            self.hint(format!("{} means nothing here: {help} shows the keys.", Chord::from(key)));
+        }
+    }
+
     fn tell(&mut self, tone: Tone, text: String, alert: Option<&Alert>) {
         self.said = true;
         let words = mask_card_numbers(&text).into_owned();
@@ -156,13 +173,6 @@ impl AppContext {
         let draft = Draft { comments: mask_card_numbers(&draft.comments).into_owned(), ..draft };
         self.drafts.insert(alert, draft.clone());
         vec![Effect::Keep(Keep::Draft(alert, draft))]
-    }
-
-    /// Forgets that an alert's decision was refused: somebody has seen to it.
-    pub fn dismiss(&mut self, alert: AlertId) -> Vec<Effect> {
-        let refused = self.decisions.of(alert).map(PendingDecision::journal_key);
-        let decision = refused.filter(|_| self.decisions.dismiss(alert));
-        decision.map(|decision| Effect::Keep(Keep::Journal(JournalStep::Dismissed { decision }))).into_iter().collect()
     }
 
     /// Drops what was typed for an alert.

@@ -306,7 +306,8 @@ impl Parts<'_> {
             State::Staged(_) | State::Waiting => self.offer(format!("{}  takes it back", self.draw.key(Action::Undo)), Some(Action::Undo)),
             State::Refused(_) => {
                 let keys = [Action::Refund, Action::NotRefunded, Action::Invalid].map(|action| self.draw.key(action)).join(" ");
-                self.offer(format!("{keys}  resolve again   {}  read", self.draw.key(Action::Back)), None);
+                let seen_to = [Action::ShowActivity, Action::Dismiss].map(|action| self.draw.key(action)).join(" ");
+                self.offer(format!("{keys}  resolve again   {seen_to}  seen to"), None);
             }
             State::Sending | State::Checking(_) => {}
         }

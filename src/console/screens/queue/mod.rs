@@ -238,8 +238,6 @@ fn back(queue: &mut Queue, cx: &mut AppContext) -> Vec<Effect> {
         queue.marked.clear();
     } else if queue.is_set_aside() {
         return queue.restore(cx.now);
-    } else if let Some(id) = queue.current().map(|alert| alert.id) {
-        return cx.dismiss(id);
     }
     Vec::new()
 }
