@@ -2,7 +2,7 @@
 
 use avert::domain::resolution::{Decision, InvalidReason};
 use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, AlertStatus, Dialect, Provider, Resolution};
+use avert::domain::{Alert, AlertId, AlertStatus, Dialect, Outcome, Provider, Resolution};
 use avert::service::{OutcomeUnknown, ServiceError};
 use chrono::Duration;
 
@@ -287,6 +287,53 @@ fn the_cursor_moves_among_the_alerts_of_the_case_and_esc_goes_back_to_the_list()
     assert!(copied.contains("Copied 00000000-0000-0000-0000-0000000007d1"), "{copied}");
     assert_eq!(rig.current(), before);
     assert!(!rig.screen().contains("3 alerts on one payment"), "{}", rig.screen());
+}
+
+#[test]
+fn a_key_that_means_nothing_in_the_case_says_so_and_one_goes_to_the_alert_that_is_warned_of() {
+    let mut rig = Rig::new(three());
+    rig.press("enter");
+    let here = |rig: &mut Rig| rig.screen().lines().find(|line| line.contains('▌')).unwrap_or_default().to_owned();
+    let before = here(&mut rig);
+
+    rig.press("K");
+    let unknown = rig.screen();
+    rig.press("s");
+    let idle = rig.screen();
+    rig.press("w");
+
+    assert!(unknown.contains("K means nothing here"), "{unknown}");
+    assert!(idle.contains("has nothing to do here now"), "{idle}");
+    assert_ne!(here(&mut rig), before);
+    assert!(here(&mut rig).contains("SIB"), "{}", rig.screen());
+}
+
+#[test]
+fn an_invalid_answer_is_never_told_as_a_refund() {
+    let mut alerts = three();
+    let word = |alert: &mut Alert, status, outcome: &str, refunded: &str, reason: Option<&str>| {
+        alert.status = status;
+        alert.outcome = Some(Outcome {
+            alert_id: alert.id,
+            action_time: Some(clock().now() - Duration::hours(1)),
+            outcome: outcome.to_owned(),
+            refunded: refunded.to_owned(),
+            dispute_reason_code: reason.map(str::to_owned),
+            ..Outcome::default()
+        });
+    };
+    let [.., verifi, cdrn] = alerts.as_mut_slice() else { unreachable!("two siblings") };
+    word(verifi, AlertStatus::Invalid, "previously_refunded", "refunded", Some("previously_refunded"));
+    word(cdrn, AlertStatus::Invalid, "other", "not refunded", Some("duplicate"));
+    let mut rig = Rig::new(alerts);
+
+    rig.press("enter");
+
+    let screen = rig.screen();
+    let row = |id: &str| screen.lines().find(|line| line.contains(id)).unwrap_or_default();
+    assert!(row("SIB2001").contains("invalid: previously refunded 1 h ago"), "{screen}");
+    assert!(row("SIB2002").contains("invalid: duplicate 1 h ago"), "{screen}");
+    assert!(!screen.contains("VERIFI: refunded"), "{screen}");
 }
 
 #[test]

@@ -63,6 +63,25 @@ fn the_case_shows_the_order_too() {
 }
 
 #[test]
+fn in_the_case_an_order_is_taken_off_and_its_suggestion_taken_by_the_keys_that_stand_there() {
+    let (_directory, mut rig) = rig(|alert| vec![order_of(alert, "NW-1", OrderState::Shipped)]);
+    rig.press("enter");
+
+    let shown = rig.screen();
+    rig.press("t");
+    let form = rig.screen();
+    rig.press("esc U");
+    let taken_off = rig.screen();
+
+    assert!(shown.contains("t  not refunded") && shown.contains("U  not this order"), "{shown}");
+    assert!(form.contains("Resolve") && form.contains("(•) not refunded"), "{form}");
+    assert!(
+        taken_off.contains("Order NW-1 was taken off this alert.") && taken_off.contains("no other order of the shop fits"),
+        "{taken_off}"
+    );
+}
+
+#[test]
 fn a_refunded_order_suggests_the_reason_and_one_key_opens_the_form_so() {
     let (_directory, mut rig) = rig(|alert| vec![order_of(alert, "NW-1", OrderState::Refunded)]);
 

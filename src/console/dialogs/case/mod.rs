@@ -5,6 +5,7 @@ mod timeline;
 
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseEventKind};
 use ratatui::Frame;
@@ -13,11 +14,13 @@ use ratatui::layout::Rect;
 
 use super::many_form::{self, AnswerScope};
 use super::resolve_form::Choice;
+use super::resolve_form::suggested::suggested;
 use super::{copy_menu, links_menu};
 use super::{note_form, snooze_menu};
 use crate::console::dialog::run;
 use crate::console::screens::ScreenName;
 use crate::console::screens::queue::facts::Facts;
+use crate::console::screens::queue::orders::change_match;
 use crate::console::screens::queue::state::Queue;
 use crate::console::{Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Message, Order, Orders, Reply, Tone, dialog};
 use crate::domain::duplicate::{self, DuplicateEvidence};
@@ -192,10 +195,37 @@ impl CaseDialog {
             // What leads elsewhere leaves the case.
             Action::Find | Action::GoToTold => return vec![Order::Close, Order::Act(action)],
             action if ScreenName::of(action).is_some() => return vec![Order::Close, Order::Act(action)],
+            Action::Unmatch => return run(change_match(self.current(), self.facts_here(), cx)),
+            Action::Suggested => return self.take_suggestion(cx),
+            Action::GoToWarned => match duplicate::of(self.current(), &self.alerts).first().map(|warned| warned.id) {
+                Some(id) => self.go_to(self.alerts.iter().position(|alert| alert.id == id).unwrap_or(0)),
+                None => cx.hint_idle(action),
+            },
             action if is_everywhere(action) => return vec![Order::Act(action)],
-            _ => {}
+            action => cx.hint_idle(action),
         }
         Vec::new()
+    }
+
+    /// What is known around the alert under the cursor.
+    fn facts_here(&self) -> &Facts {
+        static NOTHING: LazyLock<Facts> = LazyLock::new(Facts::default);
+        self.facts.get(&self.cursor).unwrap_or(&NOTHING)
+    }
+
+    /// Opens the form as it is suggested for the alert under the cursor; where the case has others, each gets what follows from it.
+    fn take_suggestion(&self, cx: &mut AppContext) -> Orders {
+        let alert = self.current();
+        if self.alerts.len() == 1 && self.in_queue == Some(alert.id) {
+            return vec![Order::Act(Action::Suggested)];
+        }
+        match suggested(alert, self.facts_here(), cx) {
+            Some((decision, _)) => self.decide(decision.into(), cx),
+            None => {
+                cx.hint_idle(Action::Suggested);
+                Vec::new()
+            }
+        }
     }
 
     /// Opens the form that decides: the alert's own where it is alone, else the one for the case.
@@ -221,7 +251,10 @@ impl CaseDialog {
         }
         match cx.settings.keymap.action(&CONTEXTS, key.into()) {
             Some(action) => self.act(action, cx),
-            None => Vec::new(),
+            None => {
+                cx.hint_unknown(key);
+                Vec::new()
+            }
         }
     }
 
@@ -306,6 +339,9 @@ impl Dialog for CaseDialog {
             Action::GoToTold => cx.toasts.about().is_some(),
             Back | CopyId | CopyJson | DetailDown | DetailUp | Find | GoToAlert | Note | OpenLink | PageDown | PageUp | Raw => true,
             Action::Snooze => self.alerts.iter().any(|alert| alert.outcome.is_none()),
+            Action::Suggested => !cx.place.read_only && suggested(self.current(), self.facts_here(), cx).is_some(),
+            Action::Unmatch => self.facts_here().orders.as_ref().is_some_and(Result::is_ok),
+            Action::GoToWarned => !duplicate::of(self.current(), &self.alerts).is_empty(),
             action => ScreenName::of(action).is_some() || is_everywhere(action),
         }
     }

@@ -1,29 +1,38 @@
 //! Which of the shop's orders the cursor's alert is on, as far as a person says it.
 
+use super::facts::Facts;
 use super::state::Queue;
 use crate::console::effects::MatchChange;
 use crate::console::{AppContext, Effect, Tone};
+use crate::domain::Alert;
 
 impl Queue {
-    /// Takes the order that is shown off the alert; where none is left, those that were taken off match again.
+    /// [`change_match`] of the cursor's alert.
     pub fn change_match(&self, cx: &mut AppContext) -> Vec<Effect> {
-        let Some(alert) = self.current().filter(|alert| self.facts.alert == Some(alert.id)) else { return Vec::new() };
-        let matched = self.facts.orders.as_ref().and_then(|matched| matched.as_ref().ok());
-        let change = match matched.map(|matched| (matched.matches.first(), matched.unmatched.is_empty())) {
-            Some((Some(found), _)) => {
-                let order = found.order.order_id.clone();
-                cx.notify(Tone::Note, format!("Order {order} was taken off this alert."));
-                MatchChange::Unmatch(order, cx.now)
-            }
-            Some((None, false)) => {
-                cx.notify(Tone::Note, "What was taken off this alert matches again.");
-                MatchChange::MatchAgain
-            }
-            Some((None, true)) | None => {
-                cx.notify(Tone::Note, "No order of the shop is shown for this alert.");
-                return Vec::new();
-            }
-        };
-        vec![Effect::MatchOrders(Box::new(alert.clone()), Some(change))]
+        self.current().map_or_else(Vec::new, |alert| change_match(alert, &self.facts, cx))
     }
+}
+
+/// Takes the order that is shown off an alert; where none is left, those that were taken off match again.
+pub fn change_match(alert: &Alert, facts: &Facts, cx: &mut AppContext) -> Vec<Effect> {
+    if facts.alert != Some(alert.id) {
+        return Vec::new();
+    }
+    let matched = facts.orders.as_ref().and_then(|matched| matched.as_ref().ok());
+    let change = match matched.map(|matched| (matched.matches.first(), matched.unmatched.is_empty())) {
+        Some((Some(found), _)) => {
+            let order = found.order.order_id.clone();
+            cx.notify(Tone::Note, format!("Order {order} was taken off this alert."));
+            MatchChange::Unmatch(order, cx.now)
+        }
+        Some((None, false)) => {
+            cx.notify(Tone::Note, "What was taken off this alert matches again.");
+            MatchChange::MatchAgain
+        }
+        Some((None, true)) | None => {
+            cx.notify(Tone::Note, "No order of the shop is shown for this alert.");
+            return Vec::new();
+        }
+    };
+    vec![Effect::MatchOrders(Box::new(alert.clone()), Some(change))]
 }
