@@ -1,21 +1,22 @@
 //! Full-text search over all fields: the text of each alert, by its index of trigrams where the server has one.
 //!
-//! Some of the newest alerts tell how common a word is. Where it is not, the index finds all that match, and they are put in order. Where it
+//! Some of the alerts tell how common a word is. Where it is not, the index finds all that match, and they are put in order. Where it
 //! is, each grade is asked for by itself, better ones first: of what waits for an answer and then of the rest, from the newest on until there
 //! is enough, or by the index where few are. It knows the ends of values: many alerts with a word inside do not hide a whole value.
 
 use uuid::Uuid;
 
-use super::conditions::literal;
+use super::conditions::{literal, push_order};
 use super::connection::Connection;
 use super::fault::Work;
 use super::rows::{read_by_ids, read_by_keys};
 use super::statements::{Sql, Value, cell, limit_of};
 use super::unit::Unit;
-use crate::domain::{Alert, FindQuery, MatchGrade, OrganizationId};
+use crate::domain::{Alert, FindQuery, MatchGrade, OrganizationId, SortOrder};
 use crate::store::searched::{EDGE, find_patterns, find_text};
 
-/// So many of the newest alerts that wait, and of the others, tell how common a word is.
+/// So many of the newest alerts that wait, and of the oldest others, tell how common a word is: the newest others lie behind all that wait,
+/// and most have lapsed a moment ago.
 const SAMPLE: i64 = 400;
 
 /// A word that so many of a sample have is common.
@@ -101,7 +102,7 @@ impl Search<'_> {
                     return Ok(found);
                 }
                 let hits = hits(share, grades);
-                found.extend(if hits.len() >= missing {
+                found.extend(if share == Share::Waiting && hits.len() >= missing {
                     hits.into_iter().take(missing).collect()
                 } else if hits.len() >= COMMON || !self.is_indexed(grades) {
                     self.walk(share, *grade, missing).await?
@@ -118,17 +119,17 @@ impl Search<'_> {
         !grades.contains(&MatchGrade::Inside) || self.query.words().iter().any(|word| word.chars().nth(2).is_some())
     }
 
-    /// What matches of the newest alerts of each share, in order.
+    /// What matches of some alerts of each share; of those that wait the newest, in order.
     async fn sample(&self) -> Work<Vec<Hit>> {
         let mut sql = Sql::new("SELECT a.id, a.waits, ");
         self.push_grade(&mut sql);
         sql.push(" FROM ((SELECT a.id, a.alert_time, true AS waits, a.find_text");
-        self.push_newest(&mut sql, Share::Waiting);
+        self.push_timed(&mut sql, Share::Waiting, SortOrder::Descending);
         sql.with(" LIMIT ", Value::Number(SAMPLE));
-        sql.push(") UNION ALL (SELECT a.id, a.alert_time, false, a.find_text FROM (SELECT a.key");
-        self.push_newest(&mut sql, Share::Rest);
+        sql.push(") UNION ALL (SELECT a.id, a.alert_time, false, a.find_text");
+        self.push_timed(&mut sql, Share::Rest, SortOrder::Ascending);
         sql.with(" LIMIT ", Value::Number(SAMPLE));
-        sql.push(") newest JOIN alert a ON a.key = newest.key)) a WHERE ");
+        sql.push(")) a WHERE ");
         self.push_match(&mut sql, MatchGrade::Inside);
         sql.push(" ORDER BY a.waits DESC, a.alert_time DESC, a.id DESC");
         self.conn
@@ -164,7 +165,7 @@ impl Search<'_> {
     /// The newest of one share that match exactly so well: those with a time, and behind them those without.
     async fn walk(&self, share: Share, grade: MatchGrade, most: usize) -> Work<Vec<Uuid>> {
         let mut sql = Sql::new("SELECT a.id FROM (SELECT a.key, a.alert_time, a.id");
-        self.push_newest(&mut sql, share);
+        self.push_timed(&mut sql, share, SortOrder::Descending);
         // Each row is read by itself, until there is enough.
         sql.push(" OFFSET 0) newest CROSS JOIN LATERAL (SELECT a.id, a.find_text FROM alert a WHERE a.key = newest.key OFFSET 0) a WHERE ");
         self.push_match(&mut sql, grade);
@@ -185,10 +186,11 @@ impl Search<'_> {
         Ok(found)
     }
 
-    /// FROM, WHERE and ORDER BY of a share's alerts with a time, from the newest on.
-    fn push_newest(&self, sql: &mut Sql, share: Share) {
+    /// FROM, WHERE and ORDER BY of a share's alerts with a time.
+    fn push_timed(&self, sql: &mut Sql, share: Share, order: SortOrder) {
         sql.with(" FROM alert a WHERE a.organization = ", Value::Number(self.organization));
-        sql.push(&format!(" AND {} AND a.alert_time IS NOT NULL ORDER BY a.alert_time DESC, a.id DESC", share.condition()));
+        sql.push(&format!(" AND {} AND a.alert_time IS NOT NULL", share.condition()));
+        push_order(sql, Some("a.alert_time"), order);
     }
 
     /// How well an alert matches that does, as the place of the grade.

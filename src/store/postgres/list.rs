@@ -252,11 +252,10 @@ async fn skip_days(conn: &Connection, wanted: &Wanted, part: Part) -> Work<(Want
     let mut sql = Sql::new("SELECT a.day, sum(a.alerts)::bigint");
     wanted.push_counts(&mut sql);
     sql.with(" AND a.day < ", Value::Number(NO_DAY));
-    sql.push(" GROUP BY a.day ORDER BY a.day");
-    let mut days: Vec<(i64, i64)> = conn.made(&sql, |row| Ok((row.try_get(0)?, row.try_get(1)?))).await?;
-    if part.sort.order == SortOrder::Descending {
-        days.reverse();
-    }
+    sql.push(&format!(" GROUP BY a.day HAVING sum(a.alerts) > 0 ORDER BY a.day {}", direction(part.sort.order)));
+    // Each of these days has an alert at least.
+    sql.with(" LIMIT ", Value::Number(limit_of(part.offset.saturating_add(1))));
+    let days: Vec<(i64, i64)> = conn.made(&sql, |row| Ok((row.try_get(0)?, row.try_get(1)?))).await?;
     let mut skipped = 0;
     for (day, alerts) in days {
         let alerts = alerts.unsigned_abs();
