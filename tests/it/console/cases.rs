@@ -296,13 +296,13 @@ fn a_key_that_means_nothing_in_the_case_says_so_and_one_goes_to_the_alert_that_i
     let here = |rig: &mut Rig| rig.screen().lines().find(|line| line.contains('▌')).unwrap_or_default().to_owned();
     let before = here(&mut rig);
 
-    rig.press("K");
+    rig.press("%");
     let unknown = rig.screen();
     rig.press("s");
     let idle = rig.screen();
     rig.press("w");
 
-    assert!(unknown.contains("K means nothing here"), "{unknown}");
+    assert!(unknown.contains("% means nothing here"), "{unknown}");
     assert!(idle.contains("has nothing to do here now"), "{idle}");
     assert_ne!(here(&mut rig), before);
     assert!(here(&mut rig).contains("SIB"), "{}", rig.screen());

@@ -127,7 +127,7 @@ fn a_network_that_the_engine_waits_for_is_named_whoever_decided() {
 }
 
 #[test]
-fn a_decision_that_a_network_did_not_take_stands_in_the_header_until_it_was_read() {
+fn a_decision_that_a_network_did_not_take_stands_in_the_header_until_it_is_seen_to() {
     let mut rig = Rig::new(morning(clock().now()));
     let provider = rig.service.alert(rig.current()).unwrap().provider;
     rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed("it refused: closed".to_owned())));
@@ -137,6 +137,9 @@ fn a_decision_that_a_network_did_not_take_stands_in_the_header_until_it_was_read
     let refused = header(&mut rig);
     assert!(refused.contains(&format!("▲ {provider}: not recorded, 14:03")), "{refused}");
     rig.press("k esc esc");
+    let left = header(&mut rig);
+    assert_eq!(left, refused, "going back sees to nothing");
+    rig.press("4 x 1");
     let read = header(&mut rig);
     assert!(read.contains("● live"), "{read}");
 }
