@@ -13,8 +13,8 @@ use super::worker::locked;
 use crate::domain::SharedAlert;
 use crate::store::{StoreError, StoreResult};
 
-/// How many alerts are kept: what a desk looks at over and over, in some 3 MB.
-const MOST: NonZeroUsize = NonZeroUsize::new(1_024).unwrap();
+/// How many alerts are kept: what a desk looks at over and over, in some 1 MB. More of them, kept for long, keep the memory around them too.
+const MOST: NonZeroUsize = NonZeroUsize::new(256).unwrap();
 
 /// Alerts read lately, for all readers of a database.
 #[derive(Clone)]

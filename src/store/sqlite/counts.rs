@@ -2,7 +2,7 @@
 //!
 //! A reader reads only those counts again that changed since it last looked, so its memory is always of the snapshot it reads from.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, btree_map};
+use std::collections::{BTreeMap, HashMap, btree_map};
 use std::ops::Range;
 
 use rusqlite::{Connection, params};
@@ -123,8 +123,8 @@ struct Counts {
     /// The cells of each day, by position.
     days: BTreeMap<i64, Vec<(u32, u32)>>,
     totals: Vec<u64>,
-    /// The days on which each cell has alerts.
-    dates: Vec<BTreeSet<i64>>,
+    /// The days on which each cell has alerts, in order.
+    dates: Vec<Vec<i64>>,
     entries: usize,
 }
 
@@ -136,16 +136,18 @@ impl Counts {
                 let position = u32::try_from(self.cells.len()).map_err(|_| StoreError::Corrupt("too many kinds of alerts".to_owned()))?;
                 self.cells.push(cell);
                 self.totals.push(0);
-                self.dates.push(BTreeSet::new());
+                self.dates.push(Vec::new());
                 self.positions.insert(cell, position);
                 position
             }
         };
         let dates = &mut self.dates[position as usize];
-        if alerts > 0 {
-            dates.insert(day);
-        } else {
-            dates.remove(&day);
+        match dates.binary_search(&day) {
+            Err(at) if alerts > 0 => dates.insert(at, day),
+            Ok(at) if alerts == 0 => {
+                dates.remove(at);
+            }
+            _ => {}
         }
         let day = self.days.entry(day).or_default();
         let total = &mut self.totals[position as usize];
@@ -169,9 +171,11 @@ impl Counts {
 
     /// The days from the first with matches to the last, the end excluded.
     fn extent(&self, wanted: &[bool], within: &Range<i64>) -> Option<Range<i64>> {
-        let dates = || self.dates.iter().zip(wanted).filter(|(_, wanted)| **wanted).map(|(dates, _)| dates.range(within.clone()));
-        let first = dates().filter_map(|mut dates| dates.next().copied()).min()?;
-        let last = dates().filter_map(|mut dates| dates.next_back().copied()).max()?;
+        let dates = self.dates.iter().zip(wanted).filter(|(_, wanted)| **wanted).filter_map(|(dates, _)| {
+            let (from, until) = (dates.partition_point(|day| *day < within.start), dates.partition_point(|day| *day < within.end));
+            Some((*dates[from..until].first()?, dates[until - 1]))
+        });
+        let (first, last) = dates.reduce(|(first, last), (from, until)| (first.min(from), last.max(until)))?;
         Some(first..last + 1)
     }
 }
