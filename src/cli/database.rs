@@ -26,11 +26,14 @@ const PASSWORDS: &str = "PGPASSFILE";
 /// Up to here nothing is said of what is waited for.
 const MOMENT: Duration = Duration::from_millis(400);
 
+/// How much of a SQLite file each reader of a console keeps in memory: what it shows is read once.
+const CONSOLE_CACHE_KIB: u32 = 3_072;
+
 /// How often what is said while waiting moves.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Opens the database; a SQLite file is made where there is none.
-pub(super) async fn open(home: &Home, settings: &Settings) -> anyhow::Result<SharedStore> {
+/// Opens the database; a SQLite file is made where there is none. Where a console alone reads it, little of it is kept in memory.
+pub(super) async fn open(home: &Home, settings: &Settings, console: bool) -> anyhow::Result<SharedStore> {
     let named_key = named_key_file(settings);
     match &home.database {
         DatabaseLocation::Sqlite(file) => {
@@ -41,7 +44,10 @@ pub(super) async fn open(home: &Home, settings: &Settings) -> anyhow::Result<Sha
                 let check = check.lock().ok().and_then(|mut check| check.take());
                 let _ = check.map(|check| check.send(bytes));
             });
-            let options = SqliteOptions { secret_key_file, before_check, ..SqliteOptions::file(file, Arc::new(EventBody)) };
+            let mut options = SqliteOptions { secret_key_file, before_check, ..SqliteOptions::file(file, Arc::new(EventBody)) };
+            if console {
+                options.reader_cache_kib = CONSOLE_CACHE_KIB;
+            }
             let opening = tokio::task::spawn_blocking(move || SqliteStore::open(&options));
             Ok(with_word_of_check(opening, checked).await.context("opening the database failed")??)
         }

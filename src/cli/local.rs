@@ -38,7 +38,7 @@ impl Local {
     /// Opens what is there; an error where nothing is.
     pub(super) async fn existing(context: &Context) -> anyhow::Result<Self> {
         context.home.require_data()?;
-        match Self::open(&context.home, &context.settings).await {
+        match Self::open(&context.home, &context.settings, false).await {
             Ok(local) => Ok(local),
             Err(error) => Err(database::nothing_kept(&context.home).await.map_or(error, Into::into)),
         }
@@ -54,9 +54,18 @@ impl Local {
 
     /// Opens what is there, or makes it and says so: a mistyped place is seen at once.
     pub(super) async fn making(context: &Context) -> anyhow::Result<Self> {
+        Self::made(context, false).await
+    }
+
+    /// The same for a console alone.
+    pub(super) async fn for_console(context: &Context) -> anyhow::Result<Self> {
+        Self::made(context, true).await
+    }
+
+    async fn made(context: &Context, console: bool) -> anyhow::Result<Self> {
         let home = &context.home;
         let missing = home.missing_directory();
-        let local = Self::open(home, &context.settings).await?;
+        let local = Self::open(home, &context.settings, console).await?;
         if let Some(directory) = missing {
             say(&format!("made a new data directory {}", directory.display()));
         }
@@ -64,10 +73,10 @@ impl Local {
     }
 
     /// Opens the database (making a file where there is none) and puts an engine on it.
-    pub(super) async fn open(home: &Home, settings: &Settings) -> anyhow::Result<Self> {
+    pub(super) async fn open(home: &Home, settings: &Settings, console: bool) -> anyhow::Result<Self> {
         let clock: SharedClock = Arc::new(SystemClock);
         let Networks { providers, pulls } = networks::networks(settings, variable, &clock)?;
-        let store = database::open(home, settings).await?;
+        let store = database::open(home, settings, console).await?;
         let engine = Engine::new(Arc::clone(&store), providers, clock, engine_settings(settings));
         engine.recall_clock().await?;
         engine.keep_gateways(networks::said(settings)).await?;

@@ -34,7 +34,7 @@ pub(super) async fn run(mut context: Context, args: MigrateArgs) -> anyhow::Resu
     let applied = match shown {
         // Whoever opens a file brings it up to date, with a backup before.
         DatabaseLocation::Sqlite(_) => {
-            open(home, &context.settings).await?.close();
+            open(home, &context.settings, true).await?.close();
             steps
         }
         DatabaseLocation::Postgres(address) => known(postgres::migrate::migrate(&with_password(address, home)?).await, shown)?,

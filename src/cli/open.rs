@@ -80,7 +80,7 @@ async fn open_once(context: &Context, args: &OpenArgs, signals: &mut Option<Sign
     }
     let rules = rules.acting(context.settings.console.auto_rules.clone(), "auto_rules in [console]".to_owned());
     let settings = with_rules(settings, &rules)?;
-    let local = Local::making(context).await?;
+    let local = Local::for_console(context).await?;
     let log = program_log::start(context, &context.home.data_dir)?;
     let caller = local.caller(context.organization(&args.organization)).await?.said_to_be(&context.user().unwrap_or_default());
     let known = local.engine.store().gateways().await?;

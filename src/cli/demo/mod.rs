@@ -105,7 +105,7 @@ async fn set_up(context: &Context, args: &DemoArgs, rules: RulesText, directory:
         ..Settings::default()
     };
     let log = program_log::start(context, &home.data_dir)?;
-    let local = Local::open(&home, &settings).await?;
+    let local = Local::open(&home, &settings, args.listen.is_none()).await?;
     let caller = local.engine.local_caller(None).await?.said_to_be(&context.user().unwrap_or_default());
     let acting = local.engine.acting_for(caller.clone());
     let receivers = receivers(&acting, &local.clock).await.context("the demo's receivers cannot be started")?;

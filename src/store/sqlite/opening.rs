@@ -46,6 +46,8 @@ pub struct SqliteOptions {
     pub secret_key_file: Option<PathBuf>,
     /// Told before every page of the database is looked at, which takes seconds for each gigabyte: how many bytes it has.
     pub before_check: Arc<dyn Fn(u64) + Send + Sync>,
+    /// How many pages of the database each reader keeps in memory, in KiB: a console alone asks for fewer than the callers of a service.
+    pub reader_cache_kib: u32,
 }
 
 impl SqliteOptions {
@@ -60,7 +62,7 @@ impl SqliteOptions {
     }
 
     fn at(location: Location, render: Arc<dyn RenderEvent>) -> Self {
-        Self { location, render, secret_key_file: None, before_check: Arc::new(|_| ()) }
+        Self { location, render, secret_key_file: None, before_check: Arc::new(|_| ()), reader_cache_kib: 8_192 }
     }
 }
 
@@ -119,7 +121,7 @@ fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
     let shared = Arc::new(Shared { render: Arc::clone(&options.render), data_key, database: identity, instances, _gate: gate });
     let (changes, _) = watch::channel(newest_change(&conn)?);
     let checkpointer = Arc::new(Checkpointer::start(&database)?);
-    let readers = Readers::start(&database)?;
+    let readers = Readers::start(&database, options.reader_cache_kib)?;
     let watcher = Watcher::start(&database, changes.clone())?;
     let writer = Writer::start(conn, Arc::clone(&shared), changes.clone(), Arc::clone(&checkpointer))?;
     let threads = Arc::new(Threads { writer, readers, checkpointer, watcher });

@@ -45,8 +45,10 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    fn open(database: &Path, alerts: AlertCache) -> StoreResult<Self> {
+    fn open(database: &Path, cache_kib: u32, alerts: AlertCache) -> StoreResult<Self> {
         let mut conn = open(database, Purpose::Read)?;
+        // A negative size is one in KiB.
+        conn.pragma_update(None, "cache_size", -i64::from(cache_kib))?;
         let budget = Budget::of(&mut conn)?;
         Ok(Self { conn, budget, dictionary: Dictionary::new(), counts: CountCache::default(), alerts })
     }
@@ -76,10 +78,10 @@ pub(super) struct Readers {
 
 impl Readers {
     /// Opens the connections and starts the threads.
-    pub(super) fn start(database: &Path) -> StoreResult<Self> {
+    pub(super) fn start(database: &Path, cache_kib: u32) -> StoreResult<Self> {
         let alerts = AlertCache::new();
-        let keyed = Lane::start("avert-reader", database, &alerts, KEYED_READERS, KEYED_BOUNDS)?;
-        let lists = Lane::start("avert-lists", database, &alerts, LIST_READERS, LIST_BOUNDS)?;
+        let keyed = Lane::start("avert-reader", database, cache_kib, &alerts, KEYED_READERS, KEYED_BOUNDS)?;
+        let lists = Lane::start("avert-lists", database, cache_kib, &alerts, LIST_READERS, LIST_BOUNDS)?;
         Ok(Self { rows: RowReader::open(database)?, keyed, lists })
     }
 
@@ -126,12 +128,12 @@ struct Lane {
 }
 
 impl Lane {
-    fn start(name: &str, database: &Path, alerts: &AlertCache, readers: usize, bounds: Bounds) -> StoreResult<Self> {
+    fn start(name: &str, database: &Path, cache_kib: u32, alerts: &AlertCache, readers: usize, bounds: Bounds) -> StoreResult<Self> {
         let state = QueueState { jobs: FairQueue::new(bounds), closed: false };
         let queue = Arc::new(Queue { state: Mutex::new(state), changed: Condvar::new() });
         let mut threads = Vec::with_capacity(readers);
         for number in 0..readers {
-            let (reader, queue) = (Reader::open(database, alerts.clone())?, Arc::clone(&queue));
+            let (reader, queue) = (Reader::open(database, cache_kib, alerts.clone())?, Arc::clone(&queue));
             let thread = std::thread::Builder::new().name(format!("{name}-{number}")).spawn(move || run(reader, &queue));
             threads.push(thread.map_err(|error| StoreError::Unavailable(format!("no thread for reading: {error}")))?);
         }
