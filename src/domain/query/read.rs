@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use chrono::NaiveDate;
 
-use super::words::{DEFAULT_SORT, Key, Vocabulary, amount_comparison, key_before_colon, parse_day, read_currency, read_sort, read_type};
+use super::words::{
+    DEFAULT_SORT, Key, Vocabulary, amount_comparison, key_before_colon, parse_day, read_currency, read_sort, read_type, unknown_comparison,
+};
 use crate::domain::{AlertFilter, AlertStatus, Amount, Comparison, Provider, Sort};
 
 /// A query error: what is wrong with one word, and what is allowed.
@@ -79,7 +81,10 @@ impl Word<'_> {
         match self.key {
             Some(typed) => Key::known(typed).ok_or_else(|| unknown_key(self, typed, vocabulary)),
             None if amount_comparison(self.text).is_some() => Ok(Key::Amount),
-            None => Ok(Key::Text),
+            None => match unknown_comparison(self.text) {
+                Some(name) => Err(not_compared(self, name)),
+                None => Ok(Key::Text),
+            },
         }
     }
 }
@@ -158,6 +163,11 @@ fn quoted(inside: &str) -> Option<(String, usize)> {
 fn unknown_key(word: &Word<'_>, typed: &str, vocabulary: Vocabulary) -> QueryError {
     let keys = vocabulary.words().collect::<Vec<_>>().join(", ");
     word.error(format!("there is no {typed}; there are {keys}. To search for it as text, put it in quotes"))
+}
+
+fn not_compared(word: &Word<'_>, name: &str) -> QueryError {
+    let what = if name.is_empty() { "nothing stands before the sign".to_owned() } else { format!("{name} is not compared") };
+    word.error(format!("{what}: {}. To search for it as text, put it in quotes", Key::Amount.takes()))
 }
 
 /// Takes `amount<25` in.
@@ -319,6 +329,9 @@ mod tests {
     #[case("issuer:", "issuer:", "missing")]
     #[case("colour:5", "colour:5", "company, amount, currency, issuer, mcc, sort")]
     #[case("amount:5 currency:EUR", "amount:5", "takes no colon: a comparison")]
+    #[case("amont<25 currency:EUR", "amont<25", "amont is not compared")]
+    #[case("amount < 25 currency:EUR", "<", "nothing stands before the sign")]
+    #[case("amount <25 currency:EUR", "<25", "nothing stands before the sign")]
     fn an_error_of_a_rules_query_names_the_word_too(#[case] text: &str, #[case] word: &str, #[case] says: &str) {
         let error = parse(text, Vocabulary::Desk).unwrap_err();
 
@@ -328,6 +341,7 @@ mod tests {
 
     #[rstest]
     #[case("\"amount<5\"", "\"amount<5\"")]
+    #[case("\"a<5\" a<b <a", "\"a<5 a<b <a\"")]
     #[case("STATUS:Open status:open,expired", "status:open,expired")]
     #[case("type:VERIFI_DISPUTE_NOTICE", "type:dispute_notice")]
     #[case("type:fraud-notice", "type:fraud_notice")]

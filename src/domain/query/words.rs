@@ -141,6 +141,16 @@ pub(super) fn amount_comparison(word: &str) -> Option<(Comparison, &str)> {
     Comparison::ALL.into_iter().find_map(|comparison| Some((comparison, rest.strip_prefix(comparison.sign())?)))
 }
 
+/// What stands before the sign of a word that reads like a comparison of an amount and is none, such as `amont<25`; nothing where blanks
+/// part it from its sign.
+pub(super) fn unknown_comparison(word: &str) -> Option<&str> {
+    let letters = word.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(word.len());
+    let (name, rest) = word.split_at(letters);
+    let than = Comparison::ALL.into_iter().find_map(|comparison| rest.strip_prefix(comparison.sign()))?;
+    let compares = than.starts_with(|c: char| c.is_ascii_digit()) || name.is_empty() && than.is_empty();
+    (compares && amount_comparison(word).is_none()).then_some(name)
+}
+
 /// Reads a currency code: three letters, in any letter case.
 pub(super) fn read_currency(text: &str) -> Option<Currency> {
     let code = text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_alphabetic());
@@ -229,7 +239,7 @@ pub(super) fn quoted_value(text: &str) -> String {
 pub(super) fn quoted_text(text: &str) -> String {
     let plain = |word: &str| {
         let is_value = !word.is_empty() && !word.starts_with('"') && !word.contains(char::is_whitespace);
-        is_value && key_before_colon(word).is_none() && amount_comparison(word).is_none()
+        is_value && key_before_colon(word).is_none() && amount_comparison(word).is_none() && unknown_comparison(word).is_none()
     };
     if text.split(' ').all(plain) { text.to_owned() } else { quoted(text) }
 }
