@@ -27,6 +27,7 @@ impl SettingsKeeper for SettingsFile {
             SettingValue::Word(word) => word.into(),
             SettingValue::Number(number) => i64::from(number).into(),
             SettingValue::Flag(flag) => flag.into(),
+            SettingValue::Hours(hours) => hours.map_or_else(String::new, |hours| hours.to_string()).into(),
         };
         change(&self.path, table, key, value)
     }
@@ -144,7 +145,8 @@ mod tests {
                 SettingsFile::at(path.clone()).keep(setting.table, setting.key, *value).unwrap();
 
                 let text = fs::read_to_string(&path).unwrap();
-                assert!(Settings::parse(&text, &path).is_ok() && text.contains(&value.to_string()), "{text}");
+                let written = if *value == SettingValue::Hours(None) { "\"\"".to_owned() } else { value.to_string() };
+                assert!(Settings::parse(&text, &path).is_ok() && text.contains(&written), "{text}");
             }
         }
     }

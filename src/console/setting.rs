@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::domain::QuietHours;
+
 /// The value of a setting, as the settings file has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SettingValue {
@@ -11,6 +13,8 @@ pub enum SettingValue {
     Number(u32),
     /// Yes or no.
     Flag(bool),
+    /// Hours of the day, or none.
+    Hours(Option<QuietHours>),
 }
 
 impl fmt::Display for SettingValue {
@@ -19,6 +23,8 @@ impl fmt::Display for SettingValue {
             Self::Word(word) => f.write_str(word),
             Self::Number(number) => number.fmt(f),
             Self::Flag(flag) => flag.fmt(f),
+            Self::Hours(Some(hours)) => hours.fmt(f),
+            Self::Hours(None) => f.write_str("none"),
         }
     }
 }

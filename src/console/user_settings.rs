@@ -7,6 +7,7 @@ use super::notices::DesktopSequence;
 use super::setting::SettingValue;
 use super::theme::ThemeName;
 use super::times::ShownClocks;
+use crate::domain::QuietHours;
 
 /// A setting that can be changed here.
 #[derive(Debug)]
@@ -33,7 +34,7 @@ impl PartialEq for UserSetting {
     }
 }
 
-use SettingValue::{Flag, Number, Word};
+use SettingValue::{Flag, Hours, Number, Word};
 
 /// Every one, in the order of the screen.
 pub const USER_SETTINGS: &[UserSetting] = &[
@@ -196,6 +197,24 @@ pub const USER_SETTINGS: &[UserSetting] = &[
         apply: |preferences, value| {
             if let Number(minutes) = value {
                 preferences.notices.before = chrono::Duration::minutes(minutes.into());
+            }
+        },
+    },
+    UserSetting {
+        table: "notices",
+        key: "quiet",
+        variable: "",
+        label: "quiet hours",
+        options: &[
+            (Hours(None), "it may ring at any time"),
+            (Hours(Some(QuietHours::of_hours(18, 8))), "by this machine's clock: neither bell nor messages on the desktop"),
+            (Hours(Some(QuietHours::of_hours(20, 8))), "by this machine's clock: neither bell nor messages on the desktop"),
+            (Hours(Some(QuietHours::of_hours(22, 7))), "by this machine's clock: neither bell nor messages on the desktop"),
+        ],
+        current: |preferences| Hours(preferences.notices.quiet),
+        apply: |preferences, value| {
+            if let Hours(quiet) = value {
+                preferences.notices.quiet = quiet;
             }
         },
     },

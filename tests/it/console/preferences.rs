@@ -149,7 +149,9 @@ fn notices_are_switched_where_the_console_is() {
     let mut rig = settings(Made::default());
 
     rig.press("j j j j j j enter down enter");
+    rig.press("G k enter end enter");
     rig.press("G enter end enter");
 
-    assert_eq!(kept(&rig), [("bell", SettingValue::Flag(false)), ("before_minutes", SettingValue::Number(120))]);
+    let night = SettingValue::Hours("22:00-07:00".parse().ok());
+    assert_eq!(kept(&rig), [("bell", SettingValue::Flag(false)), ("before_minutes", SettingValue::Number(120)), ("quiet", night)]);
 }
