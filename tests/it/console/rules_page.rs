@@ -146,7 +146,7 @@ fn enter_lists_what_a_rule_wants_where_a_list_can_be_asked_for_it_and_else_says_
     let listed = rig.screen();
 
     assert!(refused.contains("The Queue cannot list what small matches") && refused.contains("SUGGESTS"), "{refused}");
-    assert!(listed.contains("descriptor:\"ACME STREAM\"") && listed.contains("by deadline"), "{listed}");
+    assert!(listed.contains("status:open") && listed.contains("descriptor:\"ACME STREAM\"") && listed.contains("by deadline"), "{listed}");
 }
 
 #[test]

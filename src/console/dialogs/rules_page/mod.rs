@@ -179,12 +179,13 @@ impl RulesPage {
         vec![Effect::Rehearse(self.rehearsals, cx.settings.rules.clone(), REHEARSED_DAYS, cx.now).into()]
     }
 
-    /// Goes to the Queue with the rule's query as its filter.
+    /// Goes to the Queue with what waits of the rule, which is what its line counts; where it wants nothing that waits, with all it matches.
     fn list(&self, cx: &mut AppContext) -> Orders {
         let Some(rule) = self.rule(cx).cloned() else { return Vec::new() };
         match cx.views.read(&rule.text) {
             Ok((filter, sort)) => {
                 let mut outcome = self.leave(Action::ShowQueue);
+                let filter = rule.waiting(cx.views.vocabulary).unwrap_or(filter);
                 outcome.push(Message::List(filter, sort).into());
                 outcome
             }
