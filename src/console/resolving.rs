@@ -94,10 +94,7 @@ fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext)
     let mut outcome: Orders = step(decision.journal_key(), &event).map(record).into_iter().collect();
     if cx.runs.note(decision.key, &event, cx.now) {
         if cx.decisions.holds_others(decision.key) {
-            let words = format!(
-                "{}: the refund is not known to be recorded. What was to follow it waits here, not sent.",
-                subject(&decision.alert)
-            );
+            let words = format!("{}: {}. What was to follow it waits here, not sent.", subject(&decision.alert), of_refund(&event));
             cx.calls.failed(&decision.alert);
             cx.notify_about(&decision.alert, Tone::Bad, words);
         }
@@ -110,6 +107,18 @@ fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext)
         outcome.extend(tell(&decision.alert, &decision.resolution, event, cx));
     }
     outcome
+}
+
+/// What became of a refund that others were to follow.
+fn of_refund(event: &DecisionEvent) -> String {
+    match event {
+        DecisionEvent::Refused(why) => format!("the refund was not recorded: {}", why.trim_end_matches('.')),
+        DecisionEvent::Overtaken(alert) => format!("another was first, it is {}; the refund was not recorded", alert.status),
+        DecisionEvent::Kept(why) => format!("the refund was not sent: {}", why.trim_end_matches('.')),
+        DecisionEvent::Landed(_) | DecisionEvent::Unknown(_) | DecisionEvent::NothingSoFar(_) => {
+            "the refund is not known to be recorded".to_owned()
+        }
+    }
 }
 
 /// What follows from what became of a decision of a run: its list tells it, and the end of the run is told once.

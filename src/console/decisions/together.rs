@@ -67,6 +67,13 @@ impl Decisions {
         self.waiting().any(|decision| decision.after == Some(key))
     }
 
+    /// Whether it is certain of every decision that others wait here for that it was not recorded.
+    pub fn is_certain_of_firsts(&self) -> bool {
+        let firsts = self.waiting().filter_map(|decision| decision.after);
+        // One that another was faster with is no longer kept.
+        firsts.into_iter().all(|key| self.get(key).is_none_or(|first| matches!(first.state, State::Refused(_))))
+    }
+
     /// Whether those of this number are paused.
     pub fn is_paused(&self, number: u64) -> bool {
         self.paused.contains(&number)

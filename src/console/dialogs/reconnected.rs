@@ -94,7 +94,8 @@ impl Dialog for Reconnected {
         match self.why {
             WaitReason::NoAnswer => question.line("The service answers again", theme.strong),
             WaitReason::NotRecorded => {
-                question.line("The refund may not be recorded", theme.strong);
+                let certain = cx.decisions.is_certain_of_firsts();
+                question.line(if certain { "The refund was not recorded" } else { "The refund may not be recorded" }, theme.strong);
                 question.say("What was to follow it waits here, not sent: without the refund it may be wrong.", theme.plain);
             }
             WaitReason::Paused => {

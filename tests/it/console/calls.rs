@@ -239,11 +239,11 @@ fn what_was_to_follow_a_refund_does_not_leave_with_what_was_paused() {
     rig.press("ctrl-s");
     rig.advance(Duration::seconds(5));
 
-    assert!(about_refund.contains("The refund may not be recorded"), "{about_refund}");
+    assert!(about_refund.contains("The refund was not recorded"), "{about_refund}");
     assert!(asked.contains("A window closes while answers are paused") && asked.contains("2 decisions have waited"), "{asked}");
     assert_eq!(rig.sent(), 3, "the refund that was refused, and both that were paused");
     assert!(rig.service.alert(alerts[2].id).unwrap().outcome.is_none());
-    assert!(rig.screen().contains("The refund may not be recorded"), "{}", rig.screen());
+    assert!(rig.screen().contains("The refund was not recorded"), "{}", rig.screen());
 }
 
 #[test]

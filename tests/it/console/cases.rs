@@ -96,7 +96,7 @@ fn the_refund_leaves_first_and_the_others_as_its_duplicates_only_when_it_is_reco
 fn where_the_refund_is_refused_or_unknown_the_others_stay_here_and_are_asked_about() {
     let refused = ServiceError::ProviderFailed("closed by the issuer".to_owned());
     let unknown = ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told("time-out"));
-    for error in [refused, unknown] {
+    for (error, title) in [(refused, "The refund was not recorded"), (unknown, "The refund may not be recorded")] {
         let mut rig = Rig::new(three());
         rig.service.next_resolution(Fate::Refused(error));
         rig.press("enter r ctrl-s esc");
@@ -107,7 +107,7 @@ fn where_the_refund_is_refused_or_unknown_the_others_stay_here_and_are_asked_abo
         rig.press("ctrl-t");
         rig.advance(Duration::minutes(2));
 
-        assert!(asked.contains("The refund may not be recorded"), "{asked}");
+        assert!(asked.contains(title), "{asked}");
         assert_eq!((before, rig.sent()), (1, 1));
         assert_eq!(statuses(&rig)[1..], [AlertStatus::Open, AlertStatus::Open]);
     }
@@ -127,6 +127,27 @@ fn a_case_whose_decision_has_not_left_says_how_far_each_one_is_and_claims_no_ref
     assert!(staged.contains("A refund is on its way: ETHOCA") && !staged.contains("Already refunded"), "{staged}");
     assert!(refused.contains("refunded: not recorded") && refused.contains("invalid: waits here, not sent"), "{refused}");
     assert!(!refused.contains("is on its way"), "{refused}");
+}
+
+#[test]
+fn a_refused_refund_is_told_with_its_reason_and_what_waits_names_the_keys_that_take_it_back_or_ask_again() {
+    let mut rig = Rig::new(three());
+    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed("closed by the issuer".to_owned())));
+    rig.press("enter r ctrl-s esc");
+    rig.advance(Duration::seconds(6));
+    let told = rig.screen();
+
+    rig.press("esc enter j");
+    let waiting = rig.screen();
+    rig.press("ctrl-r");
+    rig.advance(Duration::seconds(1));
+    let asked = rig.screen();
+    rig.press("esc u");
+
+    assert!(told.contains("the refund was not recorded: The network did not take it: closed by the issuer. What was to"), "{told}");
+    assert!(waiting.contains("u  takes it back") && waiting.contains("ctrl-r  asks whether it leaves"), "{waiting}");
+    assert!(asked.contains("The refund was not recorded"), "{asked}");
+    assert!(rig.screen().contains("Taken back: 2 decisions."), "{}", rig.screen());
 }
 
 #[test]

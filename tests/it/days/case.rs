@@ -62,9 +62,9 @@ fn a_case_whose_refund_is_refused_keeps_the_others_here_and_asks() {
     terminal.wait_for("2 decisions wait, not sent");
     let waiting = day.statuses(1..=3);
     terminal.press(ESC);
-    terminal.wait_for("The refund may not be recorded");
+    terminal.wait_for("The refund was not recorded");
     terminal.press("\r");
-    terminal.wait_gone("The refund may not be recorded");
+    terminal.wait_gone("The refund was not recorded");
     terminal.press("q");
     terminal.wait_for("have not left yet");
     terminal.press("t");

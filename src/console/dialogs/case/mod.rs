@@ -13,6 +13,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::many_form::{self, AnswerScope};
+use super::reconnected::Reconnected;
 use super::resolve_form::Choice;
 use super::resolve_form::suggested::suggested;
 use super::{copy_menu, links_menu};
@@ -122,6 +123,14 @@ impl CaseDialog {
         run(effects)
     }
 
+    /// Reads every alert of the case again, and looks for more.
+    fn read_again(&mut self, cx: &AppContext) -> Orders {
+        self.asked.clear();
+        let ids: Vec<AlertId> = self.alerts.iter().map(|alert| alert.id).collect();
+        let read = run(ids.into_iter().map(Effect::Get).collect());
+        read.into_iter().chain(self.ask(cx)).collect()
+    }
+
     fn position(&self) -> usize {
         self.alerts.iter().position(|alert| alert.id == self.cursor).unwrap_or(0)
     }
@@ -201,6 +210,13 @@ impl CaseDialog {
                 Some(id) => self.go_to(self.alerts.iter().position(|alert| alert.id == id).unwrap_or(0)),
                 None => cx.hint_idle(action),
             },
+            Action::Refresh => {
+                // Whoever let decisions wait wants to be asked once more, and here.
+                cx.decisions.ask_again();
+                let why = if cx.offline { None } else { cx.decisions.take_question() };
+                let question = why.map(|why| dialog::open(Reconnected::about(why)));
+                return self.read_again(cx).into_iter().chain(question.into_iter().flatten()).collect();
+            }
             action if is_everywhere(action) => return vec![Order::Act(action)],
             action => cx.hint_idle(action),
         }
@@ -297,10 +313,7 @@ impl Dialog for CaseDialog {
                 },
             },
             Message::Changed(Ok(_)) => {
-                self.asked.clear();
-                let ids: Vec<AlertId> = self.alerts.iter().map(|alert| alert.id).collect();
-                let read = run(ids.into_iter().map(Effect::Get).collect());
-                return read.into_iter().chain(self.ask(cx)).collect();
+                return self.read_again(cx);
             }
             Message::Alert(id, Ok(alert)) if self.alerts.iter().any(|known| known.id == *id) => self.take_in(alert),
             Message::Concluded(alert) if self.alerts.iter().any(|known| known.id == alert.id) => self.take_in(alert),
@@ -335,7 +348,8 @@ impl Dialog for CaseDialog {
                 !cx.place.read_only && self.alerts.iter().any(|alert| alert.outcome.is_none())
             }
             Action::Down | Action::Up | Action::Top | Action::Bottom | Action::NextPane => self.alerts.len() > 1,
-            Action::Undo => !cx.decisions.staged().is_empty(),
+            Action::Undo => cx.decisions.not_left().next().is_some(),
+            Action::Refresh => true,
             Action::GoToTold => cx.toasts.about().is_some(),
             Back | CopyId | CopyJson | DetailDown | DetailUp | Find | GoToAlert | Note | OpenLink | PageDown | PageUp | Raw => true,
             Action::Snooze => self.alerts.iter().any(|alert| alert.outcome.is_none()),

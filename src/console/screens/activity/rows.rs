@@ -382,7 +382,14 @@ fn proof(record: &DecisionRecord, cx: &AppContext) -> (&'static str, RowTone, St
             let words = format!("leaves at {}; {} takes it back", cx.times().moment(*due, cx.now), cx.key(Action::Undo));
             ("→", RowTone::Under, words)
         }
-        Some(State::Waiting) => ("!", RowTone::Unsure, "not sent: the deployment does not answer. It waits here".to_owned()),
+        Some(State::Waiting) => {
+            let why = match live(record, cx) {
+                Some(decision) if decision.follows() => "the refund that it follows is not recorded",
+                Some(decision) if decision.together.is_some_and(|number| cx.decisions.is_paused(number)) => "it is paused",
+                _ => "the deployment does not answer",
+            };
+            ("!", RowTone::Unsure, format!("not sent: {why}. It waits here; {} takes it back", cx.key(Action::Undo)))
+        }
         Some(State::Sending) => ("→", RowTone::Under, "with the service, no answer yet".to_owned()),
         Some(State::Checking(polling)) => {
             let next = polling.next_wake().map(|at| format!("; next look {}", cx.times().moment(at, cx.now))).unwrap_or_default();

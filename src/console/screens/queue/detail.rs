@@ -303,7 +303,11 @@ impl Parts<'_> {
             self.say(&why, theme.plain);
         }
         match &decision.state {
-            State::Staged(_) | State::Waiting => self.offer(format!("{}  takes it back", self.draw.key(Action::Undo)), Some(Action::Undo)),
+            State::Staged(_) => self.offer(format!("{}  takes it back", self.draw.key(Action::Undo)), Some(Action::Undo)),
+            State::Waiting => {
+                let keys = [Action::Undo, Action::Refresh].map(|action| self.draw.key(action));
+                self.offer(format!("{}  takes it back   {}  asks whether it leaves", keys[0], keys[1]), Some(Action::Undo));
+            }
             State::Refused(_) => {
                 let keys = [Action::Refund, Action::NotRefunded, Action::Invalid].map(|action| self.draw.key(action)).join(" ");
                 let seen_to = [Action::ShowActivity, Action::Dismiss].map(|action| self.draw.key(action)).join(" ");
