@@ -207,9 +207,9 @@ pub const USER_SETTINGS: &[UserSetting] = &[
         label: "quiet hours",
         options: &[
             (Hours(None), "it may ring at any time"),
-            (Hours(Some(QuietHours::of_hours(18, 8))), "by this machine's clock: neither bell nor messages on the desktop"),
-            (Hours(Some(QuietHours::of_hours(20, 8))), "by this machine's clock: neither bell nor messages on the desktop"),
-            (Hours(Some(QuietHours::of_hours(22, 7))), "by this machine's clock: neither bell nor messages on the desktop"),
+            (Hours(Some(QuietHours::of_hours(18, 8))), "local time, without bell and desktop messages"),
+            (Hours(Some(QuietHours::of_hours(20, 8))), "local time, without bell and desktop messages"),
+            (Hours(Some(QuietHours::of_hours(22, 7))), "local time, without bell and desktop messages"),
         ],
         current: |preferences| Hours(preferences.notices.quiet),
         apply: |preferences, value| {
