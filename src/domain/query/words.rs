@@ -138,7 +138,12 @@ impl Vocabulary {
 pub(super) fn amount_comparison(word: &str) -> Option<(Comparison, &str)> {
     let name = Key::Amount.word();
     let rest = word.get(..name.len()).filter(|typed| typed.eq_ignore_ascii_case(name)).and_then(|_| word.get(name.len()..))?;
-    Comparison::ALL.into_iter().find_map(|comparison| Some((comparison, rest.strip_prefix(comparison.sign())?)))
+    leading_comparison(rest)
+}
+
+/// The comparison whose sign a text begins with, and what stands behind it.
+fn leading_comparison(text: &str) -> Option<(Comparison, &str)> {
+    Comparison::ALL.into_iter().find_map(|comparison| Some((comparison, text.strip_prefix(comparison.sign())?)))
 }
 
 /// What stands before the sign of a word that reads like a comparison of an amount and is none, such as `amont<25`; nothing where blanks
@@ -146,7 +151,7 @@ pub(super) fn amount_comparison(word: &str) -> Option<(Comparison, &str)> {
 pub(super) fn unknown_comparison(word: &str) -> Option<&str> {
     let letters = word.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(word.len());
     let (name, rest) = word.split_at(letters);
-    let than = Comparison::ALL.into_iter().find_map(|comparison| rest.strip_prefix(comparison.sign()))?;
+    let (_, than) = leading_comparison(rest)?;
     let compares = than.starts_with(|c: char| c.is_ascii_digit()) || name.is_empty() && than.is_empty();
     (compares && amount_comparison(word).is_none()).then_some(name)
 }
