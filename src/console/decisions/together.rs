@@ -69,9 +69,9 @@ impl Decisions {
 
     /// Whether it is certain of every decision that others wait here for that it was not recorded.
     pub fn is_certain_of_firsts(&self) -> bool {
-        let firsts = self.waiting().filter_map(|decision| decision.after);
+        let mut firsts = self.waiting().filter_map(|decision| decision.after);
         // One that another was faster with is no longer kept.
-        firsts.into_iter().all(|key| self.get(key).is_none_or(|first| matches!(first.state, State::Refused(_))))
+        firsts.all(|key| self.get(key).is_none_or(|first| matches!(first.state, State::Refused(_))))
     }
 
     /// Whether those of this number are paused.

@@ -377,13 +377,14 @@ fn proof(record: &DecisionRecord, cx: &AppContext) -> (&'static str, RowTone, St
     if let Some(attempt) = unfinished(record, cx).filter(|attempt| Stage::of(attempt) == Stage::Parked) {
         return standing_of(attempt, cx);
     }
-    match live(record, cx).map(|decision| &decision.state) {
+    let pending = live(record, cx);
+    match pending.map(|decision| &decision.state) {
         Some(State::Staged(due)) => {
             let words = format!("leaves at {}; {} takes it back", cx.times().moment(*due, cx.now), cx.key(Action::Undo));
             ("→", RowTone::Under, words)
         }
         Some(State::Waiting) => {
-            let why = match live(record, cx) {
+            let why = match pending {
                 Some(decision) if decision.follows() => "the refund that it follows is not recorded",
                 Some(decision) if decision.together.is_some_and(|number| cx.decisions.is_paused(number)) => "it is paused",
                 _ => "the deployment does not answer",
