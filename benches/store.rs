@@ -5,6 +5,8 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, missing_docs, reason = "a benchmark")]
 
+use std::fs::File;
+use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -344,6 +346,16 @@ fn resolutions(c: &mut Criterion, desk: &Desk) {
                 }
             });
             started.elapsed()
+        });
+    });
+    // What durable means here: a claim and an answer, each on the disk before it counts.
+    group.bench_function("two syncs of a page alone", |b| {
+        let mut log = File::create(desk.directory.path().join("syncs")).unwrap();
+        b.iter(|| {
+            for _ in 0..2 {
+                log.write_all(&[7; 4096]).unwrap();
+                log.sync_data().unwrap();
+            }
         });
     });
     group.bench_function("64 callers", |b| {
