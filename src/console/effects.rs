@@ -24,7 +24,7 @@ use super::user_settings::UserSetting;
 use super::workstation::{browse, export_list, rehearse_rules};
 use crate::desk::closing::{closing, first_to_lapse};
 use crate::desk::collect::{Stretch, collect};
-use crate::desk::find::find;
+use crate::desk::find::find_with_orders;
 use crate::desk::indeterminate::look_up;
 use crate::desk::insights::insights;
 use crate::desk::same_payment::{same_payment, same_payments};
@@ -338,6 +338,7 @@ impl Runner {
         let (writes, finds) = (effect.writes(), matches!(effect, Effect::Find(_)));
         let intent = self.record_intent(&effect);
         let (deployment, messages, failures) = (self.deployment.clone(), self.messages.clone(), self.failures.clone());
+        let desk = self.desk.clone();
         let work = async move {
             if let (Some(intent), Effect::Resolve(key, ..)) = (intent, &effect)
                 && let Err(why) = intent.await.unwrap_or_else(|_| Err("it is closed".to_owned()))
@@ -346,7 +347,7 @@ impl Runner {
                 let _ = messages.send(Message::Resolved(*key, Err(refused)));
                 return;
             }
-            if let Some(message) = perform(&deployment, effect).await {
+            if let Some(message) = perform(&deployment, desk.as_ref(), effect).await {
                 failures.note(&message);
                 // The loop may have ended meanwhile.
                 let _ = messages.send(message);
@@ -568,7 +569,7 @@ pub fn match_orders(desk: &Desk, alert: &Alert, change: Option<MatchChange>) -> 
 
 /// Performs an effect on a deployment; the message that it comes back as. `None` where the deployment has not what it takes, or the
 /// effect is for the desk or the terminal.
-pub async fn perform(deployment: &Deployment, effect: Effect) -> Option<Message> {
+pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effect) -> Option<Message> {
     let alerts = &deployment.alerts;
     let Deployment { webhooks, credentials, attempts, audit, stats, changes, .. } = deployment;
     Some(match effect {
@@ -613,7 +614,7 @@ pub async fn perform(deployment: &Deployment, effect: Effect) -> Option<Message>
             Message::FileWritten(path, written.map_err(|error| error.to_string()))
         }
         Effect::Find(query) => {
-            let found = find(&**alerts, deployment.find.as_deref(), &query, SHOWN_OF_FOUND).await;
+            let found = find_with_orders(desk, &**alerts, deployment.find.as_deref(), &query, SHOWN_OF_FOUND).await;
             Message::Found(query, found)
         }
         Effect::Mark(ids) => {

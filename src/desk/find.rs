@@ -1,9 +1,16 @@
-//! Full-text search from this desk: by the service itself where it can, else as far as the interface can be asked.
+//! Full-text search from this desk: by the service itself where it can, else as far as the interface can be asked, and by the orders of
+//! the shop.
+
+use std::cmp::Reverse;
 
 use super::same_payment::list_in_some_order;
-use crate::domain::find::among;
+use super::{Desk, DeskError};
+use crate::domain::find::{MOST_FOUND, among};
+use crate::domain::order::transaction_key;
 use crate::domain::sanitize::line;
-use crate::domain::{Alert, AlertFilter, AlertId, AlertQuery, FindQuery, PageRequest, Sort, SortField, SortOrder};
+use crate::domain::{
+    Alert, AlertFilter, AlertId, AlertQuery, FindQuery, MatchConfidence, MatchGrade, MerchantOrder, PageRequest, Sort, SortField, SortOrder,
+};
 use crate::service::{Alerts, Find, ServiceError};
 
 /// Pages of a hundred that are read for a word.
@@ -18,6 +25,87 @@ pub struct FoundAlerts {
     pub alerts: Vec<Alert>,
     /// In words, a sentence each; none where everything was searched.
     pub limits: Vec<String>,
+    /// The order of the shop that was asked for by its id, and what matches it.
+    pub on_order: Option<FoundOnOrder>,
+}
+
+impl FoundAlerts {
+    /// Why an alert was found that no field of its own matches: the order's id, and how sure the match is.
+    pub fn order_of(&self, id: AlertId) -> Option<(&str, MatchConfidence)> {
+        let on_order = self.on_order.as_ref()?;
+        let (_, confidence) = on_order.alerts.iter().find(|(alert, _)| *alert == id)?;
+        Some((&on_order.order_id, *confidence))
+    }
+}
+
+/// The alerts that an order of the shop matches.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoundOnOrder {
+    pub order_id: String,
+    pub alerts: Vec<(AlertId, MatchConfidence)>,
+}
+
+/// Searches as [`find`] does; where one word is looked for and the desk knows an order of the shop by it, the alerts that the order matches
+/// come behind what is that word itself and before all else.
+pub async fn find_with_orders(
+    desk: Option<&Desk>,
+    alerts: &dyn Alerts,
+    search: Option<&dyn Find>,
+    query: &FindQuery,
+    size: u32,
+) -> Result<FoundAlerts, ServiceError> {
+    let mut found = find(alerts, search, query, size).await?;
+    let (Some(desk), [word]) = (desk, query.words()) else { return Ok(found) };
+    let order = match order_named(desk, word) {
+        Ok(Some(order)) => order,
+        Ok(None) => return Ok(found),
+        Err(error) => return Ok(without_orders(found, &error)),
+    };
+    let mut candidates = Vec::new();
+    for facts in facts_of(&order) {
+        add(&mut candidates, find(alerts, search, &facts, MOST_FOUND).await?.alerts);
+    }
+    let mut matched = match matching(desk, &order, candidates) {
+        Ok(matched) => matched,
+        Err(error) => return Ok(without_orders(found, &error)),
+    };
+    matched.sort_by_key(|(confidence, alert)| (Reverse(*confidence), alert.is_over(), Reverse(alert.alert_time), alert.id));
+    let on_order =
+        FoundOnOrder { alerts: matched.iter().map(|(confidence, alert)| (alert.id, *confidence)).collect(), order_id: order.order_id };
+    let named = found.alerts.iter().take_while(|alert| query.grade(alert) == Some(MatchGrade::Whole)).count();
+    let behind = found.alerts.split_off(named);
+    add(&mut found.alerts, matched.into_iter().map(|(_, alert)| alert));
+    add(&mut found.alerts, behind);
+    found.alerts.truncate(size as usize);
+    Ok(FoundAlerts { on_order: Some(on_order), ..found })
+}
+
+fn without_orders(mut found: FoundAlerts, error: &DeskError) -> FoundAlerts {
+    found.limits.push(format!("the shop's orders were not looked at: {error}"));
+    found
+}
+
+fn order_named(desk: &Desk, word: &str) -> Result<Option<MerchantOrder>, DeskError> {
+    desk.orders()?.map_or(Ok(None), |orders| orders.named(word))
+}
+
+/// What alerts of an order's payment are looked for by: its transaction, its reference, its card and amount.
+fn facts_of(order: &MerchantOrder) -> Vec<FindQuery> {
+    let amount = order.money().map(|money| money.number()).or_else(|| Some(order.amount?.to_string()));
+    let card = order.card_last_four.as_ref().zip(amount).map(|(digits, amount)| format!("{digits} {amount}"));
+    let facts = [order.transaction_id.as_deref().map(transaction_key), order.arn.clone(), card];
+    facts.into_iter().flatten().filter_map(|facts| FindQuery::parse(&facts).ok()).collect()
+}
+
+/// Those of these alerts that the order matches and was not taken off.
+fn matching(desk: &Desk, order: &MerchantOrder, alerts: Vec<Alert>) -> Result<Vec<(MatchConfidence, Alert)>, DeskError> {
+    let Some(orders) = desk.orders()? else { return Ok(Vec::new()) };
+    let mut matched = Vec::new();
+    for alert in alerts {
+        let found = orders.matches(&alert)?.matches.into_iter().find(|found| found.order.order_id == order.order_id);
+        matched.extend(found.map(|found| (found.confidence, alert)));
+    }
+    Ok(matched)
 }
 
 /// Searches. Where the service has no such search, `q` of the list operation is asked for each word, and what it gives is narrowed here.
@@ -26,13 +114,13 @@ pub async fn find(alerts: &dyn Alerts, find: Option<&dyn Find>, query: &FindQuer
         match find.find(query, size).await {
             // An avert from before there was such a search.
             Err(ServiceError::NotFound(_)) => {}
-            answer => return Ok(FoundAlerts { alerts: answer?, limits: Vec::new() }),
+            answer => return Ok(FoundAlerts { alerts: answer?, ..FoundAlerts::default() }),
         }
     }
     let mut candidates: Vec<Alert> = Vec::new();
     let mut limits = Vec::new();
     let mut words: Vec<&String> = query.words().iter().collect();
-    words.sort_by_key(|word| std::cmp::Reverse(word.chars().count()));
+    words.sort_by_key(|word| Reverse(word.chars().count()));
     for word in words.into_iter().take(WORDS) {
         if let Ok(id) = word.parse::<AlertId>() {
             match alerts.get(id).await {
@@ -46,7 +134,7 @@ pub async fn find(alerts: &dyn Alerts, find: Option<&dyn Find>, query: &FindQuer
         "this deployment searches network ids, descriptors, BINs and last four only; all else was compared in what that found".to_owned(),
     );
     let found = among(query, &candidates, size as usize).into_iter().cloned().collect();
-    Ok(FoundAlerts { alerts: found, limits })
+    Ok(FoundAlerts { alerts: found, limits, on_order: None })
 }
 
 /// Adds what the list operation finds for a word. What was not looked at, in words.

@@ -139,6 +139,15 @@ impl OrderDatabase {
         found().map_err(|error| in_words(&self.path, &error))
     }
 
+    /// The order of this id, letter case ignored.
+    pub fn named(&self, order_id: &str) -> Result<Option<MerchantOrder>, DeskError> {
+        let read = || -> rusqlite::Result<Option<MerchantOrder>> {
+            let sql = format!("SELECT {COLUMNS} FROM merchant_order WHERE order_id = ?1 COLLATE NOCASE ORDER BY order_id LIMIT 1");
+            self.conn.prepare_cached(&sql)?.query_row([order_id], order_of).optional()
+        };
+        read().map_err(|error| in_words(&self.path, &error))
+    }
+
     /// Takes an order off an alert.
     pub fn unmatch(&self, alert: AlertId, order_id: &str, at: Timestamp) -> Result<(), DeskError> {
         let written = self.conn.execute(

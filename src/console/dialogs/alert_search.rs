@@ -1,5 +1,7 @@
 //! A search over all fields of all alerts while one types: when it is asked for, what came of it, and how an alert that was found is written.
 
+use std::borrow::Cow;
+
 use chrono::Duration;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::text::{Line, Span};
@@ -8,6 +10,7 @@ use crate::console::screens::queue::columns::{Column, amount};
 use crate::console::text::{columns, cut, sanitize};
 use crate::console::{AppContext, Effect, Orders, Reply, times};
 use crate::desk::find::FoundAlerts;
+use crate::domain::find::FindField;
 use crate::domain::{Alert, FindQuery, Timestamp};
 
 /// Typing rests so long before it is searched for, and so long while an earlier search has not come back.
@@ -124,7 +127,7 @@ impl AlertSearch {
 }
 
 /// An alert in so many columns: what it is known by first, as much else as there is room for.
-pub fn line<'l>(alert: &Alert, query: &FindQuery, room: u16, cx: &AppContext) -> Line<'l> {
+pub fn line<'l>(alert: &Alert, query: &FindQuery, found: &FoundAlerts, room: u16, cx: &AppContext) -> Line<'l> {
     let theme = &cx.theme;
     let (left, style) = if alert.is_over() {
         (sanitize(alert.status.as_str()).to_lowercase(), theme.quiet)
@@ -141,7 +144,11 @@ pub fn line<'l>(alert: &Alert, query: &FindQuery, room: u16, cx: &AppContext) ->
     ];
     let mut room = room.saturating_sub(LEFT + NETWORK + MONEY + 6);
     let mut last = Column::Descriptor;
-    if let Some(field) = query.best_field(alert) {
+    let order = || {
+        let (order_id, confidence) = found.order_of(alert.id)?;
+        Some(FindField { label: "order", value: Cow::Owned(format!("{order_id}, {} match", confidence.words())) })
+    };
+    if let Some(field) = query.best_field(alert).or_else(order) {
         // What stands here already is not said twice.
         if field.value == alert.merchant_descriptor {
             last = Column::Order;

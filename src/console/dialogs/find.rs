@@ -153,7 +153,7 @@ impl Dialog for FindDialog {
         let theme = &cx.theme;
         let room = WIDTH.min(area.width.saturating_sub(4)).saturating_sub(AROUND);
         let entries = match self.search.shown() {
-            Some((query, Ok(found))) => found.alerts.iter().map(|alert| line(alert, query, room, cx)).collect(),
+            Some((query, Ok(found))) => found.alerts.iter().map(|alert| line(alert, query, found, room, cx)).collect(),
             _ => Vec::new(),
         };
         let empty = match self.search.shown() {

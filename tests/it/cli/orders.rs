@@ -126,3 +126,23 @@ fn an_empty_file_is_no_failure_and_no_file_is_misuse() {
     assert!(output.status.success() && String::from_utf8_lossy(&output.stderr).contains("nothing to import"));
     refused(&run(home.path(), &["orders", "import", "/nowhere/orders.csv"]), 2);
 }
+
+#[test]
+fn alerts_are_found_by_the_id_of_an_order_that_they_match() {
+    let home = tempfile::tempdir().unwrap();
+    let alerts = home.path().join("alerts.ndjson");
+    let row = |id: &str, transaction: &str| json!({"provider": "ETHOCA", "type": "ETHOCA_CONFIRMED_FRAUD", "providerId": id, "amount": "129.90", "currency": "EUR", "transactionId": transaction});
+    fs::write(&alerts, format!("{}\n{}\n", row("E-1", "T-77123"), row("E-2", "T-99456"))).unwrap();
+    run_ok(home.path(), &["import", alerts.to_str().unwrap()]);
+    let orders = file(home.path(), "order_id,transaction_id,amount,currency,state\nSHOP-5,T-77123,129.90,EUR,paid\n");
+    run_ok(home.path(), &["orders", "import", &orders]);
+
+    let output = run(home.path(), &["alerts", "find", "shop-5", "--output", "json"]);
+    let none = run_ok(home.path(), &["alerts", "find", "shop-6", "--output", "json"]);
+
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found.as_array().unwrap().iter().map(|alert| alert["providerId"].clone()).collect::<Vec<_>>(), ["E-1"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("alerts that the shop's order SHOP-5 matches: 1"), "{said}");
+    assert_eq!(none.trim(), "[]");
+}

@@ -53,6 +53,30 @@ fn the_detail_shows_the_order_why_it_is_this_one_and_how_sure_that_is() {
 }
 
 #[test]
+fn an_alert_is_found_by_the_id_of_the_shops_order_that_it_matches() {
+    let (_directory, mut rig) =
+        rig(|alert| vec![order_of(alert, "NW-923421", OrderState::Shipped), order_of(alert, "NW-8", OrderState::Paid)]);
+    let search = |rig: &mut Rig, text: &str| {
+        rig.press("ctrl-f");
+        rig.type_text(text);
+        rig.advance(Duration::milliseconds(500));
+        let shown = rig.screen();
+        rig.press("esc");
+        shown
+    };
+
+    let found = search(&mut rig, "nw-923421");
+    rig.press("U");
+    let both = (search(&mut rig, "nw-923421"), search(&mut rig, "nw-8"));
+    let unknown = search(&mut rig, "nw-92342");
+
+    assert!(found.contains("order NW-923421, possible match") && found.contains("1 alert found"), "{found}");
+    let taken_off = [&both.0, &both.1].map(|shown| shown.contains("Nothing found."));
+    assert_eq!(taken_off.iter().filter(|gone| **gone).count(), 1, "{} {}", both.0, both.1);
+    assert!(unknown.contains("Nothing found."), "{unknown}");
+}
+
+#[test]
 fn the_case_shows_the_order_too() {
     let (_directory, mut rig) = rig(|alert| vec![order_of(alert, "NW-923421", OrderState::Shipped)]);
 

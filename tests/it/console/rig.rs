@@ -277,7 +277,7 @@ impl Rig {
                 let alerts = self.deployment.alerts.clone();
                 Some(block_on(export_list(&*alerts, &records(), number, *request, |_| {})))
             }
-            effect => block_on(perform(&self.deployment, effect)),
+            effect => block_on(perform(&self.deployment, self.desk.as_ref(), effect)),
         }
     }
 

@@ -155,7 +155,10 @@ impl Palette {
     }
 
     fn alert_line(&self, alert: &Alert, room: u16, cx: &AppContext) -> Line<'_> {
-        self.search.shown().map_or_else(Line::default, |(query, _)| line(alert, query, room, cx))
+        match self.search.shown() {
+            Some((query, Ok(found))) => line(alert, query, found, room, cx),
+            _ => Line::default(),
+        }
     }
 
     /// What is to be known of the search for alerts: that it is on its way, that it failed, what it could not look at.
