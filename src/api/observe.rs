@@ -28,8 +28,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Cache time of the write probe: anybody may ask, and not everybody's question shall cost a write.
 const FRESH: Duration = Duration::from_secs(1);
 
-/// Heartbeat timeout: a dispatcher that has not moved for so long is stuck: it moves twice a second, and the database answers within
-/// seconds.
+/// Heartbeat timeout: a dispatcher that has not moved for so long is stuck: it moves each two seconds at least, and the database
+/// answers within seconds.
 const STUCK: Duration = Duration::from_secs(15);
 
 /// The dispatcher's heartbeat: when it last moved; closed when it has ended.

@@ -26,6 +26,8 @@ use crate::store::{AttemptRecord, DueDelivery, SharedStore, StoreError, StoreRes
 const MOST_UNRECORDED: usize = 1_024;
 /// Time to record an attempt before its lease ends.
 const RECORD_MARGIN: Duration = Duration::from_secs(5);
+/// Where nothing is due, the store is asked so many times less often.
+const RESTING: u32 = 4;
 /// How long the last commit may take when the dispatcher stops.
 const LAST_COMMIT: Duration = Duration::from_secs(2);
 
@@ -40,7 +42,7 @@ pub struct DispatcherSettings {
     pub sockets: usize,
     /// How long a claimed delivery is ours.
     pub lease: Duration,
-    /// How often to look for work that nobody told us of.
+    /// How often to look for work that nobody told us of; four times as long while nothing is due.
     pub poll: Duration,
     /// How long sends in flight may take to end when the dispatcher stops.
     pub drain: Duration,
@@ -87,6 +89,8 @@ pub struct Dispatcher {
     /// Whether there may be something to lease.
     claim_wanted: bool,
     next_due: Option<Timestamp>,
+    /// Whether the store had nothing due when it was last asked.
+    is_resting: bool,
     claims: Backoff,
     commits: Backoff,
     report: RunReport,
@@ -139,6 +143,7 @@ impl Dispatcher {
             claiming: false,
             claim_wanted: true,
             next_due: None,
+            is_resting: false,
             claims: Backoff::default(),
             commits: Backoff::default(),
             report: RunReport::default(),
@@ -146,8 +151,8 @@ impl Dispatcher {
         }
     }
 
-    /// When the dispatcher last moved, from now on; closed when it has ended. One that works, or has nothing to do, moves each
-    /// [`DispatcherSettings::poll`]; one that is stuck, or waits for a store that never answers, does not.
+    /// When the dispatcher last moved, from now on; closed when it has ended. One that works, or has nothing to do, moves each time that it
+    /// looks for work ([`DispatcherSettings::poll`]); one that is stuck, or waits for a store that never answers, does not.
     pub fn heartbeat(&self) -> watch::Receiver<Instant> {
         self.heartbeat.subscribe()
     }
@@ -184,12 +189,13 @@ impl Dispatcher {
     async fn run(&mut self, cancel: &CancellationToken) {
         let mut changes = self.store.changes();
         let mut watching = true;
-        let mut poll = Instant::now() + self.settings.poll;
+        let mut polled = Instant::now();
         while !cancel.is_cancelled() {
             self.advance();
             if !self.claiming && self.recording.is_empty() {
                 self.heartbeat.send_replace(Instant::now());
             }
+            let poll = polled + self.poll_interval();
             let wake = self.next_wake(poll);
             tokio::select! {
                 biased;
@@ -206,7 +212,7 @@ impl Dispatcher {
                         self.claim_wanted = true;
                         self.next_due = None;
                         self.queues.reset_speed();
-                        poll = now + self.settings.poll;
+                        polled = now;
                     }
                 }
             }
@@ -327,7 +333,9 @@ impl Dispatcher {
                 match claimed {
                     Ok((due, next_due)) => {
                         self.claims.succeeded();
-                        self.next_due = next_due.filter(|next| *next > self.clock.now());
+                        let is_ahead = |next: &Timestamp| *next > self.clock.now();
+                        self.is_resting = due.is_empty() && next_due.as_ref().is_none_or(is_ahead);
+                        self.next_due = next_due.filter(is_ahead);
                         // What came may not be all there is.
                         self.claim_wanted |= !due.is_empty();
                         self.queues.accept(due, until);
@@ -401,6 +409,11 @@ impl Dispatcher {
 
     fn is_idle(&self) -> bool {
         self.tasks.is_empty() && self.results.is_empty() && !self.claim_wanted
+    }
+
+    /// How long until the store is asked again. Where it had nothing due, only another process's death can bring something unheard of.
+    fn poll_interval(&self) -> Duration {
+        if self.is_resting { self.settings.poll * RESTING } else { self.settings.poll }
     }
 
     /// When something can be started that cannot be started now, unless an answer comes before.
