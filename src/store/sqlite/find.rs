@@ -11,7 +11,7 @@ use super::interned::Dictionary;
 use super::marks::Marks;
 use super::readers::Reader;
 use super::rows::{organization_key, read_by_key, read_searched};
-use super::sql::Sql;
+use super::sql::{Sql, phrase};
 use super::statements::{Statements as _, cell};
 use crate::domain::find::among;
 use crate::domain::{Alert, FindQuery, MatchGrade, OrganizationId};
@@ -251,7 +251,7 @@ fn rarest_trigrams(conn: &Connection, query: &FindQuery, grade: MatchGrade) -> S
     let newest: i64 = conn.one("SELECT coalesce(max(key), 0) FROM alert", [], cell)?;
     let mut by_frequency = Vec::new();
     for trigram in wanted {
-        let trigram = quoted(&trigram);
+        let trigram = phrase(&trigram);
         by_frequency.push((frequency(conn, &trigram, newest)?, trigram));
     }
     by_frequency.sort_unstable();
@@ -298,13 +298,9 @@ fn beginning_with(conn: &Connection, word: &str) -> StoreResult<Beginning> {
     let terms: Vec<String> = conn.all(beginning, (&word, &end, MOST_TRIGRAMS as i64 + 1), cell)?;
     Ok(match terms.len() {
         0 => Beginning::None,
-        1..=MOST_TRIGRAMS => Beginning::Some(terms.iter().map(|term| quoted(term)).collect::<Vec<_>>().join(" OR ")),
+        1..=MOST_TRIGRAMS => Beginning::Some(terms.iter().map(|term| phrase(term)).collect::<Vec<_>>().join(" OR ")),
         _ => Beginning::Many,
     })
-}
-
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('"', "\"\""))
 }
 
 /// Puts an alert into the index.

@@ -7,10 +7,10 @@ use rusqlite::{Row, params_from_iter};
 
 use super::counts::{Cell, DAY_MICROS, NO_DAY, NO_OUTCOME};
 use super::interned::Dictionary;
-use super::list::{BY_DEADLINE, BY_TIME, from_alerts, from_own_index, rows_index};
 use super::query::Wanted;
 use super::readers::Reader;
 use super::rows::organization_key;
+use super::selection::{BY_DEADLINE, BY_TIME, from_alerts, from_own_index, rows_index};
 use super::sql::Sql;
 use super::statements::{Statements as _, cell, micros, moment};
 use crate::domain::insights::{InsightsBuilder, QUARTER, day_start, first_day, is_fraud, last_quarter, month_of, quarter_of, soon};

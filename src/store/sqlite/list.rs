@@ -9,37 +9,27 @@
 //! 3. By walking it past marks on everything that matches ([`marks`]).
 //! 4. By putting everything that matches in order ([`sorted`]).
 //!
-//! Conditions that no count and no index of words knows are marked first, each by its own index: that is the total as well.
+//! What it takes more than one index to know is marked first, by each of them: that is the total as well ([`intersection`](super::intersection)).
 
-use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
-use super::condition_marks;
-use super::conditions::Conditions;
 use super::counts::{CellFilter, NO_OUTCOME, day_start};
+use super::intersection::matched;
 use super::marks::{self, Marks, ROW};
 use super::query::{Nulls, SortColumn, Wanted, is_partial, push_direction, push_order, sort_column};
 use super::readers::Reader;
 use super::rows::organization_key;
-use super::sql::Sql;
-use super::statements::{Statements as _, cell};
+use super::selection::{BY_TIME, by_words_index, counted, from_alerts, from_own_index, from_texts, has_one_organization, matching};
+use super::sql::{Sql, keys, push_window};
 use crate::domain::time::Timestamp;
 use crate::domain::{AlertQuery, AlertStatus, OrganizationId, Page, SharedAlert, Sort, SortField, SortOrder};
 use crate::store::StoreResult;
 
-/// The index that knows every word of an alert, and when it was raised.
-pub(super) const BY_TIME: &str = "alert_by_time";
-
-/// The index of what waits for an answer.
-pub(super) const BY_DEADLINE: &str = "alert_by_open_deadline";
-
-/// The index that knows every word of what matches.
-pub(super) fn by_words_index(wanted: &Wanted) -> &'static str {
-    if wanted.waits { BY_DEADLINE } else { BY_TIME }
-}
-
 /// Up to so many alerts are looked through one by one for a text, where the trigram index finds more than that.
 const MANY: u64 = 200_000;
+
+/// Where less than this share of all is marked, the row of each is read to put it in an order that has no index.
+const SORTED_SHARE: u64 = 8;
 
 /// One page with the exact total.
 pub(super) fn list(
@@ -61,10 +51,7 @@ pub(super) fn list(
         wanted.span = (first.map(day_start), end.map(day_start));
     }
     wanted.waits = waits(reader, &wanted)?;
-    let matched = match marked_by_conditions(reader, &wanted)? {
-        Some(marks) => Some(marks),
-        None => marked_by_text(reader, &wanted)?,
-    };
+    let matched = matched(reader, &wanted)?;
     page.total = matched.as_ref().map_or_else(|| total(reader, &wanted), |marks| Ok(marks.len()))?;
     let offset = query.page.page.saturating_mul(query.page.size.into());
     if offset >= page.total {
@@ -109,12 +96,6 @@ fn reversed(mut keys: Vec<i64>) -> Vec<i64> {
     keys
 }
 
-/// How many alerts the counts know of that may match.
-fn counted(reader: &Reader, wanted: &Wanted) -> u64 {
-    let (from, until) = wanted.alert_days();
-    reader.counts.total(wanted.organization, &wanted.cells, from, until)
-}
-
 fn total(reader: &Reader, wanted: &Wanted) -> StoreResult<u64> {
     if wanted.is_counted() {
         return Ok(counted(reader, wanted));
@@ -126,137 +107,9 @@ fn total(reader: &Reader, wanted: &Wanted) -> StoreResult<u64> {
     Ok(count(&reader.conn, &from_own_index(counting, wanted, Some(by_words_index(wanted))))?)
 }
 
-/// Whether reading the row of each that may match is less than going through all there are.
-fn is_little(reader: &Reader, wanted: &Wanted) -> bool {
-    u128::from(counted(reader, wanted)) * ROW < u128::from(reader.counts.all(wanted.organization))
-}
-
-/// The index to go by where rows are read for conditions: that of words where little is left by them, else none.
-pub(super) fn rows_index(reader: &Reader, wanted: &Wanted) -> Option<&'static str> {
-    (wanted.conditions.is_any() || is_little(reader, wanted)).then(|| by_words_index(wanted))
-}
-
-/// Everything that matches, where conditions are asked that the index of words does not know: each has its own, and no row is read.
-fn marked_by_conditions(reader: &Reader, wanted: &Wanted) -> StoreResult<Option<Marks>> {
-    if wanted.conditions.is_any() {
-        return Ok(None);
-    }
-    if is_little(reader, wanted) {
-        return Ok(Some(Marks::of(&reader.conn, &matching(wanted))?));
-    }
-    let marks = condition_marks::marked(&wanted.conditions, &reader.conn, wanted.organization, reader.counts.all(wanted.organization))?;
-    let others = Wanted { conditions: Conditions::default(), ..wanted.clone() };
-    if others.is_everything() {
-        return Ok(Some(marks));
-    }
-    Ok(Some(marks.and(&reader.conn, &matching(&others))?))
-}
-
-/// Everything that matches, where a text is looked for among others that the index of words knows, and has so many hits that reading the row
-/// of each would take longer than going through that index.
-fn marked_by_text(reader: &Reader, wanted: &Wanted) -> StoreResult<Option<Marks>> {
-    let without = Wanted { texts: Vec::new(), ..wanted.clone() };
-    let others = without.has_own_index() || wanted.short_texts().next().is_some() || wanted.is_texts_only();
-    let Some(phrases) = wanted.indexed_texts().filter(|_| !others) else { return Ok(None) };
-    let mut hits = Sql::new("SELECT t.rowid FROM alert_trigram t WHERE t.text MATCH ");
-    hits.value(phrases);
-    let hits = Marks::of(&reader.conn, &hits)?;
-    if u128::from(hits.len()) * ROW < u128::from(counted(reader, wanted)) {
-        return Ok(None);
-    }
-    let known = from_alerts(Sql::new("SELECT a.key "), &without, Some(by_words_index(wanted)));
-    Ok(Some(hits.and(&reader.conn, &known)?))
-}
-
 /// Whether a text is looked for in alerts that are few by their words and dates.
 fn is_text_in_few(wanted: &Wanted, candidates: u64) -> bool {
     candidates <= MANY && wanted.expires.is_none() && wanted.indexed_texts().is_some()
-}
-
-fn has_one_organization(conn: &Connection) -> StoreResult<bool> {
-    conn.one("SELECT count(*) = 1 FROM organization", [], cell)
-}
-
-/// The keys of everything that matches, to be marked.
-fn matching(wanted: &Wanted) -> Sql {
-    if !wanted.is_texts_only() {
-        return from_own_index(Sql::new("SELECT a.key "), wanted, Some(by_words_index(wanted)));
-    }
-    let key = if wanted.indexed_texts().is_some() { "t.rowid" } else { "s.alert" };
-    // What other organizations have is not met on an index of this one's.
-    from_texts(Sql::new(&format!("SELECT {key} ")), wanted, true)
-}
-
-/// FROM and WHERE of texts and nothing else, without touching the wide rows.
-fn from_texts(mut sql: Sql, wanted: &Wanted, one_organization: bool) -> Sql {
-    match wanted.indexed_texts() {
-        Some(phrases) if one_organization && wanted.short_texts().next().is_none() => {
-            sql.push("FROM alert_trigram t WHERE t.text MATCH ");
-            sql.value(phrases);
-            return sql;
-        }
-        Some(phrases) => {
-            sql.push("FROM alert_trigram t CROSS JOIN alert_search s ON s.alert = t.rowid WHERE t.text MATCH ");
-            sql.value(phrases);
-        }
-        None => sql.push("FROM alert_search s WHERE 1"),
-    }
-    push_short_tests(&mut sql, wanted);
-    sql.push(" AND s.organization = ");
-    sql.value(wanted.organization);
-    sql
-}
-
-fn push_short_tests(sql: &mut Sql, wanted: &Wanted) {
-    for text in wanted.short_texts() {
-        sql.push(" AND instr(s.text, ");
-        sql.value(text.clone());
-        sql.push(") > 0");
-    }
-}
-
-/// FROM and WHERE through the index of the condition that leaves least to look at; through `otherwise` where no condition has one.
-pub(super) fn from_own_index(mut sql: Sql, wanted: &Wanted, otherwise: Option<&str>) -> Sql {
-    if wanted.expires.is_some() {
-        return from_alerts(sql, wanted, Some(BY_DEADLINE));
-    }
-    if let Some(phrases) = wanted.indexed_texts() {
-        sql.push("FROM alert_trigram t CROSS JOIN alert a ON a.key = t.rowid");
-        if wanted.short_texts().next().is_some() {
-            sql.push(" CROSS JOIN alert_search s ON s.alert = t.rowid");
-        }
-        wanted.push_conditions(&mut sql, wanted.alert_time);
-        push_short_tests(&mut sql, wanted);
-        sql.push(" AND t.text MATCH ");
-        sql.value(phrases);
-        return sql;
-    }
-    if wanted.transaction_time != (None, None) {
-        return from_alerts(sql, wanted, Some("alert_by_transaction_time"));
-    }
-    if wanted.short_texts().next().is_some() && wanted.cells.is_any() {
-        sql.push("FROM alert_search s CROSS JOIN alert a ON a.key = s.alert");
-        wanted.push_conditions(&mut sql, wanted.alert_time);
-        push_short_tests(&mut sql, wanted);
-        return sql;
-    }
-    from_alerts(sql, wanted, otherwise)
-}
-
-/// FROM and WHERE through this index, or through none.
-pub(super) fn from_alerts(mut sql: Sql, wanted: &Wanted, index: Option<&str>) -> Sql {
-    sql.push("FROM alert a ");
-    match index {
-        Some(index) => sql.push(&format!("INDEXED BY {index}")),
-        None => sql.push("NOT INDEXED"),
-    }
-    wanted.push_conditions(&mut sql, if index == Some(BY_TIME) { wanted.span } else { wanted.alert_time });
-    if index == Some(BY_DEADLINE) {
-        // The index holds nothing else, and is used only where this is said.
-        sql.push(" AND a.open_deadline IS NOT NULL");
-    }
-    wanted.push_text_tests(&mut sql);
-    sql
 }
 
 fn page_keys(reader: &mut Reader, wanted: &Wanted, part: Part, total: u64, matched: Option<Marks>) -> StoreResult<Vec<i64>> {
@@ -269,8 +122,18 @@ fn page_keys(reader: &mut Reader, wanted: &Wanted, part: Part, total: u64, match
             return by_words(reader, wanted, words, part);
         }
     }
-    let Some(index) = column.index else { return sorted(reader, wanted, &column, part, total) };
+    let all = reader.counts.all(wanted.organization);
+    let Some(index) = column.index else {
+        return match matched {
+            Some(marks) if marks.len() * SORTED_SHARE < all => sorted_marks(&reader.conn, &column, part, total, &marks),
+            _ => sorted(reader, wanted, &column, part, total),
+        };
+    };
     if let Some(marks) = matched {
+        let near = part.backwards(total).unwrap_or(part);
+        if u128::from(total) * u128::from(total) * ROW < u128::from(near.offset + near.limit) * u128::from(all) {
+            return sorted_marks(&reader.conn, &column, part, total, &marks);
+        }
         return past_marks(&reader.conn, wanted.organization, (&column, index), part, total, marks);
     }
     let costs = Costs::of(reader, wanted, part, total);
@@ -284,6 +147,13 @@ fn page_keys(reader: &mut Reader, wanted: &Wanted, part: Part, total: u64, match
     }
     let marks = Marks::of(&reader.conn, &matching(wanted))?;
     past_marks(&reader.conn, wanted.organization, (&column, index), part, total, marks)
+}
+
+/// Puts what is marked in order, from the end that is nearer.
+fn sorted_marks(conn: &Connection, column: &SortColumn, part: Part, total: u64, marks: &Marks) -> StoreResult<Vec<i64>> {
+    let back = part.backwards(total);
+    let keys = marks.sorted(conn, column, (part.sort.order, back.is_some()), (back.unwrap_or(part).offset, part.limit))?;
+    Ok(if back.is_some() { reversed(keys) } else { keys })
 }
 
 /// Walks an index past the marks on everything that matches, from the end that is nearer.
@@ -579,20 +449,6 @@ fn sorted(reader: &Reader, wanted: &Wanted, column: &SortColumn, part: Part, tot
         };
     }
     Ok(turned(keys(&reader.conn, &through_own_index)?))
-}
-
-fn push_window(sql: &mut Sql, offset: u64, limit: u64) {
-    let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-    sql.push(" LIMIT ");
-    sql.value(number(limit));
-    sql.push(" OFFSET ");
-    sql.value(number(offset));
-}
-
-fn keys(conn: &Connection, sql: &Sql) -> rusqlite::Result<Vec<i64>> {
-    let mut statement = conn.prepare_cached(&sql.text)?;
-    let keys = statement.query_map(params_from_iter::<&Vec<Value>>(&sql.values), |row| row.get(0))?;
-    keys.collect()
 }
 
 fn count(conn: &Connection, sql: &Sql) -> rusqlite::Result<u64> {

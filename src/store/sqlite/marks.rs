@@ -7,26 +7,37 @@ use fixedbitset::FixedBitSet;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
-use super::query::{Nulls, SortColumn, is_partial, push_direction};
-use super::sql::Sql;
+use super::query::{Nulls, SortColumn, is_partial, push_direction, push_order};
+use super::sql::{Sql, keys, push_window};
 use crate::domain::SortOrder;
 
 /// A row that is read costs as much as so many steps along an index.
 pub(super) const ROW: u128 = 20;
 
 /// The keys of the alerts that match and have not been passed yet.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Marks(FixedBitSet);
 
 impl Marks {
     /// Marks what a statement selects.
     pub(super) fn of(conn: &Connection, matching: &Sql) -> rusqlite::Result<Self> {
-        let mut marks = FixedBitSet::new();
+        let mut marks = Self::default();
+        marks.add(conn, matching)?;
+        Ok(marks)
+    }
+
+    /// Marks what a statement selects as well.
+    pub(super) fn add(&mut self, conn: &Connection, matching: &Sql) -> rusqlite::Result<()> {
         each_key(conn, matching, |key| {
-            marks.grow_and_insert(key);
+            self.0.grow_and_insert(key);
             true
-        })?;
-        Ok(Self(marks))
+        })
+    }
+
+    /// What is marked in both.
+    pub(super) fn common(mut self, other: &Self) -> Self {
+        self.0.intersect_with(&other.0);
+        self
     }
 
     /// How many are marked.
@@ -66,6 +77,31 @@ impl Marks {
             }
         }
         Ok(Self(both))
+    }
+
+    /// So many of what is marked, from `offset` on, in the order of a column: the row of each is read.
+    pub(super) fn sorted(
+        &self,
+        conn: &Connection,
+        column: &SortColumn,
+        (order, backwards): (SortOrder, bool),
+        (offset, limit): (u64, u64),
+    ) -> rusqlite::Result<Vec<i64>> {
+        // One text that grows: there may be a hundred thousand of them.
+        let mut marked = "[".to_owned();
+        for key in self.0.ones() {
+            if marked.len() > 1 {
+                marked.push(',');
+            }
+            marked.push_str(&key.to_string());
+        }
+        marked.push(']');
+        let mut sql = Sql::new("SELECT a.key FROM json_each(");
+        sql.value(marked);
+        sql.push(") marked CROSS JOIN alert a ON a.key = marked.value");
+        push_order(&mut sql, column, order, backwards);
+        push_window(&mut sql, offset, limit);
+        keys(conn, &sql)
     }
 
     /// Whether this key was marked; it is no longer.
@@ -263,7 +299,7 @@ mod tests {
     use super::*;
     use crate::domain::time::Timestamp;
     use crate::domain::{Alert, AlertId, AlertPatch, AlertType, Currency, Deadline, Provider, SortField};
-    use crate::store::sqlite::query::{push_order, sort_column};
+    use crate::store::sqlite::query::sort_column;
     use crate::store::sqlite::readers::Reader;
     use crate::store::sqlite::rows::organization_key;
     use crate::store::sqlite::tests::open;

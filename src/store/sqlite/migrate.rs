@@ -53,6 +53,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration::new(12, "find", include_str!("../../../assets/migrations/sqlite/0012_find.sql")).and(find::index_all),
     Migration::new(13, "insights", include_str!("../../../assets/migrations/sqlite/0013_insights.sql")),
     Migration::new(14, "persons", include_str!("../../../assets/migrations/sqlite/0014_persons.sql")),
+    Migration::new(15, "search_terms", include_str!("../../../assets/migrations/sqlite/0015_search_terms.sql")),
 ];
 
 /// What a look at a file found.

@@ -7,7 +7,7 @@ use super::conditions::Conditions;
 use super::counts::{Cell, CellFilter, DAY_MICROS};
 use super::interned::Dictionary;
 use super::readers::Reader;
-use super::sql::{Range, Sql};
+use super::sql::{Range, Sql, phrase};
 use super::statements::micros;
 use crate::domain::filter::wanted_text;
 use crate::domain::fold::fold;
@@ -137,8 +137,7 @@ impl Wanted {
 
     /// What the trigram index is asked for: every text of three characters or more, each as a phrase, which is a substring exactly.
     pub(super) fn indexed_texts(&self) -> Option<String> {
-        let phrase = |text: &String| format!("\"{}\"", text.replace('"', "\"\""));
-        let phrases: Vec<String> = self.texts.iter().filter(|text| is_indexed(text)).map(phrase).collect();
+        let phrases: Vec<String> = self.texts.iter().filter(|text| is_indexed(text)).map(|text| phrase(text)).collect();
         if phrases.is_empty() { None } else { Some(phrases.join(" AND ")) }
     }
 
@@ -149,8 +148,12 @@ impl Wanted {
 
     /// The days of [`Wanted::alert_time`], whole days both.
     pub(super) fn alert_days(&self) -> Range {
-        let day = |at: Option<i64>| at.map(|micros| micros.div_euclid(DAY_MICROS));
-        (day(self.alert_time.0), day(self.alert_time.1))
+        days_of(self.alert_time)
+    }
+
+    /// The days of [`Wanted::span`], whole days both.
+    pub(super) fn span_days(&self) -> Range {
+        days_of(self.span)
     }
 
     /// Adds every condition but the texts.
@@ -195,6 +198,11 @@ impl Wanted {
             sql.push(") > 0");
         }
     }
+}
+
+fn days_of((from, until): Range) -> Range {
+    let day = |at: Option<i64>| at.map(|micros| micros.div_euclid(DAY_MICROS));
+    (day(from), day(until))
 }
 
 fn is_indexed(text: &str) -> bool {

@@ -1,6 +1,7 @@
 //! The statement builder: SQL text with its values.
 
 use rusqlite::types::Value;
+use rusqlite::{Connection, params_from_iter};
 
 /// A half-open range: from the first on, before the second.
 pub(super) type Range = (Option<i64>, Option<i64>);
@@ -73,4 +74,25 @@ impl Sql {
             self.value(until);
         }
     }
+}
+
+/// Adds the LIMIT and the OFFSET.
+pub(super) fn push_window(sql: &mut Sql, offset: u64, limit: u64) {
+    let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+    sql.push(" LIMIT ");
+    sql.value(number(limit));
+    sql.push(" OFFSET ");
+    sql.value(number(offset));
+}
+
+/// The keys that a statement selects.
+pub(super) fn keys(conn: &Connection, sql: &Sql) -> rusqlite::Result<Vec<i64>> {
+    let mut statement = conn.prepare_cached(&sql.text)?;
+    let keys = statement.query_map(params_from_iter::<&Vec<Value>>(&sql.values), |row| row.get(0))?;
+    keys.collect()
+}
+
+/// A text as a phrase of a full-text query.
+pub(super) fn phrase(text: &str) -> String {
+    format!("\"{}\"", text.replace('"', "\"\""))
 }
