@@ -10,6 +10,7 @@ use super::statements::{Statements as _, cell};
 use super::writer::WriteKind;
 use super::{alike, audit, expiry, find, ingest, insights, list};
 use crate::domain::audit::AuditNote;
+use crate::domain::batch;
 use crate::domain::time::Timestamp;
 use crate::domain::{
     Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, AtRisk, Count, FindQuery, IngestReport, Insights,
@@ -60,14 +61,22 @@ impl AlertStore for SqliteStore {
     }
 
     async fn ingest(&self, organization: OrganizationId, rows: Vec<AlertPatch>, now: Timestamp) -> StoreResult<IngestReport> {
-        self.write(WriteKind::Visible, move |unit, by| {
-            let report = ingest::ingest(unit, organization, rows, now)?;
-            if let Some(note) = AuditNote::alerts_taken_in(&report) {
-                audit::record(unit, by, organization, note, now)?;
-            }
-            Ok(report)
-        })
-        .await
+        // Whoever else writes waits for one commit of ours.
+        let at_once = if self.shared.instances.are_others_alive() { batch::BESIDE_OTHERS } else { batch::INTAKE };
+        let mut report = IngestReport::default();
+        let mut rows = rows.into_iter().peekable();
+        while rows.peek().is_some() {
+            let piece = rows.by_ref().take(at_once).collect();
+            let taken_in = self.write(WriteKind::Visible, move |unit, by| {
+                let report = ingest::ingest(unit, organization, piece, now)?;
+                if let Some(note) = AuditNote::alerts_taken_in(&report) {
+                    audit::record(unit, by, organization, note, now)?;
+                }
+                Ok(report)
+            });
+            report.add(taken_in.await?);
+        }
+        Ok(report)
     }
 
     async fn expire_due(&self, now: Timestamp, limit: u32) -> StoreResult<u64> {

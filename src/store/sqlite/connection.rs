@@ -46,8 +46,11 @@ pub(super) fn open(path: &Path, purpose: Purpose) -> rusqlite::Result<Connection
         Purpose::Checkpoint => OpenFlags::SQLITE_OPEN_READ_WRITE,
         Purpose::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
     };
-    let conn = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    conn.busy_timeout(BUSY_TIMEOUT)?;
+    let mut conn = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    match purpose {
+        Purpose::Write => conn.busy_handler(Some(look_again))?,
+        Purpose::Checkpoint | Purpose::Read => conn.busy_timeout(BUSY_TIMEOUT)?,
+    }
     // Without it, cached statements with bound parameters are prepared again at every run (the library has STAT4).
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
@@ -63,6 +66,12 @@ pub(super) fn open(path: &Path, purpose: Purpose) -> rusqlite::Result<Connection
         Purpose::Read => conn.execute_batch("PRAGMA query_only = ON; PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY;")?,
     }
     Ok(conn)
+}
+
+/// Waits for the lock of a writer, by looking often: who waits for it holds up whoever comes next.
+fn look_again(looks: i32) -> bool {
+    std::thread::sleep(Duration::from_millis(1));
+    u128::from(looks.unsigned_abs()) < BUSY_TIMEOUT.as_millis()
 }
 
 /// Opens a connection that only looks, and makes not even the files beside it that readers share.

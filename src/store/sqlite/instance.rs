@@ -45,6 +45,11 @@ impl Instances {
         instance != self.own && is_free(&lock_path(&self.directory, instance))
     }
 
+    /// Whether another process lives on this data directory.
+    pub(super) fn are_others_alive(&self) -> bool {
+        census(&self.directory).0 > 1
+    }
+
     /// A missing file says the same as one that nobody holds, so the latter need not stay.
     fn remove_dead(&self) {
         let Ok(entries) = fs::read_dir(&self.directory) else { return };
@@ -85,19 +90,23 @@ impl Gate {
 
     fn take(instances: &Path, lock: impl Fn(&File) -> Result<(), TryLockError>) -> io::Result<Option<Self>> {
         make_private(instances)?;
-        let gate = instances.join("gate");
-        if gate.exists() && !is_regular(&gate) {
-            return Err(io::Error::new(ErrorKind::InvalidInput, format!("{} is no file", gate.display())));
-        }
-        let file = match make_file(&gate) {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => File::options().write(true).open(&gate)?,
-            made => made?,
-        };
+        let file = lock_file(&instances.join("gate"))?;
         match lock(&file) {
             Ok(()) => Ok(Some(Self { _lock: file })),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(error),
         }
+    }
+}
+
+/// Opens a file that is there to be locked, making it where it is missing.
+pub(super) fn lock_file(path: &Path) -> io::Result<File> {
+    if path.exists() && !is_regular(path) {
+        return Err(io::Error::new(ErrorKind::InvalidInput, format!("{} is no file", path.display())));
+    }
+    match make_file(path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => File::options().write(true).open(path),
+        made => made,
     }
 }
 

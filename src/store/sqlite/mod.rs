@@ -62,6 +62,7 @@ mod turns;
 mod upkeep;
 mod watch;
 mod worker;
+mod write_turn;
 mod writer;
 
 pub use self::handle::SqliteStore;

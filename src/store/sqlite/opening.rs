@@ -20,6 +20,7 @@ use super::restore;
 use super::soundness::{WAY_OUT, check_after_unclean_end, check_file, refuse_empty};
 use super::statements::{Statements as _, cell};
 use super::watch::{Watcher, newest_change};
+use super::write_turn::Turnstile;
 use super::writer::{Shared, Writer};
 use crate::domain::event::RenderEvent;
 use crate::domain::time::{Clock as _, SystemClock};
@@ -123,7 +124,8 @@ fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
     let checkpointer = Arc::new(Checkpointer::start(&database)?);
     let readers = Readers::start(&database, options.reader_cache_kib)?;
     let watcher = Watcher::start(&database, changes.clone())?;
-    let writer = Writer::start(conn, Arc::clone(&shared), changes.clone(), Arc::clone(&checkpointer))?;
+    let turnstile = Turnstile::open(&announced).map_err(|error| unusable(&announced, &format!("it has no turns to write: {error}")))?;
+    let writer = Writer::start(conn, Arc::clone(&shared), changes.clone(), Arc::clone(&checkpointer), turnstile)?;
     let threads = Arc::new(Threads { writer, readers, checkpointer, watcher });
     Ok(SqliteStore { shared, changes, by: Arc::new(Actor::avert()), threads })
 }

@@ -70,13 +70,13 @@ async fn a_reply_of_the_writer_means_that_the_disk_has_it() {
         .writer
         .write(WriteKind::Quiet, |unit| {
             let mode: String = unit.conn.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
-            Ok((mode, pragma(unit.conn, "synchronous"), pragma(unit.conn, "wal_autocheckpoint"), pragma(unit.conn, "busy_timeout")))
+            Ok((mode, pragma(unit.conn, "synchronous"), pragma(unit.conn, "wal_autocheckpoint")))
         })
         .await
         .unwrap();
 
     let full = 2;
-    assert_eq!(settings, ("wal".to_owned(), full, 0, 5_000));
+    assert_eq!(settings, ("wal".to_owned(), full, 0));
 }
 
 #[tokio::test]
@@ -422,4 +422,23 @@ async fn a_credential_is_found_while_another_thread_reads_one_and_not_once_the_s
 
     assert_eq!(beside, Ok(None));
     assert!(closed.is_err(), "{closed:?}");
+}
+
+#[tokio::test]
+async fn alerts_are_taken_in_by_small_commits_while_another_process_may_wait_to_write() {
+    let (directory, store) = open();
+    let organization = organization(&store).await;
+    let commits = || *store.changes.borrow();
+
+    let before = commits();
+    let alone = store.ingest(organization, rows(450), noon()).await.unwrap();
+    let by_itself = commits() - before;
+    let other = SqliteStore::open(&SqliteOptions::directory(directory.path(), Arc::new(NoEvents))).unwrap();
+    let before = commits();
+    let beside = store.ingest(organization, rows(450), noon()).await.unwrap();
+    let beside_another = commits() - before;
+    drop(other);
+
+    assert_eq!((alone.created, by_itself), (450, 1));
+    assert_eq!((beside.created + beside.unchanged + beside.updated, beside_another), (450, 3));
 }

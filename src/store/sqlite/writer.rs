@@ -14,6 +14,7 @@ use super::data_key;
 use super::instance::{Gate, Instances};
 use super::interned::Dictionary;
 use super::worker::{Worker, hear};
+use super::write_turn::Turnstile;
 use crate::domain::event::RenderEvent;
 use crate::domain::{DatabaseId, InstanceId};
 use crate::store::key_file::DataKey;
@@ -81,9 +82,10 @@ impl Writer {
         shared: Arc<Shared>,
         changes: watch::Sender<u64>,
         checkpointer: Arc<Checkpointer>,
+        turnstile: Turnstile,
     ) -> StoreResult<Self> {
         let (jobs, queue) = channel();
-        let state = State { conn, shared, changes, checkpointer, dictionary: Dictionary::new() };
+        let state = State { conn, shared, changes, checkpointer, turnstile, dictionary: Dictionary::new() };
         Worker::start("avert-writer", jobs, move || state.run(&queue)).map(Self)
     }
 
@@ -113,6 +115,7 @@ struct State {
     shared: Arc<Shared>,
     changes: watch::Sender<u64>,
     checkpointer: Arc<Checkpointer>,
+    turnstile: Turnstile,
     dictionary: Dictionary,
 }
 
@@ -183,7 +186,9 @@ impl State {
 
     /// Begins a transaction; returns the newest change number.
     fn begin(&mut self) -> StoreResult<i64> {
+        let turn = self.turnstile.enter();
         self.conn.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        drop(turn);
         let number = self.conn.prepare_cached("SELECT number FROM change_number").and_then(|mut s| s.query_row([], |row| row.get(0)));
         number.map_err(|error| {
             self.abandon();
