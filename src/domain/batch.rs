@@ -3,8 +3,8 @@
 /// How many alerts of an intake are read ahead, and stored in one commit where nobody else writes.
 pub const INTAKE: usize = 4_000;
 
-/// How many of them are stored in one commit where another process may wait to write: some tens of milliseconds.
-pub const BESIDE_OTHERS: usize = 200;
+/// How many of them are stored in one commit where another process may wait to write: some milliseconds.
+pub const BESIDE_OTHERS: usize = 64;
 
 /// Most rows that a background loop changes in one commit (expiry, pruning), so that others get their turn in between.
 pub const AT_ONCE: u32 = 500;

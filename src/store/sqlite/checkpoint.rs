@@ -1,17 +1,25 @@
-//! WAL checkpoints on a thread of their own, so that no commit waits for them.
+//! WAL checkpoints on a thread of their own, so that hardly a commit waits for them.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::Duration;
 
 use rusqlite::Connection;
 
-use super::connection::{Purpose, open};
+use super::connection::{BUSY_TIMEOUT, Purpose, open};
 use super::worker::Worker;
+use super::write_turn::Turnstile;
 use crate::store::StoreResult;
 
 /// A log of this size is worth a checkpoint.
 const WORTHWHILE_BYTES: u64 = 16 << 20;
-/// A log that has grown to this size in spite of checkpoints is emptied while writers wait.
+/// At this size writers wait for the rest of a checkpoint, so that the log begins anew: where one always writes it never does by itself.
+const ANEW_BYTES: u64 = 48 << 20;
+/// How much longer the log is before that is tried again, where readers were in the way.
+const TRY_AGAIN_BYTES: u64 = 16 << 20;
+/// How long writers wait for such readers.
+const PATIENCE: Duration = Duration::from_millis(50);
+/// A log that has grown to this size in spite of checkpoints is emptied, however long readers take.
 const TOO_LARGE_BYTES: u64 = 256 << 20;
 
 /// The handle of the checkpointer thread.
@@ -20,14 +28,14 @@ pub(super) struct Checkpointer(Worker<SyncSender<()>>);
 
 impl Checkpointer {
     /// Starts the thread.
-    pub(super) fn start(database: &Path) -> StoreResult<Self> {
+    pub(super) fn start(database: &Path, turnstile: Turnstile) -> StoreResult<Self> {
         let conn = open(database, Purpose::Checkpoint)?;
         let mut log = database.as_os_str().to_owned();
         log.push("-wal");
-        let log = PathBuf::from(log);
+        let log = Log { conn, path: PathBuf::from(log), turnstile, anew_at: ANEW_BYTES };
         // One waiting signal says as much as many.
         let (wake, signals) = sync_channel(1);
-        Worker::start("avert-checkpoint", wake, move || run(&conn, &log, &signals)).map(Self)
+        Worker::start("avert-checkpoint", wake, move || log.run(&signals)).map(Self)
     }
 
     /// Tells that the log has grown.
@@ -42,16 +50,50 @@ impl Checkpointer {
     }
 }
 
-fn run(conn: &Connection, log: &Path, signals: &Receiver<()>) {
-    while signals.recv().is_ok() {
-        let size = std::fs::metadata(log).map_or(0, |metadata| metadata.len());
-        if size < WORTHWHILE_BYTES {
-            continue;
+/// The write-ahead log.
+struct Log {
+    conn: Connection,
+    path: PathBuf,
+    turnstile: Turnstile,
+    anew_at: u64,
+}
+
+impl Log {
+    fn run(mut self, signals: &Receiver<()>) {
+        while signals.recv().is_ok() {
+            let size = self.bytes();
+            if size < WORTHWHILE_BYTES {
+                self.anew_at = ANEW_BYTES;
+            } else if let Err(error) = self.shorten(size) {
+                // The log only grows until a later one succeeds.
+                tracing::warn!(%error, size, "a checkpoint failed");
+            }
         }
-        let mode = if size < TOO_LARGE_BYTES { "PASSIVE" } else { "TRUNCATE" };
-        if let Err(error) = conn.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(())) {
-            // The log only grows until a later one succeeds.
-            tracing::warn!(%error, mode, "a checkpoint failed");
+    }
+
+    fn bytes(&self) -> u64 {
+        std::fs::metadata(&self.path).map_or(0, |metadata| metadata.len())
+    }
+
+    fn shorten(&mut self, size: u64) -> rusqlite::Result<()> {
+        // Most of the log is moved while others write, so that what they wait for is short.
+        self.checkpoint("PASSIVE")?;
+        if size >= TOO_LARGE_BYTES {
+            let _turn = self.turnstile.enter();
+            self.checkpoint("TRUNCATE")?;
+        } else if size >= self.anew_at {
+            self.checkpoint("PASSIVE")?;
+            let _turn = self.turnstile.enter();
+            self.conn.busy_timeout(PATIENCE)?;
+            let is_anew = self.checkpoint("RESTART");
+            self.conn.busy_timeout(BUSY_TIMEOUT)?;
+            self.anew_at = if is_anew? { ANEW_BYTES } else { self.bytes() + TRY_AGAIN_BYTES };
         }
+        Ok(())
+    }
+
+    /// Whether nobody was in the way.
+    fn checkpoint(&self, mode: &str) -> rusqlite::Result<bool> {
+        self.conn.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| Ok(row.get::<_, i64>(0)? == 0))
     }
 }

@@ -16,7 +16,7 @@ pub(super) const APPLICATION_ID: i32 = 0x6176_7274;
 const OLDEST_SQLITE: i32 = 3_051_003;
 
 /// How long a statement waits for another process.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The kind of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,10 +57,11 @@ pub(super) fn open(path: &Path, purpose: Purpose) -> rusqlite::Result<Connection
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     conn.set_prepared_statement_cache_capacity(256);
     match purpose {
-        // Checkpoints have a thread of their own. The cache holds the inner pages of every index during an import.
+        // Checkpoints have a thread of their own; a log that begins anew is cut, so that its length says how much is in
+        // it. The cache holds the inner pages of every index during an import.
         Purpose::Write => conn.execute_batch(
             "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA foreign_keys = ON; PRAGMA cache_size = -24576;
-             PRAGMA temp_store = MEMORY;",
+             PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 8388608;",
         )?,
         Purpose::Checkpoint => conn.execute_batch("PRAGMA synchronous = FULL; PRAGMA cache_size = -256;")?,
         Purpose::Read => conn.execute_batch("PRAGMA query_only = ON; PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY;")?,

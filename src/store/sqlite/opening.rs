@@ -121,11 +121,11 @@ fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
         .map_err(|error| unusable(&announced, &format!("this process cannot announce itself there: {error}")))?;
     let shared = Arc::new(Shared { render: Arc::clone(&options.render), data_key, database: identity, instances, _gate: gate });
     let (changes, _) = watch::channel(newest_change(&conn)?);
-    let checkpointer = Arc::new(Checkpointer::start(&database)?);
+    let turnstile = || Turnstile::open(&announced).map_err(|error| unusable(&announced, &format!("it has no turns to write: {error}")));
+    let checkpointer = Arc::new(Checkpointer::start(&database, turnstile()?)?);
     let readers = Readers::start(&database, options.reader_cache_kib)?;
     let watcher = Watcher::start(&database, changes.clone())?;
-    let turnstile = Turnstile::open(&announced).map_err(|error| unusable(&announced, &format!("it has no turns to write: {error}")))?;
-    let writer = Writer::start(conn, Arc::clone(&shared), changes.clone(), Arc::clone(&checkpointer), turnstile)?;
+    let writer = Writer::start(conn, Arc::clone(&shared), changes.clone(), Arc::clone(&checkpointer), turnstile()?)?;
     let threads = Arc::new(Threads { writer, readers, checkpointer, watcher });
     Ok(SqliteStore { shared, changes, by: Arc::new(Actor::avert()), threads })
 }
