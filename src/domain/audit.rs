@@ -199,6 +199,37 @@ pub struct AuditLink {
     pub hash: [u8; 32],
 }
 
+/// Unlinked entry of the audit log: all of it but its number and the hash of the one before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnlinkedEntry {
+    /// Microseconds since 1970.
+    pub at: i64,
+    /// The number by which the store knows the organization.
+    pub organization: i64,
+    /// Actor, origin, action, subject, detail.
+    pub texts: [String; 5],
+    /// Who the actor says to be; empty where nothing was said.
+    pub person: String,
+}
+
+impl UnlinkedEntry {
+    /// What somebody did, for an organization.
+    pub fn of(organization: i64, by: &Actor, note: AuditNote, now: Timestamp) -> Self {
+        Self {
+            at: now.timestamp_micros(),
+            organization,
+            texts: [by.name.clone(), by.origin.clone(), note.action.to_owned(), note.subject, note.detail],
+            person: by.person.clone(),
+        }
+    }
+
+    /// The record that follows `previous`, under a number that was never given before.
+    pub fn following(self, previous: AuditLink, last_number: i64) -> AuditRecord {
+        let Self { at, organization, texts, person } = self;
+        AuditRecord { number: last_number.max(previous.number) + 1, at, organization, texts, person, previous: previous.hash }
+    }
+}
+
 /// Hashed record: an entry as it is stored, and as its hash covers it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditRecord {
@@ -215,18 +246,6 @@ pub struct AuditRecord {
 }
 
 impl AuditRecord {
-    /// The record that follows `previous`, under a number that was never given before.
-    pub fn following(previous: AuditLink, last_number: i64, organization: i64, by: &Actor, note: AuditNote, now: Timestamp) -> Self {
-        Self {
-            number: last_number.max(previous.number) + 1,
-            at: now.timestamp_micros(),
-            organization,
-            texts: [by.name.clone(), by.origin.clone(), note.action.to_owned(), note.subject, note.detail],
-            person: by.person.clone(),
-            previous: previous.hash,
-        }
-    }
-
     /// SHA-256 of the hash before, the three numbers, and each text with its length before it, so that none runs into the next. Who the
     /// actor says to be is one text more where it was said: entries from before that was asked keep their hash.
     pub fn hash(&self) -> [u8; 32] {
@@ -364,7 +383,7 @@ mod tests {
         let mut before = start;
         let next = || {
             let note = AuditNote::backup_restored(&format!("backup {}", before.number));
-            let record = AuditRecord::following(before, 0, 1, &Actor::avert(), note, Timestamp::UNIX_EPOCH);
+            let record = UnlinkedEntry::of(1, &Actor::avert(), note, Timestamp::UNIX_EPOCH).following(before, 0);
             before = AuditLink { number: record.number, hash: record.hash() };
             (record, before.hash)
         };
@@ -422,7 +441,7 @@ mod tests {
     fn who_somebody_said_to_be_cannot_be_changed_added_or_taken_away() {
         let said = |person: &str| {
             let by = Actor { person: person.to_owned(), ..Actor::at_this_machine() };
-            AuditRecord::following(START, 0, 1, &by, AuditNote::backup_restored("x"), Timestamp::UNIX_EPOCH).hash()
+            UnlinkedEntry::of(1, &by, AuditNote::backup_restored("x"), Timestamp::UNIX_EPOCH).following(START, 0).hash()
         };
         let hashes = [said(""), said("ana"), said("omar")];
 
@@ -434,7 +453,7 @@ mod tests {
         let pruned = AuditLink { number: 7, hash: [3; 32] };
         let [(plain, hash)] = log(pruned, 1).try_into().unwrap();
         let note = AuditNote::audit_pruned(7, pruned);
-        let told = AuditRecord::following(pruned, 7, 1, &Actor::avert(), note, Timestamp::UNIX_EPOCH);
+        let told = UnlinkedEntry::of(1, &Actor::avert(), note, Timestamp::UNIX_EPOCH).following(pruned, 7);
 
         assert!(matches!(check(pruned, &[(plain, hash)], 8), AuditState::Broken { number: 7, .. }));
         assert!(matches!(check(pruned, &[(told.clone(), told.hash())], 8), AuditState::Whole { entries: 1, newest: 8, .. }));
@@ -498,7 +517,7 @@ mod tests {
     fn an_entry_tells_of_a_pruning_only_by_its_action_its_number_and_its_hash() {
         let pruned = AuditLink { number: 7, hash: [3; 32] };
         let note = AuditNote::audit_pruned(7, pruned);
-        let told = AuditRecord::following(pruned, 7, 1, &Actor::avert(), note, Timestamp::UNIX_EPOCH);
+        let told = UnlinkedEntry::of(1, &Actor::avert(), note, Timestamp::UNIX_EPOCH).following(pruned, 7);
         let with = |place: usize, text: &str| {
             let mut record = told.clone();
             text.clone_into(&mut record.texts[place]);

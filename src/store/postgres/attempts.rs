@@ -224,7 +224,7 @@ async fn store_outcome(unit: &Unit<'_>, attempt: &Attempt, mut alert: Box<Alert>
         &[&attempt.key, &micros(now)],
     )
     .await?;
-    unit.note_of(attempt.by.clone(), attempt.organization, AuditNote::alert_resolved(&alert, &attempt.resolution), now);
+    unit.note_of(&attempt.by, attempt.organization, AuditNote::alert_resolved(&alert, &attempt.resolution), now);
     let recipients = Recipients::of(conn, attempt.organization).await?;
     if !recipients.is_empty() {
         let body = unit.shared.render.render(&EventKind::AlertResolved, &alert, now);

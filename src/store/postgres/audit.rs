@@ -17,10 +17,12 @@ use crate::store::{AuditStore, StoreResult};
 #[async_trait]
 impl AuditStore for PostgresStore {
     async fn audit(&self, organization: OrganizationId, before: Option<u64>, size: u32) -> StoreResult<Vec<AuditEntry>> {
+        self.link_entries().await?;
         self.read(|unit| Box::pin(entries(unit, organization, before, size))).await
     }
 
     async fn verify_audit(&self) -> StoreResult<AuditState> {
+        self.link_entries().await?;
         self.read_much(|unit| Box::pin(verify(&unit.conn))).await
     }
 }

@@ -284,7 +284,7 @@ pub(super) async fn disable_by_itself(unit: &Unit<'_>, endpoint: i64, reason: &s
     let enabled = unit.conn.first(enabled, &[&endpoint], |row| Ok((row.try_get::<_, i64>(0)?, EndpointId(row.try_get(1)?)))).await?;
     if let Some((organization, id)) = enabled {
         disable(&unit.conn, endpoint, reason, now).await?;
-        unit.note_of(Actor::avert(), organization, AuditNote::endpoint_disabled(id, reason), now);
+        unit.note_of(&Actor::avert(), organization, AuditNote::endpoint_disabled(id, reason), now);
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! The handle on a PostgreSQL store, and the ways to its units of work: one statement, reading from one snapshot, and writing.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use deadpool_postgres::Pool;
@@ -40,6 +41,9 @@ const PATIENCE: Duration = Duration::from_secs(7);
 
 /// The same for what works on many rows.
 const LONG_PATIENCE: Duration = Duration::from_secs(60);
+
+/// How long entries of the audit log gather before they are linked.
+const GATHER: Duration = Duration::from_millis(200);
 
 /// How often a unit of work is done again where others were at work on the same rows.
 const MOST_REPEATS: u32 = 8;
@@ -157,7 +161,7 @@ impl PostgresStore {
         work: &(impl for<'a> Fn(&'a Unit<'r>) -> BoxFuture<'a, Work<T>> + Send + Sync),
     ) -> Work<T> {
         let value = work(unit).await?;
-        chain::write(unit).await?;
+        let noted = chain::put_down(unit).await?;
         let seen = matches!(mode, Mode::Write(WriteKind::Visible)) && unit.conn.has_changed();
         let number = unit.conn.commit(if seen { NEXT_CHANGE } else { "" }).await?;
         if let Some(number) = number {
@@ -167,7 +171,37 @@ impl PostgresStore {
                 newer
             });
         }
+        if noted {
+            self.link_soon();
+        }
         Ok(value)
+    }
+
+    /// Links every entry of the audit log that waits to be.
+    pub(super) async fn link_entries(&self) -> StoreResult<()> {
+        if !self.look(|unit| Box::pin(chain::is_pending(&unit.conn))).await? {
+            return Ok(());
+        }
+        while self.write(WriteKind::Quiet, |unit| Box::pin(chain::link(&unit.conn))).await? {}
+        Ok(())
+    }
+
+    /// Links what waits in a moment, once for all that is put down until then.
+    fn link_soon(&self) {
+        if self.shared.links.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        // Not the store itself: when that is dropped, others are told at once that this process is gone.
+        let (shared, pool) = (Arc::clone(&self.shared), self.pool.clone());
+        tokio::spawn(async move {
+            tokio::time::sleep(GATHER).await;
+            shared.links.store(false, Ordering::Release);
+            // What is not linked now is linked with the next entry, or by whoever reads the log.
+            if let Err(fault) = chain::link_waiting(&pool).await {
+                let error = StoreError::from(fault);
+                tracing::debug!(%error, "entries of the audit log wait to be linked");
+            }
+        });
     }
 }
 

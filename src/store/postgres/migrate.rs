@@ -39,6 +39,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration::new(5, "insights", include_str!("../../../assets/migrations/postgres/0005_insights.sql")),
     Migration::new(6, "persons", include_str!("../../../assets/migrations/postgres/0006_persons.sql")),
     Migration::new(7, "lists", include_str!("../../../assets/migrations/postgres/0007_lists.sql")),
+    Migration::new(8, "audit_pending", include_str!("../../../assets/migrations/postgres/0008_audit_pending.sql")),
 ];
 
 /// Looks, without changing anything, what has become of the schema.

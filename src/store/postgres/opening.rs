@@ -1,6 +1,7 @@
 //! Opening a store: the schema, the data key, the first organization, and the announcement that this process lives.
 
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use tokio::sync::watch;
@@ -62,7 +63,8 @@ impl PostgresStore {
         let newest: i64 = conn.one(NEWEST_CHANGE, &[], cell).await?;
         let (changes, _) = watch::channel(newest.unsigned_abs());
         let keeper = Arc::new(Keeper::start(server, own, changes.clone())?);
-        let shared = Arc::new(Shared { render: Arc::clone(&options.render), data_key, database, own, organizations: Mutex::default() });
+        let render = Arc::clone(&options.render);
+        let shared = Arc::new(Shared { render, data_key, database, own, organizations: Mutex::default(), links: AtomicBool::new(false) });
         Ok(Arc::new(Self { shared, pool, changes, by: Arc::new(Actor::avert()), keeper }))
     }
 }

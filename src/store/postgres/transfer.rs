@@ -7,6 +7,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
+use super::chain;
 use super::columns::{Columns, ManyCells};
 use super::connection::{Connection, DatabaseServer, pool};
 use super::counts;
@@ -29,7 +30,7 @@ pub(in crate::store) struct PostgresEnd {
 }
 
 /// What tells of work on a database: the newest sign of life, the newest entry of the audit log, and the change number.
-const WORK: &str = "SELECT concat_ws(' ', (SELECT max(beat_at) FROM instance), (SELECT number FROM audit_head), last_value, is_called)
+const WORK: &str = "SELECT concat_ws(' ', (SELECT max(beat_at) FROM instance), (SELECT number FROM audit_head), (SELECT count(*) FROM audit_pending), last_value, is_called)
     FROM change_number";
 
 /// A batch at the other end may take its time.
@@ -47,6 +48,8 @@ impl PostgresEnd {
                 )));
             }
         }
+        // What a process that was killed had put down is carried as the log that it belongs to.
+        chain::link_waiting(&pool(&DatabaseServer::at(server)?)?).await?;
         let end = Self::open(server, "ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
         let alive = format!("SELECT count(*) FROM instance WHERE beat_at > clock_timestamp() - {DEAD_AFTER}");
         if end.conn.one(&alive, &[], cell::<i64>).await? > 0 {

@@ -1,6 +1,7 @@
 //! One unit of work: its connection, who does it for whom, and what the audit log will say of it.
 
 use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio_postgres::Row;
@@ -9,7 +10,7 @@ use super::connection::Connection;
 use super::fault::Work;
 use super::rows::organization_key;
 use super::statements::cell;
-use crate::domain::audit::AuditNote;
+use crate::domain::audit::{AuditNote, UnlinkedEntry};
 use crate::domain::event::RenderEvent;
 use crate::domain::time::Timestamp;
 use crate::domain::{Actor, DatabaseId, InstanceId, OrganizationId};
@@ -26,6 +27,8 @@ pub(super) struct Shared {
     pub(super) own: InstanceId,
     /// The keys of organizations that were read: they stay, and so do organizations.
     pub(super) organizations: Mutex<HashMap<OrganizationId, i64>>,
+    /// Whether entries of the audit log will be linked in a moment.
+    pub(super) links: AtomicBool,
 }
 
 /// The last column of what reads sealed values: the proof of the key that they are sealed with, in the same snapshot.
@@ -38,21 +41,13 @@ impl Shared {
     }
 }
 
-/// An entry of the audit log that is written at the end of its unit of work.
-pub(super) struct PendingEntry {
-    pub(super) by: Actor,
-    pub(super) organization: i64,
-    pub(super) note: AuditNote,
-    pub(super) at: Timestamp,
-}
-
 /// One unit of work.
 pub(super) struct Unit<'r> {
     pub(super) conn: Connection,
     pub(super) shared: &'r Shared,
     /// Whom the audit log puts it down to.
     pub(super) by: &'r Actor,
-    entries: Mutex<Vec<PendingEntry>>,
+    entries: Mutex<Vec<UnlinkedEntry>>,
 }
 
 impl<'r> Unit<'r> {
@@ -80,13 +75,13 @@ impl<'r> Unit<'r> {
         Ok(read)
     }
 
-    fn entries(&self) -> MutexGuard<'_, Vec<PendingEntry>> {
+    fn entries(&self) -> MutexGuard<'_, Vec<UnlinkedEntry>> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Has the audit log say this of an organization, which is known by its key.
     pub(super) fn note(&self, organization: i64, note: AuditNote, at: Timestamp) {
-        self.note_of(self.by.clone(), organization, note, at);
+        self.note_of(self.by, organization, note, at);
     }
 
     /// The same of every organization: what was done concerns all of them.
@@ -97,12 +92,12 @@ impl<'r> Unit<'r> {
     }
 
     /// The same of somebody else.
-    pub(super) fn note_of(&self, by: Actor, organization: i64, note: AuditNote, at: Timestamp) {
-        self.entries().push(PendingEntry { by, organization, note, at });
+    pub(super) fn note_of(&self, by: &Actor, organization: i64, note: AuditNote, at: Timestamp) {
+        self.entries().push(UnlinkedEntry::of(organization, by, note, at));
     }
 
     /// What the audit log is to say, which is forgotten here.
-    pub(super) fn take_entries(&self) -> Vec<PendingEntry> {
+    pub(super) fn take_entries(&self) -> Vec<UnlinkedEntry> {
         std::mem::take(&mut *self.entries())
     }
 }

@@ -8,7 +8,7 @@ use super::readers::Reader;
 use super::rows::{known_organization, organization_key};
 use super::statements::{Statements as _, cell, moment};
 use super::writer::Unit;
-use crate::domain::audit::{self, AuditCheck, AuditLink, AuditNote, AuditRecord};
+use crate::domain::audit::{self, AuditCheck, AuditLink, AuditNote, AuditRecord, UnlinkedEntry};
 use crate::domain::time::Timestamp;
 use crate::domain::{Actor, AuditEntry, AuditState, OrganizationId, redact};
 use crate::store::{AuditStore, StoreResult};
@@ -39,7 +39,7 @@ pub(super) fn record_for_all(conn: &Connection, by: &Actor, note: &AuditNote, no
 pub(super) fn record_of(conn: &Connection, by: &Actor, organization: i64, note: AuditNote, now: Timestamp) -> StoreResult<()> {
     let newest = conn.first("SELECT number, hash FROM audit ORDER BY number DESC LIMIT 1", [], read_link)?;
     let newest = newest.map_or_else(|| start(conn), Ok)?;
-    let record = AuditRecord::following(newest, last_number(conn)?, organization, by, note, now);
+    let record = UnlinkedEntry::of(organization, by, note, now).following(newest, last_number(conn)?);
     let hash = record.hash();
     let AuditRecord { number, at, organization, texts: [actor, origin, action, subject, detail], person, previous } = record;
     conn.run(

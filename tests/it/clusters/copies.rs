@@ -131,6 +131,21 @@ async fn a_desk_with_several_outcomes_on_each_day_arrives() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_a_killed_node_put_down_in_the_audit_log_is_in_the_copy() {
+    let Some(cluster) = Cluster::migrated().await else { return };
+    cluster.run_ok("a", &["keys", "create"]);
+    let put_down = "INSERT INTO audit_pending (at, organization, actor, origin, action, subject, detail, person)
+        SELECT 0, key, 'local', '', 'key.revoked', 'x', '', '' FROM organization";
+    cluster.database.client().await.batch_execute(put_down).await.unwrap();
+    let back = tempfile::tempdir().unwrap();
+    let output = avert(back.path(), &["copy", "--from", &cluster.address(), "--to", &file_of(back.path()), "--output", "json"]);
+
+    let there = copied(&{ output }.env("AVERT_SECRET_KEY_FILE", cluster.key_file()).output().unwrap());
+
+    assert!(there.contains(&("audit".to_owned(), 2)), "{there:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_copy_that_was_broken_off_has_left_nothing_and_is_made_again() {
     let Some(cluster) = Cluster::empty().await else { return };
     let (home, receiver) = (tempfile::tempdir().unwrap(), Receiver::start().await);
@@ -280,13 +295,14 @@ const ONLY_IN_FILES: [&str; 11] = [
     "event.changed",
     "alert_count.changed",
 ];
-const ONLY_ON_SERVERS: [&str; 10] = [
+const ONLY_ON_SERVERS: [&str; 11] = [
     "instance",
     "alert_total",
     "turnstile",
     "schema_lock",
     "schema_migration",
     "audit_head",
+    "audit_pending",
     "alert.searched",
     "alert.find_text",
     "alert_count.key",

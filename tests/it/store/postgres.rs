@@ -110,12 +110,12 @@ async fn alerts_from_before_there_was_a_search_over_all_fields_are_found_by_it()
     resolve(&fixture, claim(&fixture, &answered)).await;
     let before = "ALTER TABLE alert DROP COLUMN find_text; DROP INDEX outcome_by_action_time; ALTER TABLE audit DROP COLUMN person;
          ALTER TABLE resolution_attempt DROP COLUMN person; DROP TABLE alert_total; DROP INDEX alert_waiting_by_time;
-         DROP INDEX alert_by_company; DELETE FROM schema_migration WHERE number >= 4";
+         DROP INDEX alert_by_company; DROP TABLE audit_pending; DELETE FROM schema_migration WHERE number >= 4";
     hands.batch_execute(before).await.unwrap();
 
     let applied = migrate::migrate(&server).await.unwrap();
 
-    assert_eq!(applied, ["find", "insights", "persons", "lists"]);
+    assert_eq!(applied, ["find", "insights", "persons", "lists", "audit_pending"]);
     assert_eq!(fixture.store.count_alerts(fixture.organization).await.unwrap(), 2);
     assert_eq!(found(&fixture, "a-10293").await, [open.id, answered.id]);
     assert_eq!(found(&fixture, "10 march").await, [answered.id]);
@@ -223,6 +223,7 @@ async fn the_database_itself_refuses_to_alter_replace_or_take_away_an_entry_of_t
     for name in ["a", "b", "c", "d"] {
         store.add_organization(organization(name), noon()).await.unwrap();
     }
+    assert!(matches!(store.verify_audit().await.unwrap(), AuditState::Whole { entries: 4, .. }), "they are linked");
     let hands = ground.database.client().await;
 
     for refused in [
@@ -261,6 +262,44 @@ async fn whoever_writes_at_the_same_time_leaves_the_audit_log_whole() {
 
     assert!(resolved.iter().all(|alert| alert.outcome.is_some()));
     assert!(matches!(first.store.verify_audit().await.unwrap(), AuditState::Whole { entries: 13, newest: 13, .. }));
+}
+
+#[tokio::test]
+async fn nobody_who_changes_something_waits_for_the_newest_entry_of_the_audit_log() {
+    let Some(ground) = Postgres::fresh().await else { return };
+    let mut hands = ground.database.client().await;
+    let fixture = Fixture::start(Arc::new(ground)).await;
+    let alert = open_alert("P1");
+    fixture.bring(std::slice::from_ref(&alert)).await;
+    let another_at_work = hands.transaction().await.unwrap();
+    another_at_work.query("SELECT number FROM audit_head FOR UPDATE", &[]).await.unwrap();
+
+    let resolved = resolve(&fixture, claim(&fixture, &alert)).await;
+    another_at_work.rollback().await.unwrap();
+
+    assert!(resolved.outcome.is_some());
+    let told = fixture.store.audit(fixture.organization, None, 1).await.unwrap();
+    assert_eq!((told[0].action.as_str(), told[0].subject.clone()), ("alert.resolved", alert.id.to_string()));
+}
+
+#[tokio::test]
+async fn entries_that_a_killed_process_put_down_are_linked_by_whoever_reads_the_audit_log() {
+    let Some(ground) = Postgres::fresh().await else { return };
+    let store = PostgresStore::open(&ground.options()).await.unwrap();
+    let of = store.organizations().await.unwrap()[0].organization.id;
+    let hands = ground.database.client().await;
+    let put_down = "INSERT INTO audit_pending (at, organization, actor, origin, action, subject, detail, person)
+        SELECT i, o.key, 'local', '', 'key.revoked', i::text, '', '' FROM organization o, generate_series(1, 2100) AS s(i) ORDER BY s.i";
+    hands.batch_execute(put_down).await.unwrap();
+    let altered = hands.batch_execute("UPDATE audit_pending SET actor = 'x'").await;
+
+    let newest = store.audit(of, None, 2).await.unwrap();
+
+    let told: Vec<_> = newest.iter().map(|entry| (entry.number, entry.subject.as_str())).collect();
+    assert_eq!(told, [(2100, "2100"), (2099, "2099")]);
+    assert!(matches!(store.verify_audit().await.unwrap(), AuditState::Whole { entries: 2100, newest: 2100, .. }));
+    let left: i64 = hands.query_one("SELECT count(*) FROM audit_pending", &[]).await.unwrap().get(0);
+    assert!(left == 0 && altered.is_err());
 }
 
 #[tokio::test]
