@@ -4,6 +4,7 @@
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
+use futures::try_join;
 use tokio_postgres::Row;
 
 use super::connection::Connection;
@@ -13,7 +14,7 @@ use super::fault::Work;
 use super::handle::{PostgresStore, WriteKind};
 use super::liveness::is_dead;
 use super::rows::{self, organization_key};
-use super::statements::{cell, micros, moment_at, number_at, optional_moment, storable};
+use super::statements::{Values, cell, micros, moment_at, number_at, optional_moment, storable};
 use super::unit::Unit;
 use crate::domain::attempt::{
     AttemptCounts, KEY_MEMORY, KeyUse, LateAcceptance, OpenAttempt, Settlement, grant, may_commit, record_outcome, word_of,
@@ -64,12 +65,12 @@ impl AttemptStore for PostgresStore {
 /// Claims the one running resolution of an alert.
 async fn claim(unit: &Unit<'_>, request: &ClaimRequest) -> Work<Claim> {
     let conn = &unit.conn;
-    let Some(organization) = organization_key(conn, request.organization).await? else { return Ok(Claim::NotFound) };
+    let Some(organization) = unit.organization(request.organization).await? else { return Ok(Claim::NotFound) };
     let lock = "SELECT key FROM alert WHERE organization = $1 AND id = $2 FOR NO KEY UPDATE";
     let Some(key) = conn.first(lock, &[&organization, &request.alert.0], cell::<i64>).await? else { return Ok(Claim::NotFound) };
-    let alert = rows::read_by_key(conn, key).await?;
-    let uses = key_uses(conn, organization, key, request).await?;
-    let alert = match grant(Box::new(alert), &uses, holder(unit, key, request.now).await?) {
+    let (alert, uses, holder) =
+        try_join!(rows::read_by_key(conn, key), key_uses(conn, organization, key, request), holder(unit, key, request.now))?;
+    let alert = match grant(Box::new(alert), &uses, holder) {
         Ok(alert) => alert,
         Err(answer) => return Ok(answer),
     };
@@ -139,16 +140,15 @@ struct Attempt {
     by: Actor,
 }
 
-/// Reads an attempt that nobody else changes from here on, nor its alert.
-async fn read_attempt(conn: &Connection, id: AttemptId) -> Work<Option<Attempt>> {
-    let alert = "SELECT alert FROM resolution_attempt WHERE id = $1";
-    let Some(alert) = conn.first(alert, &[&id.0], cell::<i64>).await? else { return Ok(None) };
-    rows::lock(conn, &[alert]).await?;
+/// Reads an attempt and its alert, which nobody else changes from here on.
+async fn read_attempt(conn: &Connection, id: AttemptId) -> Work<Option<(Attempt, Box<Alert>)>> {
+    let lock = "SELECT key FROM alert WHERE key = (SELECT alert FROM resolution_attempt WHERE id = $1) FOR NO KEY UPDATE";
+    let Some(alert) = conn.first(lock, &[&id.0], cell).await? else { return Ok(None) };
     let attempt =
         "SELECT dialect, resolution, refunded, amount_stopped, comments, key, organization, alert, generation, state, actor, origin,
                person
         FROM resolution_attempt WHERE id = $1 FOR UPDATE";
-    conn.first(attempt, &[&id.0], |row| {
+    let read = |row: &Row| {
         Ok(Attempt {
             key: row.try_get(5)?,
             organization: row.try_get(6)?,
@@ -158,8 +158,10 @@ async fn read_attempt(conn: &Connection, id: AttemptId) -> Work<Option<Attempt>>
             by: Actor { name: row.try_get(10)?, origin: row.try_get(11)?, person: row.try_get(12)? },
             resolution: read_resolution(row)?,
         })
-    })
-    .await
+    };
+    let by_id: Values<'_> = &[&id.0];
+    let (attempt, alert) = try_join!(conn.first(attempt, by_id, read), rows::read_by_key(conn, alert))?;
+    Ok(attempt.map(|attempt| (attempt, Box::new(alert))))
 }
 
 fn read_state(word: &str) -> StoreResult<AttemptState> {
@@ -199,10 +201,8 @@ async fn commit_late(unit: &Unit<'_>, request: &CommitRequest) -> Work<Commit> {
 }
 
 async fn attempt_to_commit(unit: &Unit<'_>, request: &CommitRequest) -> Work<(Attempt, Box<Alert>)> {
-    let attempt = read_attempt(&unit.conn, request.attempt).await?;
-    let attempt = attempt.ok_or_else(|| StoreError::Corrupt(format!("no resolution attempt {} to be committed", request.attempt)))?;
-    let alert = Box::new(rows::read_by_key(&unit.conn, attempt.alert).await?);
-    Ok((attempt, alert))
+    let read = read_attempt(&unit.conn, request.attempt).await?;
+    Ok(read.ok_or_else(|| StoreError::Corrupt(format!("no resolution attempt {} to be committed", request.attempt)))?)
 }
 
 async fn store_outcome(unit: &Unit<'_>, attempt: &Attempt, mut alert: Box<Alert>, request: &CommitRequest) -> Work<Commit> {
@@ -210,22 +210,23 @@ async fn store_outcome(unit: &Unit<'_>, attempt: &Attempt, mut alert: Box<Alert>
     let before = CountKey::of(&alert);
     record_outcome(&mut alert, request.attempt, &attempt.resolution, now);
     let outcome = alert.outcome.as_ref();
-    rows::insert_outcomes(conn, &outcome.map(|outcome| (attempt.alert, outcome)).into_iter().collect::<Vec<_>>()).await?;
+    let outcomes: Vec<_> = outcome.map(|outcome| (attempt.alert, outcome)).into_iter().collect();
     let mut counts = CountChanges::default();
     counts.shift(before, CountKey::of(&alert));
-    counts.write(conn, attempt.organization).await?;
-    conn.run(
-        "UPDATE alert SET status = $2, outcome = $3, updated_at = $4, open_deadline = NULL, find_text = $5 WHERE key = $1",
-        &[&attempt.alert, &alert.status.as_str(), &outcome.map(|outcome| fold(&outcome.outcome)), &micros(now), &find_text(&alert)],
-    )
-    .await?;
-    conn.run(
-        "UPDATE resolution_attempt SET state = 'COMMITTED', ended_at = $2, lease_until = NULL, lease_count = NULL WHERE key = $1",
-        &[&attempt.key, &micros(now)],
-    )
-    .await?;
+    let (status, word, at, text) = (alert.status.as_str(), outcome.map(|outcome| fold(&outcome.outcome)), micros(now), find_text(&alert));
+    let update = "UPDATE alert SET status = $2, outcome = $3, updated_at = $4, open_deadline = NULL, find_text = $5 WHERE key = $1";
+    let updated: Values<'_> = &[&attempt.alert, &status, &word, &at, &text];
+    let end = "UPDATE resolution_attempt SET state = 'COMMITTED', ended_at = $2, lease_until = NULL, lease_count = NULL WHERE key = $1";
+    let ended: Values<'_> = &[&attempt.key, &at];
+    // Sent without waiting for each other's answers.
+    let (recipients, ..) = try_join!(
+        Recipients::of(conn, attempt.organization),
+        rows::insert_outcomes(conn, &outcomes),
+        counts.write(conn, attempt.organization),
+        conn.run(update, updated),
+        conn.run(end, ended),
+    )?;
     unit.note_of(&attempt.by, attempt.organization, AuditNote::alert_resolved(&alert, &attempt.resolution), now);
-    let recipients = Recipients::of(conn, attempt.organization).await?;
     if !recipients.is_empty() {
         let body = unit.shared.render.render(&EventKind::AlertResolved, &alert, now);
         events::record(conn, &recipients, &EventKind::AlertResolved, &[(attempt.alert, body)], now).await?;
@@ -359,10 +360,9 @@ async fn unfinished(unit: &Unit<'_>, organization: OrganizationId) -> Work<Vec<R
 async fn settle(unit: &Unit<'_>, organization: OrganizationId, id: AttemptId, applied: bool, now: Timestamp) -> Work<Settled> {
     let conn = &unit.conn;
     let owner = organization_key(conn, organization).await?;
-    let Some(attempt) = read_attempt(conn, id).await?.filter(|attempt| owner == Some(attempt.organization)) else {
+    let Some((attempt, alert)) = read_attempt(conn, id).await?.filter(|(attempt, _)| owner == Some(attempt.organization)) else {
         return Ok(Settled::NotFound);
     };
-    let alert = rows::read_by_key(conn, attempt.alert).await?;
     let Some(settlement) = Settlement::of(attempt.state, applied, alert.outcome.is_some()) else {
         return Ok(Settled::NotParked(attempt.state.as_str().to_owned()));
     };
@@ -370,7 +370,7 @@ async fn settle(unit: &Unit<'_>, organization: OrganizationId, id: AttemptId, ap
     match settlement {
         Settlement::Commit => {
             let request = CommitRequest { attempt: id, generation: attempt.generation, now };
-            store_outcome(unit, &attempt, Box::new(alert), &request).await?;
+            store_outcome(unit, &attempt, alert, &request).await?;
         }
         Settlement::Release => {
             let detail = format!("a person said: {}", word_of(applied));
