@@ -4,8 +4,8 @@
     benches/console.py target/release/avert DIR [SECONDS]
 
 DIR is a data directory with an organization `default`, such as `avert generate` makes. Prints when the first frame and the first rows came,
-how long each key took to its first output and to its last, how many bytes that was, which part of a core was used in SECONDS (30) without a
-key, and what was resident at the end. Nothing is decided. Needs Python 3.9 on Linux and nothing else.
+how long each key took to its first output and to its last, how many bytes that was, the same for words that are searched in the view and found
+in everything as they are typed, which part of a core was used in SECONDS (30) without a key, and what was resident at the end. Nothing is decided. Needs Python 3.9 on Linux and nothing else.
 """
 import fcntl
 import os
@@ -19,7 +19,11 @@ import time
 
 COLUMNS, ROWS = 200, 60
 PATIENCE = 120
-KEYS = [("down", b"j", 250, 0.12), ("up", b"k", 150, 0.12), ("page down", b"\x1b[6~", 30, 0.2)]
+# A second that passes changes fewer bytes than this.
+TICK = 400
+KEYS = [("down", b"j", 250, 0.12), ("up", b"k", 150, 0.12), ("page down", b"\x1b[6~", 30, 0.2), ("to the end", b"G", 20, 0.3)]
+BACK = {"to the end": b"g"}
+WORDS = [b"nordwind", b"visa", b"4111", b"subscr"]
 
 
 class Console:
@@ -32,17 +36,20 @@ class Console:
         fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
 
     def read(self, seconds):
-        """What is written within so many seconds, and when its first and its last part came."""
+        """What is written within so many seconds, and when its first part came and the last one that is more than a clock's tick."""
         written, first, last = b"", None, None
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             if select.select([self.terminal], [], [], left)[0]:
                 try:
-                    written += os.read(self.terminal, 65536)
+                    part = os.read(self.terminal, 65536)
                 except OSError:
                     sys.exit("the console has ended: " + written[-300:].decode(errors="replace"))
-                last = time.monotonic()
-                first = first or last
+                written += part
+                now = time.monotonic()
+                first = first or now
+                if last is None or len(part) > TICK:
+                    last = now
         return written, first, last
 
     def begin(self):
@@ -57,16 +64,30 @@ class Console:
                 return frame, now
         sys.exit(f"no rows within {PATIENCE} s")
 
-    def press(self, key, times, settle):
+    def press(self, keys, settle, back=None):
         """Milliseconds to the first and to the last output of each press, and its bytes."""
         measured = []
-        for _ in range(times):
+        for key in keys:
             pressed = time.monotonic()
             os.write(self.terminal, key)
             written, first, last = self.read(settle)
             if first:
                 measured.append(((first - pressed) * 1000, (last - pressed) * 1000, len(written)))
+            if back:
+                os.write(self.terminal, back)
+                self.read(settle)
         return [sorted(column) for column in zip(*measured)]
+
+    def type(self, opening, word, settle):
+        """The same for the letters of a word in the field that a key opens; it is left empty again."""
+        os.write(self.terminal, opening)
+        self.read(settle)
+        measured = self.press([bytes([letter]) for letter in word], settle)
+        os.write(self.terminal, b"\x15")
+        self.read(settle)
+        os.write(self.terminal, b"\x1b")
+        self.read(settle)
+        return measured
 
     def processor(self):
         with open(f"/proc/{self.pid}/stat") as stat:
@@ -90,6 +111,12 @@ def at(values, part):
     return values[min(len(values) - 1, int(len(values) * part))]
 
 
+def tell(name, measured):
+    first, last, size = measured
+    print(f"{name:>15} {len(first)} times: to the frame median {at(first, .5):.1f}, 99 % {at(first, .99):.1f} ms; "
+          f"settled median {at(last, .5):.1f}, 99 % {at(last, .99):.1f} ms; bytes median {at(size, .5)}", flush=True)
+
+
 def main():
     if len(sys.argv) not in (3, 4):
         sys.exit(__doc__)
@@ -99,9 +126,10 @@ def main():
     print(f"first frame {frame:.0f} ms, first rows {rows:.0f} ms")
     console.read(3)
     for name, key, times, settle in KEYS:
-        first, last, size = console.press(key, times, settle)
-        print(f"{name:>9} {len(first)} times: to the frame median {at(first, .5):.1f}, 99 % {at(first, .99):.1f} ms; "
-              f"settled median {at(last, .5):.1f}, 99 % {at(last, .99):.1f} ms; bytes median {at(size, .5)}")
+        tell(name, console.press([key] * times, settle, BACK.get(name)))
+    for name, opening in [("search", b"/"), ("find", b"\x06")]:
+        for word in WORDS:
+            tell(f"{name} {word.decode()}", console.type(opening, word, 0.9))
     console.read(5)
     before, since = console.processor(), time.monotonic()
     written = console.read(quiet)[0]
