@@ -1,7 +1,6 @@
 //! Tries of deliveries as they are written down: what was sent, what came of it.
 
-use serde::Deserialize;
-use serde_json::json;
+use serde::{Deserialize, Serialize};
 
 use super::{AttemptRecord, StoreError, StoreResult};
 use crate::domain::SentRequest;
@@ -17,7 +16,13 @@ pub(super) fn result(record: &AttemptRecord) -> Option<String> {
 
 /// What was sent as it is stored: `{"url", "headers": [[name, value]]}`.
 pub(super) fn written(sent: &SentRequest) -> String {
-    json!({"url": sent.url, "headers": sent.headers}).to_string()
+    #[derive(Serialize)]
+    struct Stored<'a> {
+        url: &'a str,
+        headers: &'a [(String, String)],
+    }
+    // Text has no value that JSON lacks.
+    serde_json::to_string(&Stored { url: &sent.url, headers: &sent.headers }).unwrap_or_default()
 }
 
 /// What was sent, from its stored form.

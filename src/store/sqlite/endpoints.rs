@@ -252,9 +252,11 @@ pub(super) fn disable_by_itself(unit: &Unit<'_>, endpoint: i64, reason: &str, no
     Ok(())
 }
 
-/// The receiver took a delivery: whatever failed before is forgotten.
+/// The receiver took a delivery: whatever failed before is forgotten. What is so already is not written again: one commit has many of these.
 pub(super) fn succeeded(conn: &Connection, endpoint: i64, now: Timestamp) -> StoreResult<()> {
-    conn.run("UPDATE endpoint SET failing_since = NULL, failed_at = NULL, succeeded_at = ?2 WHERE key = ?1", [endpoint, micros(now)])?;
+    let sql = "UPDATE endpoint SET failing_since = NULL, failed_at = NULL, succeeded_at = ?2
+        WHERE key = ?1 AND (failing_since IS NOT NULL OR failed_at IS NOT NULL OR succeeded_at IS NOT ?2)";
+    conn.run(sql, [endpoint, micros(now)])?;
     Ok(())
 }
 

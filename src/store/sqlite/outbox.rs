@@ -6,12 +6,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chrono::TimeDelta;
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
-use uuid::Uuid;
 
 use super::endpoints::{self, SendTarget};
 use super::handle::SqliteStore;
 use super::readers::Reader;
-use super::statements::{Statements as _, micros, moment};
+use super::statements::{Statements as _, cell, micros, moment};
 use super::writer::{Unit, WriteKind};
 use super::{audit, deliveries};
 use crate::domain::audit::AuditNote;
@@ -156,16 +155,15 @@ fn claim_due(
     skip: &[EndpointId],
 ) -> StoreResult<Vec<DueDelivery>> {
     let conn = unit.conn;
-    take_back(unit, now, lease_until - now)?;
+    let in_hand = in_hand(unit, now, lease_until - now)?;
     // What waits since a moment to come was laid down by a clock that has been set back since.
     conn.run("UPDATE delivery SET due = ?1, since = ?1 WHERE state = 'pending' AND since > ?1", [micros(now)])?;
     let targets: Vec<SendTarget> = endpoints::enabled(unit, now)?.into_iter().filter(|target| !skip.contains(&target.id)).collect();
-    let mut in_flight = conn.prepare_cached("SELECT count(*) FROM delivery WHERE endpoint = ?1 AND state = 'leased'")?;
     let mut waiting = WaitingOf::prepare(conn)?;
     let mut candidates = Vec::new();
     for (index, target) in targets.iter().enumerate() {
         // One endpoint after the other: what waits for a hanging one costs the others nothing.
-        let leased: u32 = in_flight.query_row([target.key], |row| row.get(0))?;
+        let leased = in_hand.of_endpoints.get(&target.key).copied().unwrap_or_default();
         let mut room = per_endpoint.saturating_sub(leased).min(limit);
         if room == 0 {
             continue;
@@ -179,65 +177,88 @@ fn claim_due(
         })?;
     }
     candidates.sort_unstable();
-    let candidates = turns::fair(candidates, |(_, _, index)| targets[*index].organization, in_hand(conn)?, limit as usize);
-    candidates.iter().map(|(_, key, endpoint)| lease(unit, *key, &targets[*endpoint], now, lease_until)).collect()
+    let candidates = turns::fair(candidates, |(_, _, index)| targets[*index].organization, in_hand.of_organizations, limit as usize);
+    let mut leasing = Leasing::prepare(unit, now, lease_until)?;
+    candidates.iter().map(|(_, key, endpoint)| leasing.lease(*key, &targets[*endpoint])).collect()
 }
 
-/// How many deliveries of each organization are leased.
-fn in_hand(conn: &Connection) -> StoreResult<HashMap<OrganizationId, u32>> {
-    let leased = "SELECT o.id, count(*) FROM delivery d INDEXED BY delivery_leased JOIN endpoint e ON e.key = d.endpoint
-        JOIN organization o ON o.key = e.organization WHERE d.state = 'leased' GROUP BY o.key";
-    Ok(conn.all(leased, [], |row| Ok((row.get(0)?, row.get(1)?)))?.into_iter().collect())
+/// How many deliveries are leased.
+#[derive(Default)]
+struct InHand {
+    of_endpoints: HashMap<i64, u32>,
+    of_organizations: HashMap<OrganizationId, u32>,
 }
 
-/// Deliveries leased by a dead process, or past their lease, wait again; leases are given for so long.
-fn take_back(unit: &Unit<'_>, now: Timestamp, term: TimeDelta) -> StoreResult<()> {
+/// Deliveries to one endpoint that were leased together.
+struct LeasedTogether {
+    endpoint: i64,
+    until: Option<i64>,
+    instance: InstanceId,
+    count: u32,
+    organization: OrganizationId,
+    is_disabled: bool,
+}
+
+/// How many deliveries are leased once those wait again that were leased by a dead process or are past their lease; leases are given for
+/// so long. What was leased together is looked at as one: a claim happens often, and while much is in flight.
+fn in_hand(unit: &Unit<'_>, now: Timestamp, term: TimeDelta) -> StoreResult<InHand> {
     let conn = unit.conn;
-    let mut leased = conn.prepare_cached(
-        "SELECT d.key, d.lease_until, d.instance, e.disabled_at IS NOT NULL
-         FROM delivery d INDEXED BY delivery_leased JOIN endpoint e ON e.key = d.endpoint WHERE d.state = 'leased'",
-    )?;
-    let mut rows = leased.query([])?;
+    let leased = "SELECT e.key, l.lease_until, l.instance, l.count, o.id, e.disabled_at IS NOT NULL
+        FROM (SELECT endpoint, lease_until, instance, count(*) AS count FROM delivery INDEXED BY delivery_leased
+              WHERE state = 'leased' GROUP BY endpoint, lease_until, instance) l
+        JOIN endpoint e ON e.key = l.endpoint JOIN organization o ON o.key = e.organization";
+    let leased = conn.all(leased, [], |row| {
+        let (endpoint, until, instance) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        Ok(LeasedTogether { endpoint, until, instance, count: row.get(3)?, organization: row.get(4)?, is_disabled: row.get(5)? })
+    })?;
     let mut instances: HashMap<InstanceId, bool> = HashMap::new();
-    let mut back: Vec<(i64, DeliveryEnd)> = Vec::new();
-    while let Some(row) = rows.next()? {
-        let until = row.get::<_, Option<i64>>(1)?.map(moment).transpose()?;
-        let instance = InstanceId(Uuid::from_bytes(row.get(2)?));
-        let dead = *instances.entry(instance).or_insert_with(|| unit.shared.instances.is_dead(instance));
-        if !lease::is_held(until, term, dead, now) {
-            back.push((row.get(0)?, DeliveryEnd::waiting(row.get(3)?, now)));
+    let mut in_hand = InHand::default();
+    for leased in leased {
+        let dead = *instances.entry(leased.instance).or_insert_with(|| unit.shared.instances.is_dead(leased.instance));
+        if lease::is_held(leased.until.map(moment).transpose()?, term, dead, now) {
+            *in_hand.of_endpoints.entry(leased.endpoint).or_default() += leased.count;
+            *in_hand.of_organizations.entry(leased.organization).or_default() += leased.count;
+        } else {
+            let end = DeliveryEnd::waiting(leased.is_disabled, now);
+            conn.run(
+                "UPDATE delivery SET lease_until = NULL, instance = NULL, generation = generation + 1, state = ?4, given_up_at = ?5
+                 WHERE state = 'leased' AND endpoint = ?1 AND lease_until IS ?2 AND instance = ?3",
+                (leased.endpoint, leased.until, leased.instance, end.state.as_str(), end.given_up_at.map(micros)),
+            )?;
         }
     }
-    let mut give_back = conn.prepare_cached(
-        "UPDATE delivery SET lease_until = NULL, instance = NULL, generation = generation + 1, state = ?2, given_up_at = ?3 WHERE key = ?1",
-    )?;
-    for (key, end) in back {
-        give_back.execute(params![key, end.state.as_str(), end.given_up_at.map(micros)])?;
-    }
-    Ok(())
+    Ok(in_hand)
 }
 
-fn lease(unit: &Unit<'_>, key: i64, target: &SendTarget, now: Timestamp, lease_until: Timestamp) -> StoreResult<DueDelivery> {
-    let lease = unit
-        .conn
-        .prepare_cached(
-            "UPDATE delivery SET state = 'leased', generation = generation + 1, lease_until = ?2, instance = ?3, since = ?4 WHERE key = ?1",
-        )?
-        .execute(params![key, micros(lease_until), unit.own().0.as_bytes(), micros(now)])?;
-    if lease != 1 {
-        return Err(StoreError::Corrupt(format!("the delivery {key} is gone")));
+/// Leases deliveries, each with what sending it needs.
+struct Leasing<'a> {
+    lease: CachedStatement<'a>,
+    leased: CachedStatement<'a>,
+    owner: InstanceId,
+    now: Timestamp,
+    until: Timestamp,
+}
+
+impl<'a> Leasing<'a> {
+    fn prepare(unit: &Unit<'a>, now: Timestamp, until: Timestamp) -> StoreResult<Self> {
+        let lease = "UPDATE delivery SET state = 'leased', generation = generation + 1, lease_until = ?2, instance = ?3, since = ?4
+            WHERE key = ?1";
+        let leased = "SELECT d.id, d.generation, d.attempts - d.earlier_attempts + 1, e.id, e.body
+            FROM delivery d JOIN event e ON e.key = d.event WHERE d.key = ?1";
+        let (lease, leased) = (unit.conn.prepare_cached(lease)?, unit.conn.prepare_cached(leased)?);
+        Ok(Self { lease, leased, owner: unit.own(), now, until })
     }
-    let leased = unit
-        .conn
-        .prepare_cached(
-            "SELECT d.id, d.generation, d.attempts - d.earlier_attempts + 1, e.id, e.body FROM delivery d JOIN event e ON e.key = d.event WHERE d.key = ?1",
-        )?
-        .query_row([key], |row| {
+
+    fn lease(&mut self, key: i64, target: &SendTarget) -> StoreResult<DueDelivery> {
+        if self.lease.execute((key, micros(self.until), self.owner, micros(self.now)))? != 1 {
+            return Err(StoreError::Corrupt(format!("the delivery {key} is gone")));
+        }
+        let leased = self.leased.query_row([key], |row| {
             Ok(DueDelivery {
-                delivery: DeliveryId(Uuid::from_bytes(row.get(0)?)),
+                delivery: row.get(0)?,
                 generation: row.get(1)?,
                 attempt: row.get(2)?,
-                event: EventId(Uuid::from_bytes(row.get(3)?)),
+                event: row.get(3)?,
                 body: row.get::<_, Arc<str>>(4)?,
                 organization: target.organization,
                 endpoint: target.id,
@@ -246,7 +267,8 @@ fn lease(unit: &Unit<'_>, key: i64, target: &SendTarget, now: Timestamp, lease_u
                 signing: Arc::clone(&target.signing),
             })
         })?;
-    Ok(leased)
+        Ok(leased)
+    }
 }
 
 /// Records what attempts came to.
@@ -333,8 +355,9 @@ fn finish(unit: &Unit<'_>, delivery: i64, endpoint: i64, record: &AttemptRecord,
         NextStep::RetryAt(_) | NextStep::Exhausted => endpoints::failed(unit, endpoint, record.ended_at, now)?,
         NextStep::DisableEndpoint(reason) => endpoints::disable_by_itself(unit, endpoint, reason, now)?,
     }
-    let disabled =
-        conn.prepare_cached("SELECT disabled_at IS NOT NULL FROM endpoint WHERE key = ?1")?.query_row([endpoint], |row| row.get(0))?;
+    // It matters to what is to wait alone.
+    let disabled = matches!(record.next, NextStep::RetryAt(_))
+        && conn.one("SELECT disabled_at IS NOT NULL FROM endpoint WHERE key = ?1", [endpoint], cell)?;
     let end = DeliveryEnd::after(&record.next, disabled, now);
     conn.prepare_cached(
         "UPDATE delivery SET state = ?2, attempts = attempts + 1, due = coalesce(?3, due), last_result = ?4, delivered_at = ?5,

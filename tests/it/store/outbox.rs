@@ -16,6 +16,7 @@ contract!(
     a_new_alert_is_announced_to_every_endpoint_with_its_credential,
     a_silent_alert_is_announced_to_nobody,
     a_delivery_is_leased_to_one_at_a_time_and_again_after_its_lease,
+    of_what_is_leased_only_that_comes_back_whose_lease_has_run_out,
     a_record_whose_fence_is_lost_changes_nothing,
     a_failed_try_is_due_again_with_the_same_event_and_the_next_number,
     a_resolution_is_told_after_the_creation_has_arrived,
@@ -118,6 +119,24 @@ async fn a_delivery_is_leased_to_one_at_a_time_and_again_after_its_lease(fixture
     assert_eq!((again[0].delivery, again[0].event, &again[0].body), (first[0].delivery, first[0].event, &first[0].body));
     assert!(again[0].generation > first[0].generation);
     assert_eq!(again[0].attempt, 1, "a try that nobody recorded is not counted");
+}
+
+async fn of_what_is_leased_only_that_comes_back_whose_lease_has_run_out(fixture: Fixture) {
+    endpoint(&fixture, "https://a.example").await;
+    endpoint(&fixture, "https://b.example").await;
+    fixture.announce(&open_alert("P1")).await;
+    let earlier = due_at(&fixture, noon()).await;
+    fixture.announce(&open_alert("P2")).await;
+    let later = due_at(&fixture, noon() + Duration::seconds(30)).await;
+
+    let now = noon() + Duration::seconds(46);
+    let again = fixture.store.claim_due_deliveries(now, now + Duration::seconds(45), 100, 2, &[]).await.unwrap();
+    let full = fixture.store.claim_due_deliveries(now, now + Duration::seconds(45), 100, 2, &[]).await.unwrap();
+
+    let ids = |due: &[DueDelivery]| due.iter().map(|due| due.delivery).collect::<Vec<_>>();
+    assert_eq!((earlier.len(), later.len()), (2, 2));
+    assert_eq!(ids(&again), ids(&earlier), "one to each endpoint, which has one of its two places left");
+    assert!(full.is_empty());
 }
 
 async fn a_record_whose_fence_is_lost_changes_nothing(fixture: Fixture) {
