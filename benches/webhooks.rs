@@ -164,7 +164,7 @@ impl Desk {
         while recorded < ROUND {
             let now = Utc::now();
             let due = self.store.claim_due_deliveries(now, now + chrono::Duration::seconds(45), 128, 128, &[]).await.expect("a claim");
-            let records: Vec<AttemptRecord> = due.iter().map(delivered).collect();
+            let records: Arc<[AttemptRecord]> = due.iter().map(delivered).collect();
             recorded += records.len();
             self.store.record_attempts(records, now).await.expect("a commit");
         }

@@ -16,4 +16,4 @@ pub const TAKEOVER: u32 = 32;
 pub const TAKEOVER_IN_FLIGHT: usize = 8;
 
 /// Most results of delivery attempts in one commit.
-pub const RECORDS: usize = 128;
+pub const RECORDS: usize = 256;

@@ -96,7 +96,7 @@ pub trait OutboxStore: Send + Sync {
 
     /// Records what attempts came to, in one commit; a record whose fence no longer holds changes nothing. An endpoint that has failed for
     /// [`crate::domain::webhook::schedule::DISABLE_AFTER`] is disabled by it.
-    async fn record_attempts(&self, records: Vec<AttemptRecord>, now: Timestamp) -> StoreResult<()>;
+    async fn record_attempts(&self, records: Arc<[AttemptRecord]>, now: Timestamp) -> StoreResult<()>;
 
     /// When the next pending delivery is due.
     async fn next_due_delivery(&self) -> StoreResult<Option<Timestamp>>;

@@ -1,13 +1,15 @@
 //! The dispatcher: leases deliveries that are due, sends them, records what came of it, and looks for more.
 //!
 //! One task owns the state and starts the work: at most one claim, at most one record commit and many sends are under way at a time,
-//! and each comes back to it as a `Done`. While a commit is under way the results of further sends gather, and the next commit takes
-//! them all; so the number of commits follows the disk, and the number of sends the receivers.
+//! and each comes back to it as a `Done`. While a commit is under way, and for a moment while sends are in flight, results gather; the next
+//! commit takes them all, and the next claim goes with it. So the number of commits follows the disk, and the number of sends the
+//! receivers: a place is free again as soon as its send has ended.
 //!
 //! Nothing here is needed for safety: events and deliveries are in the store before anybody hears of the change, a lease that nobody
 //! finishes runs out, and a record whose fence is broken changes nothing. Whatever happens in here costs a repeat at worst.
 
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::FutureExt as _;
@@ -15,11 +17,12 @@ use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
+use super::gathering::Gathering;
 use super::queues::{EndpointQueues, Limits};
 use super::sender::{AttemptReport, Sender};
+use crate::domain::NextStep;
 use crate::domain::time::{SharedClock, Timestamp};
 use crate::domain::webhook::schedule::{GAPS_SECONDS, next_step};
-use crate::domain::{NextStep, batch};
 use crate::store::{AttemptRecord, DueDelivery, SharedStore, StoreError, StoreResult};
 
 /// With so many results that could not be recorded nothing more is leased.
@@ -82,9 +85,9 @@ pub struct Dispatcher {
     queues: EndpointQueues,
     tasks: JoinSet<Done>,
     /// Results that wait to be recorded.
-    results: Vec<AttemptRecord>,
+    results: Gathering<AttemptRecord>,
     /// Results in the commit that is under way; kept, so that they can be tried again.
-    recording: Vec<AttemptRecord>,
+    recording: Arc<[AttemptRecord]>,
     claiming: bool,
     /// Whether there may be something to lease.
     claim_wanted: bool,
@@ -101,7 +104,7 @@ pub struct Dispatcher {
 /// A piece of work that has come to its end.
 enum Done {
     Sent(Box<DueDelivery>, AttemptReport),
-    Claimed { until: Timestamp, claimed: StoreResult<(Vec<DueDelivery>, Option<Timestamp>)> },
+    Claimed { until: Timestamp, limit: usize, claimed: StoreResult<(Vec<DueDelivery>, Option<Timestamp>)> },
     Recorded(StoreResult<()>),
 }
 
@@ -138,8 +141,8 @@ impl Dispatcher {
             settings,
             queues: EndpointQueues::default(),
             tasks: JoinSet::new(),
-            results: Vec::new(),
-            recording: Vec::new(),
+            results: Gathering::default(),
+            recording: Arc::from([]),
             claiming: false,
             claim_wanted: true,
             next_due: None,
@@ -173,14 +176,12 @@ impl Dispatcher {
             if self.is_idle() {
                 return Ok(self.report);
             }
-            let until_slow = self.queues.next_slow(Instant::now());
+            let wake = self.next_slow_or_gathered(Instant::now());
             tokio::select! {
                 Some(done) = self.tasks.join_next() => {
-                    if let Ok(done) = done {
-                        self.take(done).inspect_err(|_| self.queues.clear())?;
-                    }
+                    self.take_ready(done.ok()).inspect_err(|_| self.queues.clear())?;
                 }
-                () = sleep_until(until_slow), if until_slow.is_some() => {}
+                () = sleep_until(wake), if wake.is_some() => {}
                 else => return Ok(self.report),
             }
         }
@@ -200,7 +201,7 @@ impl Dispatcher {
             tokio::select! {
                 biased;
                 () = cancel.cancelled() => {}
-                Some(done) = self.tasks.join_next() => self.take_ready(done.ok()),
+                Some(done) = self.tasks.join_next() => drop(self.take_ready(done.ok())),
                 changed = changes.changed(), if watching => {
                     watching = changed.is_ok();
                     self.claim_wanted = true;
@@ -227,14 +228,14 @@ impl Dispatcher {
         while self.queues.in_flight() > 0 || !self.recording.is_empty() {
             self.begin_commit();
             tokio::select! {
-                Some(done) = self.tasks.join_next() => self.take_ready(done.ok()),
+                Some(done) = self.tasks.join_next() => drop(self.take_ready(done.ok())),
                 () = sleep_until(Some(deadline)) => break,
                 else => break,
             }
         }
         self.tasks.abort_all();
-        let mut left = std::mem::take(&mut self.recording);
-        left.append(&mut self.results);
+        self.put_back();
+        let left = self.results.take_all();
         if left.is_empty() {
             return;
         }
@@ -252,8 +253,8 @@ impl Dispatcher {
         while let Some(delivery) = self.queues.start_next(limits, self.clock.now(), Instant::now()) {
             self.begin_send(delivery);
         }
-        self.begin_commit();
-        self.begin_claim();
+        let begins_commit = self.results.is_ready(self.queues.in_flight(), Instant::now()) && self.begin_commit();
+        self.begin_claim(begins_commit);
     }
 
     fn begin_send(&mut self, due: DueDelivery) {
@@ -268,25 +269,35 @@ impl Dispatcher {
         });
     }
 
-    fn begin_commit(&mut self) {
+    /// Records results, where there are any and no other commit is under way; whether it does.
+    fn begin_commit(&mut self) -> bool {
         if self.results.is_empty() || !self.recording.is_empty() || !self.commits.is_over() {
-            return;
+            return false;
         }
-        let count = self.results.len().min(batch::RECORDS);
-        self.recording = self.results.drain(..count).collect();
-        let (store, records, now) = (self.store.clone(), self.recording.clone(), self.clock.now());
+        self.recording = self.results.take_batch();
+        let (store, records, now) = (self.store.clone(), Arc::clone(&self.recording), self.clock.now());
         self.tasks.spawn(async move { Done::Recorded(guarded(store.record_attempts(records, now)).await) });
+        true
     }
 
-    fn begin_claim(&mut self) {
+    /// Puts the results of a commit back that did not come to its end.
+    fn put_back(&mut self) {
+        let again = std::mem::replace(&mut self.recording, Arc::from([]));
+        self.results.put_back(&again, Instant::now());
+    }
+
+    /// Leases more, where there may be something. Where no place is free, that goes with the next commit of results, which comes before one
+    /// is: two units of work that are asked for at once are one commit.
+    fn begin_claim(&mut self, begins_commit: bool) {
         let unrecorded = self.results.len() + self.recording.len();
         if !self.claim_wanted || self.claiming || !self.claims.is_over() || unrecorded >= MOST_UNRECORDED {
             return;
         }
         let (limits, now) = (self.limits(), self.clock.now());
         let ahead = self.queues.ahead();
-        let limit = self.queues.room(limits, now, Instant::now()) + ahead.in_all;
-        if limit == 0 {
+        let room = self.queues.room(limits, now, Instant::now());
+        let limit = room + ahead.in_all;
+        if limit == 0 || room == 0 && !begins_commit {
             return;
         }
         // In the store, deliveries whose result is not recorded yet are still in flight.
@@ -301,20 +312,22 @@ impl Dispatcher {
                 let next = if due.len() < limit { store.next_due_delivery().await? } else { None };
                 Ok((due, next))
             });
-            Done::Claimed { until, claimed: claimed.await }
+            Done::Claimed { until, limit, claimed: claimed.await }
         });
     }
 
-    /// Takes in a piece of work that has ended and every other one that has ended meanwhile. Errors of the store have been noted.
-    fn take_ready(&mut self, first: Option<Done>) {
+    /// Takes in a piece of work that has ended and every other one that has ended meanwhile. The first error of the store has been noted
+    /// like all others.
+    fn take_ready(&mut self, first: Option<Done>) -> StoreResult<()> {
+        let mut result = Ok(());
         let mut next = first;
         loop {
             if let Some(done) = next {
-                let _ = self.take(done);
+                result = result.and(self.take(done));
             }
             match self.tasks.try_join_next() {
                 Some(done) => next = done.ok(),
-                None => return,
+                None => return result,
             }
         }
     }
@@ -328,7 +341,7 @@ impl Dispatcher {
                 self.sent(&due, report);
                 Ok(())
             }
-            Done::Claimed { until, claimed } => {
+            Done::Claimed { until, limit, claimed } => {
                 self.claiming = false;
                 match claimed {
                     Ok((due, next_due)) => {
@@ -336,8 +349,8 @@ impl Dispatcher {
                         let is_ahead = |next: &Timestamp| *next > self.clock.now();
                         self.is_resting = due.is_empty() && next_due.as_ref().is_none_or(is_ahead);
                         self.next_due = next_due.filter(is_ahead);
-                        // What came may not be all there is.
-                        self.claim_wanted |= !due.is_empty();
+                        // As many came as were asked for: that may not be all there is.
+                        self.claim_wanted |= due.len() >= limit;
                         self.queues.accept(due, until);
                         Ok(())
                     }
@@ -351,7 +364,7 @@ impl Dispatcher {
             }
             Done::Recorded(Ok(())) => {
                 self.commits.succeeded();
-                self.recording.clear();
+                self.recording = Arc::from([]);
                 // Places are free again in the store, and what waited for these deliveries may go.
                 self.claim_wanted = true;
                 Ok(())
@@ -359,9 +372,7 @@ impl Dispatcher {
             Done::Recorded(Err(error)) => {
                 tracing::warn!("webhook results cannot be recorded: {error}");
                 self.commits.failed();
-                let mut again = std::mem::take(&mut self.recording);
-                again.append(&mut self.results);
-                self.results = again;
+                self.put_back();
                 Err(error)
             }
         }
@@ -394,7 +405,7 @@ impl Dispatcher {
                 tracing::info!(%delivery, attempt, status, error = report.error, ?next, "webhook not delivered");
             }
         }
-        self.results.push(report.into_record(due, self.clock.now(), next));
+        self.results.add(report.into_record(due, self.clock.now(), next), Instant::now());
     }
 
     fn limits(&self) -> Limits {
@@ -416,11 +427,18 @@ impl Dispatcher {
         if self.is_resting { self.settings.poll * RESTING } else { self.settings.poll }
     }
 
+    /// When the next send in flight gives its place back for taking long, or the results have waited long enough.
+    fn next_slow_or_gathered(&self, now: Instant) -> Option<Instant> {
+        // While a commit is under way its end is waited for.
+        let gathered = self.results.ready_at().filter(|_| self.recording.is_empty());
+        [self.queues.next_slow(now), gathered].into_iter().flatten().min()
+    }
+
     /// When something can be started that cannot be started now, unless an answer comes before.
     fn next_wake(&self, poll: Instant) -> Instant {
         let now = Instant::now();
         let due = self.next_due.map(|due| now + (due - self.clock.now()).to_std().unwrap_or_default().max(Duration::from_millis(10)));
-        [self.claims.until, self.commits.until, due, self.queues.next_slow(now)]
+        [self.claims.until, self.commits.until, due, self.next_slow_or_gathered(now)]
             .into_iter()
             .flatten()
             .filter(|wake| *wake > now)

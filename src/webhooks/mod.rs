@@ -6,6 +6,7 @@
 
 pub mod breaker;
 pub mod dispatcher;
+mod gathering;
 mod queues;
 pub mod receiver;
 pub mod recording;

@@ -1,5 +1,7 @@
 //! The outbox: leases for whoever sends, and what attempts came to.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use super::connection::Connection;
@@ -27,7 +29,7 @@ impl OutboxStore for PostgresStore {
         self.write(WriteKind::Quiet, |unit| Box::pin(due::claim(unit, now, lease_until, limit, per_endpoint, skip))).await
     }
 
-    async fn record_attempts(&self, records: Vec<AttemptRecord>, now: Timestamp) -> StoreResult<()> {
+    async fn record_attempts(&self, records: Arc<[AttemptRecord]>, now: Timestamp) -> StoreResult<()> {
         self.write_much(WriteKind::Visible, |unit| Box::pin(record(unit, &records, now))).await
     }
 

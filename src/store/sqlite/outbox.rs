@@ -37,7 +37,7 @@ impl OutboxStore for SqliteStore {
         self.write(WriteKind::Quiet, move |unit, _| claim_due(unit, now, lease_until, limit, per_endpoint, &skip)).await
     }
 
-    async fn record_attempts(&self, records: Vec<AttemptRecord>, now: Timestamp) -> StoreResult<()> {
+    async fn record_attempts(&self, records: Arc<[AttemptRecord]>, now: Timestamp) -> StoreResult<()> {
         self.write(WriteKind::Visible, move |unit, _| record(unit, &records, now)).await
     }
 

@@ -70,7 +70,7 @@ impl House {
             ended_at: now,
             next,
         };
-        self.engine.store().record_attempts(vec![record], now).await.unwrap();
+        self.engine.store().record_attempts([record].into(), now).await.unwrap();
         alert
     }
 

@@ -61,7 +61,7 @@ fn record(due: &DueDelivery, next: NextStep) -> AttemptRecord {
 }
 
 async fn finish(fixture: &Fixture, due: &DueDelivery, next: NextStep) {
-    fixture.store.record_attempts(vec![record(due, next)], noon()).await.unwrap();
+    fixture.store.record_attempts([record(due, next)].into(), noon()).await.unwrap();
 }
 
 /// The deliveries of an alert's events, oldest first.
@@ -401,7 +401,7 @@ async fn every_try_shows_in_the_deliveries_of_the_alert(fixture: Fixture) {
         ..record(&first, NextStep::RetryAt(noon() + Duration::seconds(5)))
     };
 
-    fixture.store.record_attempts(vec![broken], noon()).await.unwrap();
+    fixture.store.record_attempts([broken].into(), noon()).await.unwrap();
     let waiting = deliveries_of(&fixture, fixture.organization, &alert).await.remove(0);
     let second = due_at(&fixture, noon() + Duration::seconds(5)).await.remove(0);
     finish(&fixture, &second, NextStep::Delivered).await;

@@ -83,7 +83,7 @@ async fn a_lease_that_has_run_out_is_anybodys_and_its_late_result_changes_nothin
         ended_at: noon(),
         next: avert::domain::NextStep::RetryAt(noon()),
     };
-    slow.store.record_attempts(vec![late], noon() + Duration::seconds(47)).await.unwrap();
+    slow.store.record_attempts([late].into(), noon() + Duration::seconds(47)).await.unwrap();
 
     let [delivery] = &house.deliveries(alert.id).await[..] else { panic!("one delivery") };
     assert_eq!((delivery.state, delivery.attempts), (DeliveryState::Delivered, 1));
@@ -129,6 +129,26 @@ async fn a_result_that_the_store_cannot_take_is_kept_until_it_can() {
     running.await.unwrap();
     assert_eq!(receiver.count(), 1);
     assert_eq!(house.deliveries(alert.id).await[0].attempts, 1);
+}
+
+#[tokio::test]
+async fn results_that_wait_for_the_disk_keep_no_place_from_others() {
+    let receiver = Receiver::start().await;
+    let (house, _) = one_due(&receiver).await;
+    house.ingest((2..40).map(|number| open_alert(&format!("A{number}")))).await;
+    let stop = Stop::at("before record_attempts");
+    let store = TroubledStore::stopping(house.store.clone(), stop.clone());
+    let settings = DispatcherSettings { in_flight: 4, per_endpoint: 2, ..DispatcherSettings::default() };
+    let cancel = CancellationToken::new();
+
+    let running = Dispatcher::new(Arc::new(store), sender(), house.clock.clone(), settings).start(cancel.clone());
+    stop.reached().await;
+    receiver.wait_for(39).await;
+
+    stop.let_go();
+    cancel.cancel();
+    running.await.unwrap();
+    assert_eq!(house.dispatcher().run_once().await.unwrap(), NOTHING, "all of them are recorded");
 }
 
 #[tokio::test]

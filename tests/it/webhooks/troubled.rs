@@ -161,7 +161,7 @@ with_troubles! {
     }
     OutboxStore {
         claim_due_deliveries(now: Timestamp, lease_until: Timestamp, limit: u32, per_endpoint: u32, skip: &[EndpointId]) -> Vec<DueDelivery>;
-        record_attempts(records: Vec<AttemptRecord>, now: Timestamp) -> ();
+        record_attempts(records: Arc<[AttemptRecord]>, now: Timestamp) -> ();
         next_due_delivery() -> Option<Timestamp>;
         record_test_event(organization: OrganizationId, endpoint: EndpointId, test: SentTestEvent, now: Timestamp) -> Option<DeliveryLog>;
         deliveries(organization: OrganizationId, filter: DeliveryFilter) -> DeliveryPage;
