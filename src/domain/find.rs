@@ -35,6 +35,8 @@ closed_enum! {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FindQuery {
     words: Vec<String>,
+    /// All that was typed, where that is not one word as it is: it may be a whole value, such as a descriptor.
+    phrase: Option<String>,
 }
 
 impl FindQuery {
@@ -55,7 +57,12 @@ impl FindQuery {
                 words.push(word.into_owned());
             }
         }
-        if words.is_empty() { Err("a word to look for is needed, such as an order number".to_owned()) } else { Ok(Self { words }) }
+        if words.is_empty() {
+            return Err("a word to look for is needed, such as an order number".to_owned());
+        }
+        let typed = folded.trim();
+        let is_phrase = words != [typed] && !typed.contains(char::is_control);
+        Ok(Self { words, phrase: is_phrase.then(|| typed.to_owned()) })
     }
 
     /// The words, in lower case, each once.
@@ -63,8 +70,21 @@ impl FindQuery {
         &self.words
     }
 
-    /// The field that tells best why an alert was found; the first word counts before the others.
+    /// All that was typed, in lower case, where that is not one word as it is.
+    pub fn phrase(&self) -> Option<&str> {
+        self.phrase.as_deref()
+    }
+
+    /// A text that is read as this query.
+    pub fn text(&self) -> Cow<'_, str> {
+        self.phrase().map_or_else(|| Cow::Owned(self.words.join(" ")), Cow::Borrowed)
+    }
+
+    /// The field that tells best why an alert was found: the one that is all that was typed, else the first word counts before the others.
     pub fn best_field<'a>(&self, alert: &'a Alert) -> Option<FindField<'a>> {
+        if let Some(field) = find_fields(alert).into_iter().find(|field| self.is_all_of(&fold(&field.value))) {
+            return Some(field);
+        }
         let of_word = |word: &String| {
             let graded = find_fields(alert).into_iter().filter_map(|field| Some((grade_in(&fold(&field.value), word)?, field)));
             graded.min_by_key(|(grade, _)| *grade)
@@ -72,11 +92,17 @@ impl FindQuery {
         self.words.iter().filter_map(of_word).min_by_key(|(grade, _)| *grade).map(|(_, field)| field)
     }
 
-    /// How well an alert matches, which is as well as the word that matches least; none where a word does not match at all.
+    /// How well an alert matches, which is as well as the word that matches least, or as a whole value where all that was typed is one; none
+    /// where a word does not match at all.
     pub fn grade(&self, alert: &Alert) -> Option<MatchGrade> {
         let fields: Vec<String> = find_fields(alert).iter().map(|field| fold(&field.value)).collect();
         let of_word = |word: &String| fields.iter().filter_map(|field| grade_in(field, word)).min();
-        self.words.iter().map(of_word).try_fold(MatchGrade::Whole, |worst, grade| Some(worst.max(grade?)))
+        let of_words = self.words.iter().map(of_word).try_fold(MatchGrade::Whole, |worst, grade| Some(worst.max(grade?)))?;
+        Some(if fields.iter().any(|field| self.is_all_of(field)) { MatchGrade::Whole } else { of_words })
+    }
+
+    fn is_all_of(&self, field: &str) -> bool {
+        self.phrase() == Some(field)
     }
 }
 
@@ -196,9 +222,15 @@ mod tests {
     #[case("411111 ·· 4242", Some(MatchGrade::Whole))]
     #[case("KÖLN", Some(MatchGrade::Inside))]
     #[case("so-1001 köln", Some(MatchGrade::Inside))]
+    #[case(" acme *SHOP köln ", Some(MatchGrade::Whole))]
+    #[case("acme shop köln", Some(MatchGrade::Inside))]
+    #[case("acme *shop", Some(MatchGrade::Inside))]
     #[case("so-1001 nobody", None)]
     #[case("eth-77so", None)]
-    fn an_alert_matches_as_well_as_the_word_that_matches_least(#[case] text: &str, #[case] expected: Option<MatchGrade>) {
+    fn an_alert_matches_as_well_as_the_word_that_matches_least_or_as_all_that_was_typed(
+        #[case] text: &str,
+        #[case] expected: Option<MatchGrade>,
+    ) {
         assert_eq!(grade(text), expected);
     }
 
@@ -206,6 +238,7 @@ mod tests {
     #[case("1001", Some(("order", "SO-1001")))]
     #[case("nobody 4242", Some(("last four", "4242")))]
     #[case("4111 so-1001", Some(("order", "SO-1001")))]
+    #[case("acme *shop köln", Some(("descriptor", "ACME *Shop Köln")))]
     #[case("nobody", None)]
     fn the_field_that_matches_best_tells_why(#[case] text: &str, #[case] expected: Option<(&str, &str)>) {
         let alert = alert();
@@ -276,6 +309,7 @@ mod tests {
         fn no_text_makes_a_search_panic_and_its_words_are_plain(text in "\\PC{0,60}") {
             if let Ok(query) = FindQuery::parse(&text) {
                 prop_assert!(query.words().iter().all(|word| !word.is_empty() && !word.contains(char::is_whitespace)));
+                prop_assert_eq!(FindQuery::parse(&query.text()), Ok(query.clone()));
                 query.grade(&alert());
             }
         }

@@ -68,6 +68,11 @@ pub(super) fn find_patterns(query: &FindQuery, grade: MatchGrade) -> Vec<String>
     query.words().iter().map(pattern).collect()
 }
 
+/// What [`find_text`] has to contain so that all that was typed is a whole value; none where that is the one word.
+pub(super) fn phrase_pattern(query: &FindQuery) -> Option<String> {
+    Some(format!("{EDGE}{}{EDGE}", searchable(query.phrase()?)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

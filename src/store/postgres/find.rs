@@ -13,7 +13,7 @@ use super::rows::{read_by_ids, read_by_keys};
 use super::statements::{Sql, Value, cell, limit_of};
 use super::unit::Unit;
 use crate::domain::{Alert, FindQuery, MatchGrade, OrganizationId, SortOrder};
-use crate::store::searched::{EDGE, find_patterns, find_text};
+use crate::store::searched::{EDGE, find_patterns, find_text, phrase_pattern};
 
 /// So many of the newest alerts that wait, and of the oldest others, tell how common a word is: the newest others lie behind all that wait,
 /// and most have lapsed a moment ago.
@@ -204,24 +204,33 @@ impl Search<'_> {
         sql.push(&format!(" ELSE {} END", MatchGrade::ALL.len() - 1));
     }
 
-    /// The condition that every word matches at least as well as this.
+    /// The condition that an alert matches at least as well as this.
     fn push_match(&self, sql: &mut Sql, grade: MatchGrade) {
-        Self::push_patterns(sql, "a.find_text", find_patterns(self.query, grade));
+        self.push_patterns(sql, grade, "a.find_text", EDGE);
     }
 
     /// The same by the index.
     fn push_indexed_match(&self, sql: &mut Sql, grade: MatchGrade) {
-        let patterns = find_patterns(self.query, grade).iter().map(|pattern| pattern.replace(EDGE, &edge_in_index())).collect();
-        Self::push_patterns(sql, &edged("a.find_text"), patterns);
+        self.push_patterns(sql, grade, &edged("a.find_text"), &edge_in_index());
     }
 
-    fn push_patterns(sql: &mut Sql, text: &str, patterns: Vec<String>) {
-        for (place, pattern) in patterns.into_iter().enumerate() {
-            if place > 0 {
-                sql.push(" AND ");
-            }
-            sql.with(&format!("{text} LIKE "), Value::Text(format!("%{}%", literal(&pattern))));
+    /// Every word matches so well, or all that was typed is a whole value and every word is somewhere.
+    fn push_patterns(&self, sql: &mut Sql, grade: MatchGrade, text: &str, edge: &str) {
+        let mut ways = vec![find_patterns(self.query, grade)];
+        if let Some(phrase) = phrase_pattern(self.query).filter(|_| grade != MatchGrade::Inside) {
+            let words = find_patterns(self.query, MatchGrade::Inside);
+            ways.push(std::iter::once(phrase).chain(words).collect());
         }
+        for (way, patterns) in ways.into_iter().enumerate() {
+            sql.push(if way == 0 { "((" } else { ") OR (" });
+            for (place, pattern) in patterns.into_iter().enumerate() {
+                if place > 0 {
+                    sql.push(" AND ");
+                }
+                sql.with(&format!("{text} LIKE "), Value::Text(format!("%{}%", literal(&pattern.replace(EDGE, edge)))));
+            }
+        }
+        sql.push("))");
     }
 
     /// The condition that no grade better than this is reached.

@@ -16,7 +16,7 @@ use super::statements::{Statements as _, cell};
 use crate::domain::find::among;
 use crate::domain::{Alert, FindQuery, MatchGrade, OrganizationId};
 use crate::store::StoreResult;
-use crate::store::searched::{find_patterns, find_text, searchable};
+use crate::store::searched::{find_patterns, find_text, phrase_pattern, searchable};
 
 /// How far each way goes before another one is taken.
 #[derive(Debug, Clone, Copy)]
@@ -58,7 +58,7 @@ fn find_within(
     size: usize,
 ) -> StoreResult<Vec<Alert>> {
     let Some(organization) = organization_key(&reader.conn, organization)? else { return Ok(Vec::new()) };
-    if let Some(asked) = rarest_trigrams(&reader.conn, query, MatchGrade::Inside)?
+    if let Some(asked) = rarest_trigrams(&reader.conn, &find_patterns(query, MatchGrade::Inside))?
         && let Some(few) = few_candidates(&reader.conn, &asked.expression, bounds.candidates)?
     {
         let Reader { conn, dictionary, .. } = reader;
@@ -79,7 +79,14 @@ fn find_within(
         if search.missing == 0 {
             break;
         }
-        found.extend(search.run(reader)?);
+        let mut of_grade = search.run(reader, &find_patterns(query, grade))?;
+        if let Some(phrase) = phrase_pattern(query).filter(|_| grade == MatchGrade::Whole) {
+            let by_phrase = search.run(reader, &[phrase])?;
+            of_grade.retain(|alert| by_phrase.iter().all(|other| other.id != alert.id));
+            of_grade.extend(by_phrase);
+            of_grade = among(query, &of_grade, search.missing).into_iter().cloned().collect();
+        }
+        found.extend(of_grade);
     }
     Ok(found)
 }
@@ -110,8 +117,9 @@ struct Walked {
 }
 
 impl Search<'_> {
-    fn run(&self, reader: &mut Reader) -> StoreResult<Vec<Alert>> {
-        let asked = rarest_trigrams(&reader.conn, self.query, self.grade)?;
+    /// The best of those that have all of these patterns.
+    fn run(&self, reader: &mut Reader, patterns: &[String]) -> StoreResult<Vec<Alert>> {
+        let asked = rarest_trigrams(&reader.conn, patterns)?;
         let short = self.short_words();
         if let Some(asked) = &asked
             && short.is_empty()
@@ -240,10 +248,10 @@ struct Asked {
     is_dense: bool,
 }
 
-/// The rarest trigrams of what has to stand in an alert for it to match so well; none where no word has one.
-fn rarest_trigrams(conn: &Connection, query: &FindQuery, grade: MatchGrade) -> StoreResult<Option<Asked>> {
+/// The rarest trigrams of what has to stand in an alert; none where no pattern has one.
+fn rarest_trigrams(conn: &Connection, patterns: &[String]) -> StoreResult<Option<Asked>> {
     let mut wanted: Vec<String> = Vec::new();
-    for trigram in find_patterns(query, grade).iter().flat_map(|pattern| spread(pattern)) {
+    for trigram in patterns.iter().flat_map(|pattern| spread(pattern)) {
         if !wanted.contains(&trigram) {
             wanted.push(trigram);
         }
@@ -344,6 +352,7 @@ mod tests {
             provider_id: format!("P-{number}"),
             merchant_order_id: Some(format!("SO{}", number % 13)),
             merchant_name: if number % 17 == 7 { format!("x{number}~") } else { "Acme".to_owned() },
+            merchant_descriptor: if number % 5 == 0 { format!("Acme till {}", number % 4) } else { String::new() },
             alert_time: (number % 11 != 0).then(|| Timestamp::UNIX_EPOCH + chrono::TimeDelta::hours(number % 29)),
             deadline: Deadline::At(Timestamp::UNIX_EPOCH),
             ..Alert::new(crate::domain::AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud)
@@ -380,6 +389,8 @@ mod tests {
             "o1",
             "1",
             "acme till 3",
+            "acme till 1",
+            "till 2",
             "nobody",
             "q",
             "qx",

@@ -19,6 +19,7 @@ contract!(
     another_organizations_alerts_are_not_found,
     what_means_something_in_a_pattern_is_looked_for_as_it_is,
     words_of_one_and_two_characters_are_found_inside,
+    a_whole_value_of_several_words_comes_before_newer_alerts_with_these_words,
     of_very_many_that_match_the_best_come_first_all_the_same,
 );
 
@@ -44,22 +45,25 @@ prop_compose! {
     }
 }
 
-/// Which part of which field a word is, or a word of its own.
+/// Which part of which field a word is, or all of it, or a word of its own.
 #[derive(Debug, Clone)]
 enum Word {
     Part(Index, Index, Index, Index),
+    All(Index, Index),
     Own(&'static str),
 }
 
 fn words() -> impl Strategy<Value = Vec<Word>> {
     let part = any::<(Index, Index, Index, Index)>().prop_map(|(alert, field, from, to)| Word::Part(alert, field, from, to));
+    let all = any::<(Index, Index)>().prop_map(|(alert, field)| Word::All(alert, field));
     let own = select(vec!["acme", "a", "1", "00", "c-", "ä", "100%", "_", "\\", "\"", "nobody", "…", "10.00"]).prop_map(Word::Own);
-    proptest::collection::vec(prop_oneof![3 => part, 1 => own], 1..3)
+    proptest::collection::vec(prop_oneof![3 => part, 1 => all, 1 => own], 1..3)
 }
 
 fn typed(words: &[Word], alerts: &[Alert]) -> String {
     let text = |word: &Word| match word {
         Word::Own(text) => (*text).to_owned(),
+        Word::All(alert, field) => field.get(&find_fields(alert.get(alerts))).value.clone().into_owned(),
         Word::Part(alert, field, from, to) => {
             let fields = find_fields(alert.get(alerts));
             let chars: Vec<char> = field.get(&fields).value.chars().collect();
@@ -163,6 +167,20 @@ async fn words_of_one_and_two_characters_are_found_inside(fixture: Fixture) {
     assert_eq!(found(&fixture, "~").await.len(), 2);
 }
 
+async fn a_whole_value_of_several_words_comes_before_newer_alerts_with_these_words(fixture: Fixture) {
+    let shop = |id: &str, descriptor: &str, age: i64| {
+        let plain = open_alert(id);
+        let alert_time = plain.alert_time.map(|at| at - Duration::minutes(age));
+        Alert { merchant_descriptor: descriptor.to_owned(), merchant_order_id: Some(format!("42{id}")), alert_time, ..plain }
+    };
+    let wanted = shop("N1", "ACME*SHOP 42", 90);
+    let newer: Vec<Alert> = (2..400).map(|number| shop(&format!("N{number}"), "ACME*SHOP 17", number % 60)).collect();
+    fixture.bring(&[&[wanted.clone()], &newer[..]].concat()).await;
+
+    assert_eq!(found(&fixture, "acme*shop 42").await.first(), Some(&wanted.id));
+    assert_eq!(found(&fixture, "acme*shop 17").await.len(), 100);
+}
+
 async fn of_very_many_that_match_the_best_come_first_all_the_same(fixture: Fixture) {
     let alert = |number: i64| {
         let order = match number % 40 {
@@ -182,7 +200,7 @@ async fn of_very_many_that_match_the_best_come_first_all_the_same(fixture: Fixtu
     let alerts: Vec<Alert> = (0..1_400).map(alert).collect();
     fixture.bring(&alerts).await;
 
-    for text in ["77", "x77", "acme", "acme 77", "77 n1", "agreed"] {
+    for text in ["77", "x77", "acme", "acme 77", "77 n1", "agreed", "acme*shop berlin"] {
         let query = FindQuery::parse(text).unwrap();
         for size in [7, 60, 100] {
             let expected: Vec<AlertId> = among(&query, &alerts, size as usize).into_iter().map(|alert| alert.id).collect();
