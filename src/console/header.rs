@@ -10,10 +10,37 @@ use super::network_trouble::{DecisionFault, NetworkTrouble};
 use super::pen::put_right;
 use super::screens::ScreenName;
 use super::screens::activity::rows::needs_you;
-use super::text::{columns, sanitize};
+use super::text::{columns, cut, sanitize};
 use super::{Action, Pen};
 use crate::domain::{Environment, Timestamp};
 use crate::service::ServiceError;
+
+const PROGRAM: &str = "avert";
+
+const READ_ONLY: &str = " READ-ONLY ";
+
+/// Columns before the clock.
+const BEFORE_CLOCK: u16 = 3;
+
+/// Columns before the screens.
+const BEFORE_TABS: u16 = 4;
+
+/// Where one is.
+struct Whereabouts {
+    program: bool,
+    badge: String,
+    /// That of the badge.
+    style: Style,
+    /// That of the place, where the badge does not say it.
+    name: Option<String>,
+}
+
+impl Whereabouts {
+    fn width(&self) -> u16 {
+        let program = if self.program { columns(PROGRAM) + 2 } else { 0 };
+        program + columns(&self.badge) + self.name.as_ref().map_or(0, |name| columns(name) + 1)
+    }
+}
 
 /// How things stand: a sign in its colour, and words.
 struct Standing {
@@ -22,13 +49,61 @@ struct Standing {
     style: Style,
 }
 
+impl Standing {
+    fn width(&self) -> u16 {
+        columns(self.sign) + 1 + columns(&self.words)
+    }
+}
+
+/// What the header has room for.
+#[derive(Debug, Clone, Copy)]
+struct HeaderPlan {
+    /// Whether every screen has its name.
+    names: bool,
+    /// Whether the program is named.
+    program: bool,
+    /// Columns between two screens.
+    gap: u16,
+    clock: bool,
+    /// Whether what is wrong is told in all words.
+    full: bool,
+    /// Most columns of the place's name.
+    place: u16,
+}
+
+impl HeaderPlan {
+    const FULL: Self = Self { names: true, program: true, gap: 3, clock: true, full: true, place: u16::MAX };
+
+    /// What gives way so that every screen keeps its name: what is needed least first.
+    const ALL: [Self; 6] = {
+        let unnamed = Self { program: false, ..Self::FULL };
+        let closer = Self { gap: 2, ..unnamed };
+        let timeless = Self { clock: false, ..closer };
+        let brief = Self { full: false, ..timeless };
+        [Self::FULL, unnamed, closer, timeless, brief, Self { place: 10, ..brief }]
+    };
+
+    /// Where names have no room whatever gives way, the keys stand alone and the rest is whole.
+    const KEYS: Self = Self { names: false, ..Self::FULL };
+}
+
 impl App {
-    /// Draws the header.
-    pub(super) fn draw_header(&self, buffer: &mut Buffer, header: Rect) {
+    /// What this header has room for.
+    fn header_plan(&self, width: u16, calls: usize) -> HeaderPlan {
+        let said = self.rules_said().map_or(0, |(said, _)| columns(said) + 2);
+        let read_only = if self.cx.place.read_only { columns(READ_ONLY) + 2 } else { 0 };
+        let needs = |plan: &HeaderPlan| {
+            let [tabs, _] = self.tabs_room(calls, plan.gap);
+            self.whereabouts(*plan).width() + read_only + BEFORE_TABS + tabs + 2 + said + self.link_room(*plan)
+        };
+        HeaderPlan::ALL.into_iter().find(|plan| needs(plan) <= width).unwrap_or(HeaderPlan::KEYS)
+    }
+
+    /// Where one is: the program, the environment, the place's name.
+    fn whereabouts(&self, plan: HeaderPlan) -> Whereabouts {
         let (theme, place) = (&self.cx.theme, &self.cx.place);
-        buffer.set_style(header, Style::reset().patch(theme.page).patch(theme.bar));
-        let line = Rect { x: header.x + 1, width: header.width.saturating_sub(2), ..header };
         let name = sanitize(&place.name);
+        let name = cut(&name, plan.place);
         let (badge, style) = match (place.demo, place.environment) {
             (true, _) => (" DEMO ".to_owned(), theme.muted),
             (false, Some(Environment::Production)) => (" PRODUCTION ".to_owned(), theme.production),
@@ -36,26 +111,38 @@ impl App {
             // Nobody has said which of the two it is, so neither is claimed.
             (false, None) => (format!(" {name} "), theme.muted),
         };
-        let named = place.demo || place.environment.is_some();
-        let whereabouts = columns("avert") + 2 + columns(&badge) + if named { 1 + columns(&name) } else { 0 };
-        let said = self.rules_said().map_or(0, |(said, _)| columns(said) + 2);
-        let right = self.draw_link(buffer, line, whereabouts + said);
+        let name = (place.demo || place.environment.is_some()).then(|| name.into_owned());
+        Whereabouts { program: plan.program, badge, style, name }
+    }
+
+    /// Draws the header.
+    pub(super) fn draw_header(&self, buffer: &mut Buffer, header: Rect) {
+        let theme = &self.cx.theme;
+        buffer.set_style(header, Style::reset().patch(theme.page).patch(theme.bar));
+        let line = Rect { x: header.x + 1, width: header.width.saturating_sub(2), ..header };
         let calls = needs_you(&self.cx).len();
-        let right = self.draw_rules(buffer, Rect { width: right.x.saturating_sub(line.x + 2), ..line }, whereabouts, calls);
+        let plan = self.header_plan(line.width, calls);
+        let whereabouts = self.whereabouts(plan);
+        let said = self.rules_said().map_or(0, |(said, _)| columns(said) + 2);
+        let right = self.draw_link(buffer, line, whereabouts.width() + said, plan);
+        let rest = Rect { width: right.x.saturating_sub(line.x + 2), ..line };
+        let right = self.draw_rules(buffer, rest, whereabouts.width(), calls, plan);
         let mut pen = Pen::new(buffer, Rect { width: right.saturating_sub(line.x), ..line });
-        pen.put("avert", theme.accent.patch(theme.key));
-        pen.skip(2);
-        pen.put(&badge, style);
-        if named {
-            pen.skip(1);
-            pen.put(&name, theme.strong);
-        }
-        if place.read_only {
+        if whereabouts.program {
+            pen.put(PROGRAM, theme.accent.patch(theme.key));
             pen.skip(2);
-            pen.put(" READ-ONLY ", theme.muted);
         }
-        pen.skip(4);
-        self.draw_tabs(&mut pen, calls);
+        pen.put(&whereabouts.badge, whereabouts.style);
+        if let Some(name) = &whereabouts.name {
+            pen.skip(1);
+            pen.put(name, theme.strong);
+        }
+        if self.cx.place.read_only {
+            pen.skip(2);
+            pen.put(READ_ONLY, theme.muted);
+        }
+        pen.skip(BEFORE_TABS);
+        self.draw_tabs(&mut pen, calls, plan);
         if !self.has_mouse && self.cx.settings.mouse {
             pen.skip(3);
             pen.put_whole("mouse off", theme.quiet);
@@ -63,11 +150,11 @@ impl App {
     }
 
     /// The screens, each with its key; where there is no room for all words, the word of the one that is open and the other keys.
-    fn draw_tabs(&self, pen: &mut Pen<'_>, calls: usize) {
+    fn draw_tabs(&self, pen: &mut Pen<'_>, calls: usize, plan: HeaderPlan) {
         let theme = &self.cx.theme;
         let tab = |(screen, _, name, action): (ScreenName, &str, &'static str, Action)| (screen, self.cx.key(action), name, action);
         let tabs = ScreenName::ALL.map(tab);
-        let [all, short] = self.tabs_room(calls);
+        let [all, short] = self.tabs_room(calls, plan.gap);
         let calls = match calls {
             0 => String::new(),
             many => many.to_string(),
@@ -92,18 +179,19 @@ impl App {
                 tab = tab.union(pen.put(&calls, theme.danger));
             }
             self.targets.push(tab, action);
-            pen.skip(3);
+            pen.skip(plan.gap);
         }
     }
 
     /// Says that rules stage by themselves here, in as many words as leave room for the screens; with few columns rather this than those.
     /// Returns where the rest of the line ends.
-    fn draw_rules(&self, buffer: &mut Buffer, line: Rect, whereabouts: u16, calls: usize) -> u16 {
+    fn draw_rules(&self, buffer: &mut Buffer, line: Rect, whereabouts: u16, calls: usize, plan: HeaderPlan) -> u16 {
         let Some((said, style)) = self.rules_said() else { return line.right() };
         let names = sanitize(&format!("{said}: {}", self.cx.auto.names().join(", "))).into_owned();
-        let [all, short] = self.tabs_room(calls);
-        let room = |tabs: u16| line.width.saturating_sub(whereabouts + 2 + if tabs > 0 { tabs + 4 } else { 0 });
-        let words = [(names.clone(), all), (names, short), (said.to_owned(), short), (said.to_owned(), 0)];
+        let [all, short] = self.tabs_room(calls, plan.gap);
+        let room = |tabs: u16| line.width.saturating_sub(whereabouts + 2 + if tabs > 0 { tabs + BEFORE_TABS } else { 0 });
+        let said = said.to_owned();
+        let words = [(names.clone(), all), (said.clone(), all), (names, short), (said.clone(), short), (said, 0)];
         let Some((words, _)) = words.into_iter().find(|(words, tabs)| columns(words) <= room(*tabs)) else { return line.right() };
         let area = put_right(buffer, line, &words, style);
         self.targets.push(area, Action::RulesShow);
@@ -124,12 +212,12 @@ impl App {
     }
 
     /// Columns of the screens: with all words, and with the word of the one that is open.
-    fn tabs_room(&self, calls: usize) -> [u16; 2] {
+    fn tabs_room(&self, calls: usize, gap: u16) -> [u16; 2] {
         let called = if calls == 0 { 0 } else { columns(&calls.to_string()) + 1 };
         let tabs = || ScreenName::ALL.into_iter().map(|(screen, _, name, action)| (screen, columns(&self.cx.key(action)), columns(name)));
-        let all = called + tabs().map(|(_, key, name)| key + name + 4).sum::<u16>();
-        let short = called + tabs().map(|(screen, key, name)| key + 3 + self.if_open(screen, name + 1)).sum::<u16>();
-        [all.saturating_sub(3), short.saturating_sub(3)]
+        let all = called + tabs().map(|(_, key, name)| key + 1 + name + gap).sum::<u16>();
+        let short = called + tabs().map(|(screen, key, name)| key + gap + self.if_open(screen, name + 1)).sum::<u16>();
+        [all.saturating_sub(gap), short.saturating_sub(gap)]
     }
 
     fn if_open(&self, screen: ScreenName, columns: u16) -> u16 {
@@ -137,27 +225,44 @@ impl App {
     }
 
     /// How the service answers, the age of what is shown, and the time. Returns the area it took. `whereabouts` is what the other end of the
-    /// line needs: the age gives way to it.
-    fn draw_link(&self, buffer: &mut Buffer, line: Rect, whereabouts: u16) -> Rect {
-        let (theme, now) = (&self.cx.theme, self.cx.now);
-        let clock = put_right(buffer, line, &self.cx.times().one_clock(now), theme.plain);
-        let rest = Rect { width: clock.x.saturating_sub(line.x + 3), ..line };
-        let Standing { sign, words, style } = self.standing();
-        let is_well = style == theme.ok;
-        let told = self.cx.times();
-        let read = |at| format!("  {}{}", if is_well { "" } else { "read " }, told.age(at, now));
-        let age = self.screens.queue.link.read_at.map(read).unwrap_or_default();
+    /// line needs: where the screens have no names, the age gives way to it.
+    fn draw_link(&self, buffer: &mut Buffer, line: Rect, whereabouts: u16, plan: HeaderPlan) -> Rect {
+        let theme = &self.cx.theme;
+        let mut rest = line;
+        if plan.clock {
+            let clock = put_right(buffer, line, &self.cx.times().one_clock(self.cx.now), theme.plain);
+            rest.width = clock.x.saturating_sub(line.x + BEFORE_CLOCK);
+        }
+        let standing = self.standing(plan.full);
+        let age = self.age(&standing, plan);
         let room = rest.width.saturating_sub(whereabouts + 2);
-        let age = if columns(sign) + 1 + columns(&words) + columns(&age) <= room { age } else { String::new() };
-        let area = put_right(buffer, rest, &format!("{sign} {words}{age}"), theme.quiet);
-        let told = format!("{sign} {words}");
-        let (said, style) = if is_well { (sign, style) } else { (told.as_str(), style) };
+        let age = if plan.names || standing.width() + columns(&age) <= room { age } else { String::new() };
+        let told = format!("{} {}", standing.sign, standing.words);
+        let area = put_right(buffer, rest, &format!("{told}{age}"), theme.quiet);
+        let (said, style) = if standing.style == theme.ok { (standing.sign, theme.ok) } else { (told.as_str(), standing.style) };
         buffer.set_stringn(area.x, area.y, said, said.width().min(usize::from(area.width)), style);
         Rect { width: line.right() - area.x, ..area }
     }
 
-    /// The gravest of what there is to say; well only where nothing is wrong.
-    fn standing(&self) -> Standing {
+    /// Columns of how the service answers, of the age and of the time.
+    fn link_room(&self, plan: HeaderPlan) -> u16 {
+        let standing = self.standing(plan.full);
+        let clock = if plan.clock { columns(&self.cx.times().one_clock(self.cx.now)) + BEFORE_CLOCK } else { 0 };
+        // An age that grows does not move the screens.
+        let age = columns(&self.age(&standing, plan));
+        let age = if standing.style == self.cx.theme.ok { age.max(columns("  45 min ago")) } else { age };
+        standing.width() + age + clock
+    }
+
+    /// How old what is shown is. Since when something is wrong is told by its few words already.
+    fn age(&self, standing: &Standing, plan: HeaderPlan) -> String {
+        let is_well = standing.style == self.cx.theme.ok;
+        let age = |at| format!("  {}{}", if is_well { "" } else { "read " }, self.cx.times().age(at, self.cx.now));
+        self.screens.queue.link.read_at.filter(|_| is_well || plan.full).map(age).unwrap_or_default()
+    }
+
+    /// The gravest of what there is to say; well only where nothing is wrong. `full`: in all words.
+    fn standing(&self, full: bool) -> Standing {
         let (theme, queue) = (&self.cx.theme, &self.screens.queue);
         let wrong = |words: String| Standing { sign: "▲", words, style: theme.warning };
         let has_list = queue.listing.total().is_some();
@@ -175,10 +280,11 @@ impl App {
         }
         let network_of = |id| queue.listing.find(id).map(|alert| alert.provider.clone());
         if let Some(trouble) = self.cx.networks.now(&self.cx.decisions, &self.cx.unfinished, network_of) {
-            return wrong(in_words(&trouble, &hour(&trouble.since)));
+            return wrong(in_words(&trouble, &hour(&trouble.since), full));
         }
         if let Some((part, (since, _))) = queue.link.missing() {
-            return wrong(format!("{} not read since {}", part.words(), hour(since)));
+            let since = if full { format!(" since {}", hour(since)) } else { format!(", {}", hour(since)) };
+            return wrong(format!("{} not read{since}", part.words()));
         }
         match has_list {
             true => Standing { sign: "●", words: "live".to_owned(), style: theme.ok },
@@ -208,12 +314,17 @@ impl App {
     }
 }
 
-/// `ETHOCA: outcome unknown since 14:03`
-fn in_words(trouble: &NetworkTrouble, since: &str) -> String {
+/// `ETHOCA: outcome unknown since 14:03`, or `ETHOCA: unknown, 14:03`.
+fn in_words(trouble: &NetworkTrouble, since: &str, full: bool) -> String {
     let names: Vec<_> = trouble.networks.iter().map(|network| sanitize(network.as_str()).into_owned()).collect();
-    let who = if names.is_empty() { "a network".to_owned() } else { names.join(", ") };
+    let who = match names.as_slice() {
+        [] => "a network".to_owned(),
+        [first, others @ ..] if !full && !others.is_empty() => format!("{first} +{}", others.len()),
+        all => all.join(", "),
+    };
     match trouble.fault {
-        DecisionFault::Unknown => format!("{who}: outcome unknown since {since}"),
+        DecisionFault::Unknown if full => format!("{who}: outcome unknown since {since}"),
+        DecisionFault::Unknown => format!("{who}: unknown, {since}"),
         DecisionFault::Declined => format!("{who}: not recorded, {since}"),
         DecisionFault::Unheard => format!("a decision not known, {since}"),
         DecisionFault::Service => format!("a decision not recorded, {since}"),

@@ -173,3 +173,59 @@ fn which_world_it_is_is_claimed_only_where_it_is_known() {
     assert!(production.contains(" PRODUCTION  alerts.acme.example"), "{production}");
     assert!(sandbox.contains(" SANDBOX  alerts.acme.example"), "{sandbox}");
 }
+
+const NAMES: [&str; 5] = ["1 Queue", "2 Insights", "3 Webhooks", "4 Activity", "5 Settings"];
+
+/// A place of this name in the world it says.
+fn place(name: &str, environment: Environment) -> SessionInfo {
+    SessionInfo { name: name.to_owned(), environment: Some(environment), ..SessionInfo::default() }
+}
+
+#[rstest]
+#[case::a_local_desk(place("default, simulated networks", Environment::Sandbox), "default, simulated networks")]
+#[case::production(place("alerts.acme.example", Environment::Production), "alerts.acme.example")]
+#[case::read_only(SessionInfo { read_only: true, ..place("acme-eu", Environment::Production) }, "READ-ONLY")]
+fn at_120_columns_the_screens_keep_their_names_and_the_age_stays(#[case] place: SessionInfo, #[case] whereabouts: &str) {
+    let mut rig = Made { place, ..Made::default() }.start();
+
+    for seconds in [0, 8, 50] {
+        rig.advance(Duration::seconds(seconds));
+        let header = header(&mut rig);
+
+        let shown = NAMES.iter().all(|name| header.contains(name)) && header.contains(whereabouts) && header.contains("● live  ");
+        assert!(shown, "{header}");
+    }
+}
+
+#[rstest]
+#[case::stale(|_| Message::Changed(Err(busy())), "▲ stale since 14:03")]
+#[case::a_part(|_| Message::Unfinished(Err(busy())), "▲ open decisions not read")]
+#[case::nothing_recorded(|_| Message::Written(Err(busy())), "▲ nothing can be recorded")]
+fn at_120_columns_trouble_takes_no_name_from_the_screens(#[case] answer: fn(AlertId) -> Message, #[case] words: &str) {
+    for place in [place("default, simulated networks", Environment::Sandbox), place("alerts.acme.example", Environment::Production)] {
+        let mut rig = Made { place, ..Made::default() }.start();
+        let failed = answer(rig.current());
+
+        rig.app.update(failed);
+
+        let header = header(&mut rig);
+        assert!(NAMES.iter().all(|name| header.contains(name)) && header.contains(words), "{header}");
+    }
+}
+
+#[test]
+fn at_120_columns_a_network_in_doubt_is_told_in_fewer_words_before_a_screen_loses_its_name() {
+    let place = place("alerts.acme.example", Environment::Production);
+    let mut rig = Made { place, ..Made::default() }.start();
+    let provider = rig.service.alert(rig.current()).unwrap().provider;
+    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told("time-out"))));
+    rig.press("r ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    let narrow = header(&mut rig);
+    rig.resize(200, 40);
+    let wide = header(&mut rig);
+
+    assert!(NAMES.iter().all(|name| narrow.contains(name)) && narrow.contains(&format!("▲ {provider}: unknown, 14:03")), "{narrow}");
+    assert!(wide.contains("avert") && wide.contains(&format!("▲ {provider}: outcome unknown since 14:03")), "{wide}");
+}
