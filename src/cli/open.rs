@@ -30,7 +30,7 @@ use crate::console::setting::{SettingOverride, SettingsKeeper};
 use crate::console::theme::ThemeName;
 use crate::console::times::ShownClocks;
 use crate::console::user_settings::{USER_SETTINGS, UserSetting};
-use crate::console::{self, AlertJson, ConsoleError, Preferences, Session, SessionInfo};
+use crate::console::{self, AlertJson, ConsoleError, NextConsole, Preferences, Session, SessionInfo};
 use crate::desk::ProfileName;
 use crate::desk::profiles::LOCAL;
 use crate::domain::sanitize;
@@ -55,20 +55,29 @@ pub(super) async fn run(context: Context, mut args: OpenArgs) -> anyhow::Result<
     // next one opens.
     let mut signals = None;
     let mut next = open_once(&context, &args, &mut signals).await?;
-    while let Some(name) = next {
-        let remote = RemoteArgs { profile: Some(name.clone()), ..RemoteArgs::default() };
-        // On this machine it is the organization that was asked for.
-        let organization = if name == LOCAL { here.clone() } else { OrganizationArgs::default() };
-        args = OpenArgs { console: args.console, remote, organization, ..OpenArgs::default() };
+    while let Some(chosen) = next {
+        let whose = match chosen {
+            NextConsole::Profile(name) => {
+                let remote = RemoteArgs { profile: Some(name.clone()), ..RemoteArgs::default() };
+                // On this machine it is the organization that was asked for.
+                let organization = if name == LOCAL { here.clone() } else { OrganizationArgs::default() };
+                args = OpenArgs { console: args.console, remote, organization, ..OpenArgs::default() };
+                format!("profile {name}")
+            }
+            NextConsole::Organization(name) => {
+                args.organization.organization = Some(name.clone());
+                format!("organization {name}")
+            }
+        };
         // Each one reads the settings as they are by then: another console may have changed them.
         let context = context.with_settings_of_now()?;
-        next = open_once(&context, &args, &mut signals).await.with_context(|| format!("the console of profile {name}"))?;
+        next = open_once(&context, &args, &mut signals).await.with_context(|| format!("the console of {whose}"))?;
     }
     Ok(())
 }
 
-/// Opens one console; the profile whose console is wanted next, where one is.
-async fn open_once(context: &Context, args: &OpenArgs, signals: &mut Option<Signals>) -> anyhow::Result<Option<String>> {
+/// Opens one console; the one that is wanted next, where one is.
+async fn open_once(context: &Context, args: &OpenArgs, signals: &mut Option<Signals>) -> anyhow::Result<Option<NextConsole>> {
     let mut settings = console_settings(context, &args.console, context.reports())?;
     settings.kept_in.clone_from(&context.settings_file);
     let rules = RulesText::of(context);
@@ -84,6 +93,9 @@ async fn open_once(context: &Context, args: &OpenArgs, signals: &mut Option<Sign
     let log = program_log::start(context, &context.home.data_dir)?;
     let caller = local.caller(context.organization(&args.organization)).await?.said_to_be(&context.user().unwrap_or_default());
     let known = local.engine.store().gateways().await?;
+    let own = caller.organization.organization.id;
+    let all = local.engine.organizations().await?.into_iter().map(|record| record.organization);
+    let organizations = all.filter(|organization| organization.id != own).map(|organization| organization.name).collect();
     let place = SessionInfo {
         // Whoever decides here has to know which networks hear nothing of it.
         name: match networks::place(&context.settings, &known) {
@@ -94,6 +106,7 @@ async fn open_once(context: &Context, args: &OpenArgs, signals: &mut Option<Sign
         facts: local_facts(context, &known),
         user: context.user(),
         profiles: other_profiles(context, None),
+        organizations,
         ..SessionInfo::default()
     };
     let running = local.start(DRAIN)?;
@@ -112,7 +125,7 @@ async fn elsewhere(
     settings: Preferences,
     rules: RulesText,
     signals: &mut Option<Signals>,
-) -> anyhow::Result<Option<String>> {
+) -> anyhow::Result<Option<NextConsole>> {
     args.organization.refuse_elsewhere()?;
     let by = target.profile.as_ref().map_or_else(String::new, |name| format!("auto_rules of profile {name}"));
     let rules = rules.acting(target.auto_rules.clone(), by);
@@ -160,7 +173,7 @@ async fn stay(
     rules: RulesText,
     (desk, log): (PathBuf, Arc<dyn ProgramLog>),
     signals: &mut Option<Signals>,
-) -> anyhow::Result<Option<String>> {
+) -> anyhow::Result<Option<NextConsole>> {
     let signals = match signals {
         Some(kept) => kept,
         None => signals.insert(Signals::listen().context("signals cannot be listened to")?),
@@ -203,7 +216,7 @@ fn local_facts(context: &Context, known: &[Known]) -> Vec<(&'static str, String)
 }
 
 /// Runs the console until it ends by itself or a signal asks the process to.
-pub(super) async fn attend(session: Session, signals: &mut Signals) -> anyhow::Result<Option<String>> {
+pub(super) async fn attend(session: Session, signals: &mut Signals) -> anyhow::Result<Option<NextConsole>> {
     let console = console::run(session);
     tokio::pin!(console);
     let ended = tokio::select! {

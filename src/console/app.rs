@@ -29,6 +29,7 @@ use super::screens::queue::state::Queue;
 use super::screens::settings::state::SettingsScreen;
 use super::screens::webhooks::state::WebhooksScreen;
 use super::screens::{ScreenName, Screens};
+use super::session::NextConsole;
 use super::snoozes::SnoozeList;
 use super::times::until_next_minute;
 use super::toasts::{NoteLine, Toasts, warning_lines};
@@ -135,7 +136,7 @@ impl App {
                 journal,
                 writes: WriteCheck::from(operator.then_some(now)),
                 recent: kept.layout.recent.clone(),
-                next_profile: None,
+                next_console: None,
             },
             clock,
             area,
@@ -253,8 +254,8 @@ impl App {
                 self.kept_setting(setting, answer);
                 Vec::new()
             }
-            Message::OpenProfile(name) => {
-                self.cx.next_profile = Some(name);
+            Message::OpenConsole(next) => {
+                self.cx.next_console = Some(next);
                 run(self.quit())
             }
             Message::Written(answer) => {
@@ -449,9 +450,9 @@ impl App {
         self.cx.decisions.not_left().count()
     }
 
-    /// The profile whose console is to be opened after this one.
-    pub fn next_profile(&self) -> Option<&str> {
-        self.cx.next_profile.as_deref()
+    /// The console that is to be opened after this one.
+    pub fn next_console(&self) -> Option<&NextConsole> {
+        self.cx.next_console.as_ref()
     }
 
     /// The Queue screen.
@@ -587,9 +588,9 @@ impl App {
         effects
     }
 
-    /// Leaves, and opens no other profile after it.
+    /// Leaves, and opens no other console after it.
     fn quit_for_good(&mut self) -> Vec<Effect> {
-        self.cx.next_profile = None;
+        self.cx.next_console = None;
         self.quit()
     }
 

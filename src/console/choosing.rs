@@ -68,7 +68,7 @@ impl App {
             all.extend(offers::in_lists(keymap));
         }
         all.extend(offers::views(&self.cx.views));
-        all.extend(offers::profiles(&self.cx.place));
+        all.extend(offers::consoles(&self.cx.place));
         dialog::open(Palette::of(all, !self.dialogs.is_empty()))
     }
 

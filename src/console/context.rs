@@ -14,7 +14,7 @@ use super::keymap::Chord;
 use super::network_trouble::NetworkTroubles;
 use super::notes::NoteList;
 use super::runs::Runs;
-use super::session::{AlertJson, Preferences, SessionInfo};
+use super::session::{AlertJson, NextConsole, Preferences, SessionInfo};
 use super::snoozes::SnoozeList;
 use super::times::Moments;
 use super::toasts::Toasts;
@@ -80,8 +80,8 @@ pub struct AppContext {
     pub writes: WriteCheck,
     /// What was chosen in the palette, the last first.
     pub recent: Vec<String>,
-    /// The profile whose console is opened when this one is left.
-    pub next_profile: Option<String>,
+    /// The console that is opened when this one is left.
+    pub next_console: Option<NextConsole>,
 }
 
 impl AppContext {

@@ -17,7 +17,7 @@ use zeroize::Zeroize;
 use super::app::{App, DeskState, Parts};
 use super::compact_backend::CompactBackend;
 use super::effects::Runner;
-use super::session::{ConsoleError, Session, SessionInfo};
+use super::session::{ConsoleError, NextConsole, Session, SessionInfo};
 use super::terminal::{FrameWriter, KeyReader, TerminalGuard};
 use super::{Effect, Message, Theme};
 use crate::desk::Desk;
@@ -201,7 +201,7 @@ impl Surface for Screen {
 }
 
 /// Takes the terminal and goes round.
-pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept: DeskState) -> Result<Option<String>, ConsoleError> {
+pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept: DeskState) -> Result<Option<NextConsole>, ConsoleError> {
     let gone = |error| ConsoleError::TerminalGone { error, unsent: 0 };
     let Session { deployment, clock, place, settings, alert_json, alert_records, listener, log, rules, keeper, .. } = session;
     let title = settings.notices.title.then(|| format!("avert: {}", super::text::sanitize(&place.name)));
@@ -247,7 +247,7 @@ pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept
         () = crashed.notified() => Err(ConsoleError::Crashed),
         name = signals.wait(|| { let _ = sender.send(Message::Suspend); }) => Err(ConsoleError::Terminated { signal: name, unsent: 0 }),
         end = drive(&mut app, &mut screen, &mut keys, &mut messages, &mut runner, first, &clock) => match end {
-            End::Left => Ok(app.next_profile().map(str::to_owned)),
+            End::Left => Ok(app.next_console().cloned()),
             End::Gone(error) => Err(gone(error)),
         },
     };

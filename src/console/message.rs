@@ -11,6 +11,7 @@ use super::program_log::LogLine;
 use super::rules_file::ReadRules;
 use super::screens::queue::columns::Column;
 use super::screens::queue::listing::Ticket;
+use super::session::NextConsole;
 use super::setting::SettingValue;
 use super::user_settings::UserSetting;
 use super::views::View;
@@ -170,8 +171,8 @@ pub enum Message {
     Seek(AlertId),
     /// A decision that failed is to be made again, in its form.
     Reopen(Box<JournalDecision>),
-    /// This console is to be left, and that of a profile opened.
-    OpenProfile(String),
+    /// This console is to be left, and another one opened.
+    OpenConsole(NextConsole),
     /// An alert that was found is to be gone to, whatever is listed.
     GoToFound(Box<Alert>),
     /// What a search over all fields found.

@@ -47,6 +47,15 @@ pub struct Session {
     pub keeper: Option<Arc<dyn SettingsKeeper>>,
 }
 
+/// The console that is opened when one is left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NextConsole {
+    /// That of a profile, by its name.
+    Profile(String),
+    /// That of another organization of the same engine, by its name.
+    Organization(String),
+}
+
 /// What the header says of the session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionInfo {
@@ -68,6 +77,8 @@ pub struct SessionInfo {
     pub facts: Vec<(&'static str, String)>,
     /// The other profiles that a console can be opened on from here.
     pub profiles: Vec<String>,
+    /// The other organizations of the same engine that one can be opened on from here.
+    pub organizations: Vec<String>,
 }
 
 impl SessionInfo {

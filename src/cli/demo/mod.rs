@@ -32,7 +32,7 @@ use super::signals::Signals;
 use crate::api::{self, ApiOptions};
 use crate::config::{self, AllowedNetworks, Settings, SimulatorSettings};
 use crate::console::rules_file::RulesFile;
-use crate::console::{Session, SessionInfo};
+use crate::console::{NextConsole, Session, SessionInfo};
 use crate::desk::Desk;
 use crate::domain::time::{SharedClock, to_iso};
 use crate::domain::webhook::address::AllowedNetwork;
@@ -81,7 +81,10 @@ async fn attend_all(stage: &Stage, signals: &mut Signals) -> anyhow::Result<()> 
     let mut next = stage.sessions.first();
     while let Some((_, session)) = next {
         let chosen = attend(session.clone(), signals).await?;
-        next = chosen.and_then(|name| stage.sessions.iter().find(|(known, _)| *known == name));
+        next = match chosen {
+            Some(NextConsole::Organization(name)) => stage.sessions.iter().find(|(known, _)| *known == name),
+            Some(NextConsole::Profile(_)) | None => None,
+        };
     }
     Ok(())
 }
@@ -153,7 +156,7 @@ async fn set_up(context: &Context, args: &DemoArgs, rules: RulesText, directory:
                 ("webhooks", "a delivery is given up after four tries within half a minute; the third receiver fails some".to_owned()),
             ],
             user: context.user(),
-            profiles: named.iter().map(|(other, ..)| other.clone()).filter(|other| other != name).collect(),
+            organizations: named.iter().map(|(other, ..)| other.clone()).filter(|other| other != name).collect(),
             ..SessionInfo::default()
         },
         settings: preferences.clone(),

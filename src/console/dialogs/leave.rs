@@ -75,7 +75,7 @@ impl Dialog for Leave {
                 let taken = |decision: PendingDecision| record(JournalStep::TakenBack { decision: decision.journal_key() });
                 outcome.extend(cx.decisions.take_back_all().into_iter().map(taken));
             }
-            Choice::Stay => cx.next_profile = None,
+            Choice::Stay => cx.next_console = None,
         }
         cx.leaving = choice != Choice::Stay;
         outcome

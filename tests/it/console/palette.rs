@@ -1,8 +1,8 @@
 //! The palette: what it finds, where it leads, and that nothing is sent by a choice.
 
-use avert::console::SessionInfo;
 use avert::console::effects::{Effect, Keep};
 use avert::console::message::Message;
+use avert::console::{NextConsole, SessionInfo};
 use avert::domain::Environment;
 use avert::domain::time::Clock;
 use chrono::Duration;
@@ -215,7 +215,21 @@ fn a_profile_is_gone_to_when_this_console_is_left() {
     rig.press("enter");
 
     assert!(rig.has_quit());
-    assert_eq!(rig.app.next_profile(), Some("shop-eu"));
+    assert_eq!(rig.app.next_console(), Some(&NextConsole::Profile("shop-eu".to_owned())));
+}
+
+#[test]
+fn another_organization_of_this_machine_is_gone_to_when_this_console_is_left() {
+    let place = SessionInfo { organizations: vec!["shop-eu".to_owned()], ..doubled().place };
+    let mut rig = Made { place, ..doubled() }.start();
+
+    type_in(&mut rig, "shop-eu");
+    let offered = rig.screen();
+    rig.press("enter");
+
+    assert!(offered.contains("Organizations") && offered.contains("shop-eu"), "{offered}");
+    assert!(rig.has_quit());
+    assert_eq!(rig.app.next_console(), Some(&NextConsole::Organization("shop-eu".to_owned())));
 }
 
 #[test]
@@ -229,10 +243,10 @@ fn before_a_profile_is_gone_to_it_is_asked_what_becomes_of_decisions() {
     assert!(!rig.has_quit() && rig.screen().contains("has not left yet"), "{}", rig.screen());
     rig.press("enter");
 
-    assert_eq!((rig.has_quit(), rig.app.next_profile()), (false, None));
+    assert_eq!((rig.has_quit(), rig.app.next_console()), (false, None));
     rig.advance(Duration::seconds(6));
     rig.press("q");
-    assert_eq!((rig.has_quit(), rig.app.next_profile()), (true, None));
+    assert_eq!((rig.has_quit(), rig.app.next_console()), (true, None));
 }
 
 #[test]

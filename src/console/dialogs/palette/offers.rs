@@ -1,4 +1,5 @@
-//! What the palette offers: what can be done in a place, the lists it can be done in, views and profiles; and how what is typed ranks it.
+//! What the palette offers: what can be done in a place, the lists it can be done in, views and other consoles; and how what is typed ranks
+//! it.
 
 use nucleo_matcher::pattern::{Atom, AtomKind, CaseMatching, Normalization};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
@@ -6,7 +7,7 @@ use nucleo_matcher::{Config, Matcher, Utf32Str};
 use crate::console::keymap::{Binding, Chord, Keymap};
 use crate::console::screens::ScreenName;
 use crate::console::views::SavedViews;
-use crate::console::{Action, KeyContext, SessionInfo};
+use crate::console::{Action, KeyContext, NextConsole, SessionInfo};
 use crate::desk::BuiltIn;
 
 /// What comes of choosing an offer.
@@ -18,8 +19,8 @@ pub enum PaletteGoal {
     InList(Action, Action),
     /// A view.
     View(String),
-    /// The console of a profile.
-    Profile(String),
+    /// Another console.
+    Open(NextConsole),
 }
 
 impl PaletteGoal {
@@ -29,7 +30,8 @@ impl PaletteGoal {
             Self::Act(action) => action.name(),
             Self::InList(list, action) => format!("{}/{}", list.name(), action.name()),
             Self::View(name) => format!("view:{name}"),
-            Self::Profile(name) => format!("profile:{name}"),
+            Self::Open(NextConsole::Profile(name)) => format!("profile:{name}"),
+            Self::Open(NextConsole::Organization(name)) => format!("organization:{name}"),
         }
     }
 }
@@ -116,16 +118,18 @@ pub fn views(views: &SavedViews) -> Vec<PaletteOffer> {
     built_in.chain(views.own().iter().map(|view| offer(&view.name, &view.query))).collect()
 }
 
-/// The other profiles that a console can be opened on.
-pub fn profiles(place: &SessionInfo) -> Vec<PaletteOffer> {
-    let offer = |name: &String| PaletteOffer {
-        goal: PaletteGoal::Profile(name.clone()),
-        group: "Profiles".to_owned(),
+/// The other profiles and organizations that a console can be opened on.
+pub fn consoles(place: &SessionInfo) -> Vec<PaletteOffer> {
+    let offer = |group: &str, next: NextConsole, name: &String| PaletteOffer {
+        goal: PaletteGoal::Open(next),
+        group: group.to_owned(),
         name: name.clone(),
         about: "Leave for its console; asks where a decision has not left".to_owned(),
         keys: String::new(),
     };
-    place.profiles.iter().map(offer).collect()
+    let profiles = place.profiles.iter().map(|name| offer("Profiles", NextConsole::Profile(name.clone()), name));
+    let organizations = place.organizations.iter().map(|name| offer("Organizations", NextConsole::Organization(name.clone()), name));
+    profiles.chain(organizations).collect()
 }
 
 /// The offers that fit what is typed, by their places, best first: of equal ones what was used last. Nothing typed: what was used comes
@@ -237,7 +241,7 @@ mod tests {
     #[test]
     fn what_takes_a_list_to_open_comes_behind_what_does_not() {
         let place = SessionInfo { profiles: vec!["shop-us".to_owned()], ..SessionInfo::default() };
-        let offers: Vec<_> = in_lists(&Keymap::default()).into_iter().chain(profiles(&place)).collect();
+        let offers: Vec<_> = in_lists(&Keymap::default()).into_iter().chain(consoles(&place)).collect();
 
         assert_eq!(names(&offers, "us", &[]).first(), Some(&"shop-us"));
     }
