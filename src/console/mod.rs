@@ -50,6 +50,7 @@ pub mod screens;
 mod session;
 pub mod setting;
 pub mod snoozes;
+pub mod suggestion;
 pub mod terminal;
 pub mod text;
 pub mod theme;
@@ -87,13 +88,13 @@ pub use toasts::Tone;
 pub use widgets::click_targets::ClickTargets;
 pub use widgets::text_input::TextInput;
 
-pub use session::{AlertJson, ConsoleError, Preferences, Session, SessionInfo};
+pub use session::{AlertJson, ConsoleError, NextConsole, Preferences, Session, SessionInfo};
 
-/// Opens the console on a service and returns when its user leaves: the profile whose console is to be opened next, where one was chosen.
+/// Opens the console on a service and returns when its user leaves: the console that is to be opened next, where one was chosen.
 ///
 /// # Errors
 /// When there is no terminal, or something other than the user ended the console. The terminal is given back in every case.
-pub async fn run(mut session: Session) -> Result<Option<String>, ConsoleError> {
+pub async fn run(mut session: Session) -> Result<Option<NextConsole>, ConsoleError> {
     if !terminal::is_there() {
         return Err(ConsoleError::NoTerminal);
     }

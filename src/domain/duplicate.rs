@@ -175,23 +175,33 @@ pub fn before(alerts: &[&Alert]) -> Vec<BTreeSet<usize>> {
     found
 }
 
-/// The reason of an INVALID answer to an alert whose payment was refunded by the answer to another one: a refund before the alert was raised
-/// had gone back already, one after it makes the alert a duplicate (decisions, Outcome). Where either time is not known, the refund is what
-/// is certain.
-pub fn reason_after_refund(alert: &Alert, refunded_at: Option<Timestamp>) -> InvalidReason {
-    match refunded_at.zip(alert.alert_time) {
-        Some((refunded, raised)) if refunded >= raised => InvalidReason::Duplicate,
-        _ => InvalidReason::PreviouslyRefunded,
-    }
+/// When the money of an alert's payment went back: before the alert was raised or since.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RefundTime {
+    Before,
+    Since,
+    /// Where either time is not known.
+    Unknown,
 }
 
-/// The reason of an INVALID answer to an alert that its duplicates speak for together. Where money had gone back before the alert was raised,
-/// a refund after that changes nothing; one that was refunded speaks before one that was not.
-pub fn reason_beside<'d>(alert: &Alert, duplicates: impl Iterator<Item = &'d Duplicate>) -> Option<InvalidReason> {
-    let (refunded, others): (Vec<_>, Vec<_>) = duplicates.partition(|duplicate| duplicate.is_refunded());
-    let reasons: Vec<_> = refunded.iter().filter_map(|duplicate| duplicate.reason(alert)).collect();
-    let before = reasons.iter().find(|reason| **reason == InvalidReason::PreviouslyRefunded);
-    before.or(reasons.first()).copied().or_else(|| others.iter().find_map(|duplicate| duplicate.reason(alert)))
+impl RefundTime {
+    /// That of a refund at this moment.
+    fn of(alert: &Alert, refunded_at: Option<Timestamp>) -> Self {
+        match refunded_at.zip(alert.alert_time) {
+            Some((refunded, raised)) if refunded >= raised => Self::Since,
+            Some(_) => Self::Before,
+            None => Self::Unknown,
+        }
+    }
+
+    /// The reason of an INVALID answer to an alert whose payment was refunded by the answer to another one: a refund before the alert was
+    /// raised had gone back already, one after it makes the alert a duplicate (decisions, Outcome). Else the refund is what is certain.
+    const fn reason(self) -> InvalidReason {
+        match self {
+            Self::Since => InvalidReason::Duplicate,
+            Self::Before | Self::Unknown => InvalidReason::PreviouslyRefunded,
+        }
+    }
 }
 
 /// A duplicate of an alert, as whoever answers that one has to know it.
@@ -237,13 +247,19 @@ impl Duplicate {
         matches!(self.state, DuplicateState::Refunded { .. })
     }
 
-    /// The reason of an INVALID answer to `alert` that it speaks for. One that was not refunded makes it a duplicate alert where it is of the
+    /// When it was refunded, as `alert` has it.
+    pub(super) fn refund_time(&self, alert: &Alert) -> Option<RefundTime> {
+        match self.state {
+            DuplicateState::Refunded { at } => Some(RefundTime::of(alert, at)),
+            DuplicateState::Waiting | DuplicateState::Answered { .. } => None,
+        }
+    }
+
+    /// The reason of an INVALID answer to `alert` that it speaks for by itself. One that was not refunded makes it a duplicate alert where it is of the
     /// same network; of two networks' alerts on one payment, one is answered first and then the other is known (field notes).
     pub fn reason(&self, alert: &Alert) -> Option<InvalidReason> {
-        match self.state {
-            DuplicateState::Refunded { at } => Some(reason_after_refund(alert, at)),
-            _ => (self.provider == alert.provider).then_some(InvalidReason::Duplicate),
-        }
+        let of_network = || (self.provider == alert.provider).then_some(InvalidReason::Duplicate);
+        self.refund_time(alert).map(RefundTime::reason).or_else(of_network)
     }
 }
 
@@ -414,25 +430,6 @@ mod tests {
                 None,
             ]
         );
-    }
-
-    #[test]
-    fn a_refund_from_before_an_alert_weighs_more_than_one_after_it_and_any_more_than_none() {
-        let alert = Alert { alert_time: from_iso("2026-03-03T10:00:00Z"), ..Alert::sample() };
-        let refunded = |at: &str| Duplicate {
-            provider: Provider::Cdrn,
-            provider_id: at.to_owned(),
-            evidence: DuplicateEvidence::Arn,
-            state: DuplicateState::Refunded { at: from_iso(at) },
-        };
-        let (before, after) = (refunded("2026-03-03T09:00:00Z"), refunded("2026-03-03T11:00:00Z"));
-        let open = Duplicate { provider: Provider::Ethoca, state: DuplicateState::Waiting, ..before.clone() };
-
-        let told =
-            [vec![&after, &before], vec![&open, &after], vec![&before], vec![&open]].map(|all| reason_beside(&alert, all.into_iter()));
-
-        let (previously, duplicate) = (Some(InvalidReason::PreviouslyRefunded), Some(InvalidReason::Duplicate));
-        assert_eq!(told, [previously, duplicate, previously, duplicate]);
     }
 
     /// Alerts of so few values that many agree.

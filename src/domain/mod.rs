@@ -3,6 +3,7 @@
 //! Everything else in the crate speaks in these terms. [`resolution::decide`] is the transition table of the interface,
 //! [`filter`] is the meaning of every list parameter, [`query`] the language in which people type one, [`money`] keeps amounts exact.
 
+pub mod advice;
 pub mod alert;
 pub mod attempt;
 pub mod audit;

@@ -5,6 +5,7 @@ mod cells;
 mod matching;
 
 use super::closed_enum::closed_enum;
+use super::duplicate::RefundTime;
 use super::money::{Amount, Currency, Money};
 use super::resolution::Decision;
 use super::time::Timestamp;
@@ -216,6 +217,8 @@ pub struct OrderAdvice {
     pub decision: Decision,
     /// In words: `refunded before the alert came`.
     pub why: &'static str,
+    /// When the order's money went back, where it did.
+    pub refund: Option<RefundTime>,
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::{MatchConfidence, OrderAdvice, OrderMatch, OrderState};
 use crate::domain::alert::Alert;
+use crate::domain::duplicate::RefundTime;
 use crate::domain::resolution::{Decision, InvalidReason};
 
 impl OrderMatch {
@@ -14,29 +15,29 @@ impl OrderMatch {
         }
         let refunded_earlier = Decision::Invalid(InvalidReason::PreviouslyRefunded);
         let after_alert = self.order.state_at.zip(alert.alert_time).map(|(state, alert)| state > alert);
-        let (decision, why) = match (self.order.state?, self.is_refunded(alert)) {
+        let (decision, why, refund) = match (self.order.state?, self.is_refunded(alert)) {
             (OrderState::Refunded, None | Some(true)) | (OrderState::Paid | OrderState::Shipped | OrderState::Delivered, Some(true)) => {
                 // The time of another state than refunded says nothing of when the money went back.
                 match after_alert.filter(|_| self.order.state == Some(OrderState::Refunded)) {
-                    Some(true) => (Decision::Refunded, "refunded since the alert came"),
-                    Some(false) => (refunded_earlier, "refunded before the alert came"),
-                    None => (refunded_earlier, "refunded already; when is not known"),
+                    Some(true) => (Decision::Refunded, "refunded since the alert came", Some(RefundTime::Since)),
+                    Some(false) => (refunded_earlier, "refunded before the alert came", Some(RefundTime::Before)),
+                    None => (refunded_earlier, "refunded already; when is not known", Some(RefundTime::Unknown)),
                 }
             }
-            (OrderState::Cancelled, Some(false)) => (Decision::Refunded, "cancelled, and not refunded yet: refund it first"),
+            (OrderState::Cancelled, Some(false)) => (Decision::Refunded, "cancelled, and not refunded yet: refund it first", None),
             (OrderState::Cancelled, _) => match after_alert {
-                Some(true) => (Decision::Refunded, "cancelled since the alert came"),
-                Some(false) => (refunded_earlier, "cancelled before the alert came"),
-                None => (refunded_earlier, "cancelled already; when is not known"),
+                Some(true) => (Decision::Refunded, "cancelled since the alert came", Some(RefundTime::Since)),
+                Some(false) => (refunded_earlier, "cancelled before the alert came", Some(RefundTime::Before)),
+                None => (refunded_earlier, "cancelled already; when is not known", Some(RefundTime::Unknown)),
             },
             // A part of the money went back: what to do with the rest is nobody's but a person's word.
             (OrderState::Refunded, Some(false)) => return None,
             (_, Some(false)) if self.order.refunded_amount.is_some_and(|amount| !amount.decimal().is_zero()) => return None,
-            (OrderState::Shipped, _) => (Decision::NotRefunded, "shipped: it cannot be stopped any more"),
-            (OrderState::Delivered, _) => (Decision::NotRefunded, "delivered: it cannot be stopped any more"),
+            (OrderState::Shipped, _) => (Decision::NotRefunded, "shipped: it cannot be stopped any more", None),
+            (OrderState::Delivered, _) => (Decision::NotRefunded, "delivered: it cannot be stopped any more", None),
             (OrderState::Paid, _) => return None,
         };
-        Some(OrderAdvice { decision, why })
+        Some(OrderAdvice { decision, why, refund })
     }
 
     /// Whether all of the disputed money went back; `None` where no refunded amount is known, or it cannot be compared.

@@ -10,7 +10,7 @@ use super::rig::{Made, Rig, clock};
 use avert::domain::time::Clock as _;
 
 /// An order on the payment of an alert, in this state since before the alert came.
-fn order_of(alert: &Alert, order_id: &str, state: OrderState) -> MerchantOrder {
+pub(super) fn order_of(alert: &Alert, order_id: &str, state: OrderState) -> MerchantOrder {
     MerchantOrder {
         order_id: order_id.to_owned(),
         card_bin: Some(alert.card_bin.clone()),

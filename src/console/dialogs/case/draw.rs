@@ -164,10 +164,16 @@ impl CaseDialog {
                 let title = format!("⚠ A refund is on its way: {} {}.", other.provider, other.provider_id);
                 (title, "Another one would pay twice.".to_owned())
             }
-            (None, None) => {
-                let title = "⚠ Refund one of them only.".to_owned();
-                (title, format!("{} refunds this one and answers the others as duplicates of it.", key(Action::Refund)))
-            }
+            (None, None) => match self.refunded_elsewhere(cx) {
+                Some(who) => {
+                    let rest = format!("Whoever refunds again pays twice. {} answers them as invalid.", key(Action::Invalid));
+                    (format!("⚠ {who}"), rest)
+                }
+                None => {
+                    let title = "⚠ Refund one of them only.".to_owned();
+                    (title, format!("{} refunds this one and answers the others as duplicates of it.", key(Action::Refund)))
+                }
+            },
         };
         let mut y = area.y;
         let strong = theme.warning.add_modifier(Modifier::BOLD);
@@ -217,8 +223,7 @@ impl CaseDialog {
             2 => vec![own(), payment().into_iter().chain(told()).collect()],
             // In one column what decides comes first; the other alerts stand above it.
             _ => {
-                let alone = Facts { duplicates: Loadable::NotAsked, ..facts.clone() };
-                vec![facets(Facet::Whole, alert, false, &alone, &draw, width).into_iter().chain(told()).collect()]
+                vec![facets(Facet::InCase, alert, false, facts, &draw, width).into_iter().chain(told()).collect()]
             }
         };
         let mut most = 0;
@@ -271,7 +276,7 @@ impl CaseDialog {
                 (Action::Invalid, if several { "invalid, all" } else { "invalid" }),
             ];
             // What fits where money has gone back already comes first.
-            if self.alerts.iter().any(Alert::was_refunded) {
+            if self.alerts.iter().any(Alert::was_refunded) || self.refunded_elsewhere(cx).is_some() {
                 answers.rotate_right(1);
             }
             offered.extend(answers.map(|(action, words)| (cx.key(action), words, action)));

@@ -15,7 +15,6 @@ use ratatui::layout::Rect;
 use super::many_form::{self, AnswerScope};
 use super::reconnected::Reconnected;
 use super::resolve_form::Choice;
-use super::resolve_form::suggested::suggested;
 use super::{copy_menu, links_menu};
 use super::{note_form, snooze_menu};
 use crate::console::dialog::run;
@@ -23,8 +22,11 @@ use crate::console::screens::ScreenName;
 use crate::console::screens::queue::facts::Facts;
 use crate::console::screens::queue::orders::change_match;
 use crate::console::screens::queue::state::Queue;
+use crate::console::suggestion::{Suggestion, order_advice};
 use crate::console::{Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Message, Order, Orders, Reply, Tone, dialog};
+use crate::domain::advice::{Advice, AdviceBasis};
 use crate::domain::duplicate::{self, DuplicateEvidence};
+use crate::domain::resolution::Decision;
 use crate::domain::{Alert, AlertId};
 
 /// Most alerts that a case shows: more on one payment is nothing that one decision could be right for.
@@ -235,13 +237,39 @@ impl CaseDialog {
         if self.alerts.len() == 1 && self.in_queue == Some(alert.id) {
             return vec![Order::Act(Action::Suggested)];
         }
-        match suggested(alert, self.facts_here(), cx) {
-            Some((decision, _)) => self.decide(decision.into(), cx),
+        match self.suggested(cx) {
+            Some(decision) => self.decide(decision.into(), cx),
             None => {
                 cx.hint_idle(Action::Suggested);
                 Vec::new()
             }
         }
+    }
+
+    /// What is suggested for the alert under the cursor. Which of several that wait is a duplicate of another is not known before one is
+    /// answered.
+    fn suggested(&self, cx: &AppContext) -> Option<Decision> {
+        let suggestion = Suggestion::of(self.current(), self.facts_here(), &cx.draw_context())?;
+        let waits = matches!(&suggestion, Suggestion::Advice(advice) if advice.basis == AdviceBasis::Duplicates && !advice.after_refund);
+        (!waits).then(|| suggestion.decision())
+    }
+
+    /// What says of an alert that waits that money has gone back already, though no alert of the case was refunded: in words.
+    fn refunded_elsewhere(&self, cx: &AppContext) -> Option<String> {
+        let draw = cx.draw_context();
+        let says = |alert: &Alert| {
+            let facts = self.facts.get(&alert.id)?;
+            match Suggestion::of(alert, facts, &draw)? {
+                Suggestion::Advice(Advice { basis: AdviceBasis::Order, after_refund: true, decision: Decision::Invalid(_) }) => {
+                    order_advice(alert, facts).map(|(id, _)| format!("Already refunded: the shop's order {id}."))
+                }
+                Suggestion::Advice(Advice { basis: AdviceBasis::NetworkRule, .. }) => {
+                    Some(format!("Probably refunded already: by a rule at {}.", alert.provider))
+                }
+                _ => None,
+            }
+        };
+        self.alerts.iter().find_map(says)
     }
 
     /// Opens the form that decides: the alert's own where it is alone, else the one for the case.
@@ -255,7 +283,8 @@ impl CaseDialog {
             };
             return vec![Order::Act(action)];
         }
-        many_form::case(self.alerts.clone(), AnswerScope::Case(alert.id), choice, cx)
+        let orders = self.alerts.iter().filter_map(|alert| Some((alert.id, order_advice(alert, self.facts.get(&alert.id)?)?.1))).collect();
+        many_form::case(self.alerts.clone(), &orders, AnswerScope::Case(alert.id), choice, cx)
     }
 
     fn key(&mut self, key: KeyEvent, cx: &mut AppContext) -> Orders {
@@ -353,7 +382,7 @@ impl Dialog for CaseDialog {
             Action::GoToTold => cx.toasts.about().is_some(),
             Back | CopyId | CopyJson | DetailDown | DetailUp | Find | GoToAlert | Note | OpenLink | PageDown | PageUp | Raw => true,
             Action::Snooze => self.alerts.iter().any(|alert| alert.outcome.is_none()),
-            Action::Suggested => !cx.place.read_only && suggested(self.current(), self.facts_here(), cx).is_some(),
+            Action::Suggested => !cx.place.read_only && self.suggested(cx).is_some(),
             Action::Unmatch => self.facts_here().orders.as_ref().is_some_and(Result::is_ok),
             Action::GoToWarned => !duplicate::of(self.current(), &self.alerts).is_empty(),
             action => ScreenName::of(action).is_some() || is_everywhere(action),

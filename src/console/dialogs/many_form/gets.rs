@@ -6,9 +6,11 @@ use crate::console::dialogs::resolve_form::{Caution, Choice};
 use crate::console::guards::{Gets, KnownDecisions, cannot_be_answered, speaks_against};
 use crate::console::resolving::subject;
 use crate::console::{AppContext, Loadable};
-use crate::domain::case::{invalid, reason_beside_refund};
+use crate::domain::advice::advice;
+use crate::domain::case::invalid;
+use crate::domain::duplicate::Duplicate;
 use crate::domain::resolution::{Dialect, FieldError, InvalidReason};
-use crate::domain::{Alert, AlertId, Resolution, ResolutionParts};
+use crate::domain::{Alert, AlertId, OrderAdvice, Resolution, ResolutionParts};
 
 /// Whom the form answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +31,8 @@ pub(super) struct FormItem {
     pub(super) confirmed: Vec<Caution>,
     /// Other alerts on its payment.
     pub(super) others: Loadable<Vec<Alert>>,
+    /// What the order of the shop says.
+    pub(super) order: Option<OrderAdvice>,
 }
 
 /// What is said in the form.
@@ -88,8 +92,11 @@ fn resolution(
     // A refund of the older dialect that was chosen by hand asks for its word.
     let is_open = said.parts.resolution.is_none() && (said.dialect == Dialect::Current || said.parts.refunded.is_none());
     if said.choice == Choice::Invalid && alone.is_err() && is_open {
-        let others: Vec<Alert> = said.twins[position].iter().map(|at| cx.decisions.foreseen(&rows[*at].alert).into_owned()).collect();
-        return reason_beside_refund(&row.alert, &others).map_or_else(|| alone.clone(), of);
+        let twin = |at: &usize| Duplicate::of(&row.alert, &cx.decisions.foreseen(&rows[*at].alert));
+        let twins: Vec<Duplicate> = said.twins[position].iter().filter_map(twin).collect();
+        // Which of several is a duplicate is not said by those that wait.
+        let advised = advice(&row.alert, twins.iter(), row.order.as_ref()).filter(|advice| advice.after_refund);
+        return advised.and_then(|advice| advice.decision.reason()).map_or_else(|| alone.clone(), of);
     }
     alone.clone()
 }

@@ -3,7 +3,7 @@
 mod draw;
 mod gets;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseEventKind};
 use ratatui::Frame;
@@ -21,7 +21,7 @@ use crate::console::text::{count, counted};
 use crate::console::{Action, AppContext, ClickTargets, Dialog, Effect, Loadable, Message, Order, Orders, TextInput, Tone};
 use crate::desk::Draft;
 use crate::domain::resolution::FieldError;
-use crate::domain::{Alert, AlertId, Resolution, duplicate};
+use crate::domain::{Alert, AlertId, OrderAdvice, Resolution, duplicate};
 use crate::service::ServiceError;
 
 pub use gets::AnswerScope;
@@ -102,7 +102,7 @@ impl ManyForm {
         let twins = twins(&alerts);
         let rows = alerts
             .into_iter()
-            .map(|alert| FormItem { alert, left_out: false, confirmed: Vec::new(), others: Loadable::NotAsked })
+            .map(|alert| FormItem { alert, left_out: false, confirmed: Vec::new(), others: Loadable::NotAsked, order: None })
             .collect();
         let mut form = Self {
             answer,
@@ -520,7 +520,13 @@ pub fn repeat(last: &Resolution, in_form: bool, queue: &Queue, cx: &mut AppConte
 }
 
 /// Opens the form on the alerts of one payment, with a decision already made.
-pub fn case(alerts: Vec<Alert>, purpose: AnswerScope, choice: Choice, cx: &mut AppContext) -> Orders {
+pub fn case(
+    alerts: Vec<Alert>,
+    orders: &HashMap<AlertId, OrderAdvice>,
+    purpose: AnswerScope,
+    choice: Choice,
+    cx: &mut AppContext,
+) -> Orders {
     if cx.place.read_only {
         cx.notify(Tone::Note, "This place is read-only: nothing is sent from here.");
         return Vec::new();
@@ -529,7 +535,12 @@ pub fn case(alerts: Vec<Alert>, purpose: AnswerScope, choice: Choice, cx: &mut A
         cx.notify(Tone::Note, "Every alert of this case is answered already.");
         return Vec::new();
     }
-    ManyForm::new(alerts, choice, None, purpose, String::new(), cx).map_or_else(Vec::new, ManyForm::open)
+    let Some(mut form) = ManyForm::new(alerts, choice, None, purpose, String::new(), cx) else { return Vec::new() };
+    for row in &mut form.rows {
+        row.order = orders.get(&row.alert.id).copied();
+    }
+    form.work_out(cx);
+    form.open()
 }
 
 /// Opens the form on what failed, with the decision that it was to get.

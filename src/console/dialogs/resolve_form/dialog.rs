@@ -8,17 +8,19 @@ use super::{Choice, FormContext, FormStep, FormSubmission, FormWarning, ResolveF
 use crate::console::decisions::State;
 use crate::console::dialog::run;
 use crate::console::resolving::record;
+use crate::console::screens::queue::facts::Facts;
 use crate::console::screens::queue::state::Queue;
+use crate::console::suggestion::{Suggestion, order_advice};
 use crate::console::unfinished::{Stage, in_words};
 use crate::console::{Action, AppContext, Dialog, Effect, Loadable, Message, Order, Orders, Tone, dialog};
 use crate::desk::{Draft, JournalStep};
 use crate::domain::duplicate::Duplicate;
 use crate::domain::{Alert, AlertId, Resolution, Timestamp, duplicate};
 
-/// The form, and what is known of other alerts on the same payment.
+/// The form, and what is known around its alert.
 struct ResolveDialog {
     form: ResolveForm,
-    duplicates: Loadable<Vec<Alert>>,
+    facts: Facts,
     typed: Typed,
 }
 
@@ -43,12 +45,12 @@ pub fn open(choice: Choice, queue: &mut Queue, cx: &mut AppContext) -> Orders {
 pub(super) fn open_preset(choice: Choice, preset: Option<Draft>, queue: &mut Queue, cx: &mut AppContext) -> Orders {
     let Some(alert) = answerable(queue, cx) else { return Vec::new() };
     let effects = queue.ask_facts_now(cx.now);
-    let duplicates = queue.facts.duplicates.clone();
+    let facts = queue.facts.clone();
     // What was written for one decision never slips into another one.
-    let goes_on = |draft: &Draft| Some(begin(&alert, choice, Some(draft.clone()), &duplicates, cx)).filter(|form| form.draft() == *draft);
+    let goes_on = |draft: &Draft| Some(begin(&alert, choice, Some(draft.clone()), &facts, cx)).filter(|form| form.draft() == *draft);
     let (form, restored) = match cx.drafts.get(&alert.id).and_then(goes_on) {
         Some(form) => (form, true),
-        None => (begin(&alert, choice, preset, &duplicates, cx), false),
+        None => (begin(&alert, choice, preset, &facts, cx), false),
     };
     if restored {
         cx.notify(Tone::Note, "What was written for this decision before is in the form.");
@@ -56,7 +58,7 @@ pub(super) fn open_preset(choice: Choice, preset: Option<Draft>, queue: &mut Que
         cx.notify(Tone::Note, "What was written for another decision is kept until something is written here.");
     }
     let typed = Typed { kept: form.draft(), due: None, recorded: false };
-    let mut outcome = dialog::open(ResolveDialog { form, duplicates, typed });
+    let mut outcome = dialog::open(ResolveDialog { form, facts, typed });
     outcome.extend(run(effects));
     outcome
 }
@@ -66,8 +68,8 @@ pub(super) fn open_preset(choice: Choice, preset: Option<Draft>, queue: &mut Que
 pub fn repeat(last: &Resolution, in_form: bool, queue: &mut Queue, cx: &mut AppContext) -> Orders {
     let Some(alert) = answerable(queue, cx) else { return Vec::new() };
     let effects = queue.ask_facts_now(cx.now);
-    let duplicates = queue.facts.duplicates.clone();
-    let mut form = begin(&alert, Choice::of(last), Some(last.to_parts()), &duplicates, cx);
+    let facts = queue.facts.clone();
+    let mut form = begin(&alert, Choice::of(last), Some(last.to_parts()), &facts, cx);
     let step = if in_form { FormStep::Stay } else { form.submit() };
     let mut outcome = match step {
         FormStep::Submit(submission) => {
@@ -76,7 +78,7 @@ pub fn repeat(last: &Resolution, in_form: bool, queue: &mut Queue, cx: &mut AppC
         }
         _ => {
             let typed = Typed { kept: form.draft(), due: None, recorded: false };
-            dialog::open(ResolveDialog { form, duplicates, typed })
+            dialog::open(ResolveDialog { form, facts, typed })
         }
     };
     outcome.extend(run(effects));
@@ -101,8 +103,8 @@ fn answerable(queue: &Queue, cx: &mut AppContext) -> Option<Alert> {
     Some(alert)
 }
 
-fn begin(alert: &Alert, choice: Choice, draft: Option<Draft>, duplicates: &Loadable<Vec<Alert>>, cx: &AppContext) -> ResolveForm {
-    ResolveForm::new(alert, choice, FormContext::of(cx), draft, warnings(alert, duplicates, cx), cx.now)
+fn begin(alert: &Alert, choice: Choice, draft: Option<Draft>, facts: &Facts, cx: &AppContext) -> ResolveForm {
+    ResolveForm::new(alert, choice, FormContext::of(cx), draft, warnings(alert, facts, cx), cx.now)
 }
 
 /// Why an alert cannot be answered now.
@@ -126,11 +128,11 @@ fn refusal(alert: &Alert, cx: &AppContext) -> Option<String> {
     })
 }
 
-/// What the form has to know of other alerts on the same payment.
-fn warnings(alert: &Alert, duplicates: &Loadable<Vec<Alert>>, cx: &AppContext) -> Vec<FormWarning> {
+/// What the form has to know of other alerts on the same payment, and of the shop's order.
+fn warnings(alert: &Alert, facts: &Facts, cx: &AppContext) -> Vec<FormWarning> {
     let earlier = cx.decisions.of(alert.id).filter(|decision| matches!(decision.state, State::Checking(_)));
     let mut warnings: Vec<FormWarning> = earlier.map(|decision| FormWarning::MayHaveArrived(decision.word())).into_iter().collect();
-    match duplicates {
+    match &facts.duplicates {
         Loadable::NotAsked | Loadable::Loading => warnings.push(FormWarning::Searching),
         Loadable::Failed(error) => warnings.push(FormWarning::NotSearched(format!("doubles were not looked for: {error}"))),
         Loadable::Loaded(duplicates) => {
@@ -139,6 +141,10 @@ fn warnings(alert: &Alert, duplicates: &Loadable<Vec<Alert>>, cx: &AppContext) -
             let found = duplicates.iter().filter_map(|other| Duplicate::of(alert, &cx.decisions.foreseen(other)));
             warnings.extend(found.map(FormWarning::Duplicate));
         }
+    }
+    // Where a rule of one's own suggests the answer, the order does not.
+    if !matches!(Suggestion::of(alert, facts, &cx.draw_context()), Some(Suggestion::Rule(_))) {
+        warnings.extend(order_advice(alert, facts).map(|(id, advice)| FormWarning::Order(id.to_owned(), advice)));
     }
     warnings
 }
@@ -191,7 +197,7 @@ impl ResolveDialog {
     /// Takes an alert as it is now: the form's own, or another one on the same payment.
     fn take_alert(&mut self, alert: &Alert) {
         self.form.update_alert(alert);
-        if let Loadable::Loaded(duplicates) = &mut self.duplicates {
+        if let Loadable::Loaded(duplicates) = &mut self.facts.duplicates {
             for duplicate in duplicates.iter_mut().filter(|duplicate| duplicate.id == alert.id) {
                 duplicate.clone_from(alert);
             }
@@ -224,12 +230,13 @@ impl Dialog for ResolveDialog {
             Message::SameCard(id, answer) if *id == self.form.alert_id() => {
                 let own = self.form.alert();
                 let found = |found: &Vec<Alert>| found.iter().filter(|other| duplicate::evidence(own, other).is_some()).cloned().collect();
-                self.duplicates.answer(answer.as_ref().map(found).map_err(Clone::clone));
+                self.facts.duplicates.answer(answer.as_ref().map(found).map_err(Clone::clone));
             }
+            Message::OrdersMatched(id, matched) if *id == self.form.alert_id() => self.facts.orders = Some(matched.clone()),
             _ => return Vec::new(),
         }
         self.form.set_now(cx.now);
-        self.form.set_warnings(warnings(self.form.alert(), &self.duplicates, cx));
+        self.form.set_warnings(warnings(self.form.alert(), &self.facts, cx));
         let step = self.form.send_kept();
         self.after(step, cx)
     }

@@ -23,8 +23,9 @@ use std::cell::Cell;
 use crate::console::times::Moments;
 use crate::console::{AppContext, ClickTargets, TextInput};
 use crate::desk::Draft;
-use crate::domain::resolution::{FieldError, InvalidReason, MAX_COMMENT_CHARS};
-use crate::domain::{Alert, AlertId, Amount, Dialect, Resolution, ResolutionParts, Timestamp, duplicate};
+use crate::domain::advice::{Advice, advice};
+use crate::domain::resolution::{Decision, FieldError, InvalidReason, MAX_COMMENT_CHARS, OlderRefunded};
+use crate::domain::{Alert, AlertId, Amount, Dialect, Resolution, ResolutionParts, Timestamp};
 
 pub use caution::{Caution, KnownBefore, SaysOfMoney};
 pub use choice::Choice;
@@ -395,12 +396,31 @@ impl ResolveForm {
         if self.cautions().contains(&Caution::PaidTwice) { "refund all the same" } else { "answer all the same" }
     }
 
-    /// A reason is chosen beforehand only where a warning knows it.
+    /// What the warnings advise together.
+    fn advice(&self) -> Option<Advice> {
+        let duplicates = self.warnings.iter().filter_map(FormWarning::duplicate);
+        advice(&self.alert, duplicates, self.warnings.iter().find_map(FormWarning::order))
+    }
+
+    /// Whether the answer is this one so far.
+    fn says(&self, decision: Decision) -> bool {
+        match &self.older {
+            Some(older) => match decision {
+                Decision::Refunded => older.refunds(),
+                Decision::NotRefunded => older.refunded() == Some(&OlderRefunded::NotRefunded),
+                Decision::Invalid(reason) => older.word() == Some(&reason.older_word()),
+            },
+            None if self.choice == Choice::Invalid => self.reason.is_some() && self.reason == decision.reason(),
+            None => self.choice == decision.into(),
+        }
+    }
+
+    /// A reason is chosen beforehand only where it is advised.
     fn offer_reason(&mut self) {
         if self.choice != Choice::Invalid {
             return;
         }
-        let offered = duplicate::reason_beside(&self.alert, self.warnings.iter().filter_map(FormWarning::duplicate));
+        let offered = self.advice().and_then(|advice| advice.decision.reason());
         match (&mut self.older, offered) {
             (Some(older), Some(reason)) if older.word().is_none() => older.choose_word(reason.older_word()),
             (None, Some(reason)) if self.reason.is_none() => self.reason = Some(reason),

@@ -2,16 +2,16 @@
 
 use chrono::Duration;
 
-use super::choice::Choice;
 use super::older::Older;
 use super::warning::FormWarning;
 use super::{Focus, ResolveForm};
 use crate::console::decisions::leaves_at_once;
 use crate::console::text::sanitize;
 use crate::console::times;
+use crate::domain::advice::AdviceBasis;
 use crate::domain::duplicate::DuplicateState;
-use crate::domain::resolution::{InvalidReason, OlderWord};
-use crate::domain::{AlertStatus, Deadline, Timestamp};
+use crate::domain::resolution::{Decision, OlderWord};
+use crate::domain::{AlertStatus, Deadline, OrderAdvice, Timestamp};
 
 /// So long before its end a window is worth a warning.
 const CLOSING: Duration = Duration::minutes(15);
@@ -99,16 +99,15 @@ impl ResolveForm {
             }
             FormWarning::NotSearched(text) => return Some(Seen::new(Attention::Care, sanitize(text))),
             FormWarning::NotCompared(text) => return Some(Seen::new(Attention::Note, sanitize(text))),
+            FormWarning::Order(id, order) => return self.shop_order(id, order),
             FormWarning::Duplicate(duplicate) => duplicate,
         };
         let who = format!("{} {}", sanitize(duplicate.provider.as_str()), sanitize(&duplicate.provider_id));
         let same = duplicate.evidence.words();
         let when = |at: &Option<Timestamp>| at.map_or("already".to_owned(), |at| times::ago(at, now));
-        let offered = warning.offers(&self.alert);
-        let fits = match &self.older {
-            Some(older) => offered.is_some() && offered.map(InvalidReason::older_word).as_ref() == older.word(),
-            None => self.choice == Choice::Invalid && offered.is_some() && offered == self.reason,
-        };
+        let advised = self.advice().map(|advice| advice.decision);
+        let offered = warning.offers(&self.alert).map(Decision::Invalid);
+        let fits = offered.is_some_and(|offered| advised == Some(offered) && self.says(offered));
         let careful = if fits { Attention::Fits } else { Attention::Care };
         let (tone, text) = match &duplicate.state {
             DuplicateState::Refunded { at } if fits => {
@@ -125,13 +124,26 @@ impl ResolveForm {
         Some(Seen::new(tone, text))
     }
 
+    /// What the order of the shop says, where the answer that is advised rests on it.
+    fn shop_order(&self, id: &str, order: &OrderAdvice) -> Option<Seen> {
+        let advice = self.advice().filter(|advice| advice.basis == AdviceBasis::Order)?;
+        let (says, answer) = (format!("order {}: {}", sanitize(id), order.why), advice.decision.words());
+        Some(if self.says(advice.decision) {
+            Seen::new(Attention::Fits, format!("{says}; this answer fits"))
+        } else {
+            let tone = if self.refunds() && advice.after_refund { Attention::Stop } else { Attention::Care };
+            Seen::new(tone, format!("{says}; it suggests {answer}"))
+        })
+    }
+
     fn network_rule(&self) -> Option<Seen> {
         if !self.alert.network_rule_applied() {
             return None;
         }
         let rule = self.alert.rule_name.as_deref().map_or(String::new(), |name| format!(" {:?}", sanitize(name)));
         let text = format!("probably refunded already by the network's rule{rule}");
-        let tone = match (self.says_refunded_before(), self.refunds()) {
+        let is_advised = self.advice().is_some_and(|advice| self.says(advice.decision));
+        let tone = match (self.says_refunded_before() && is_advised, self.refunds()) {
             (true, _) => Attention::Fits,
             (false, true) => Attention::Stop,
             (false, false) => Attention::Care,

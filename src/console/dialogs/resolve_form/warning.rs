@@ -1,8 +1,8 @@
 //! What was found out about an alert while it is being answered.
 
-use crate::domain::Alert;
 use crate::domain::duplicate::Duplicate;
 use crate::domain::resolution::InvalidReason;
+use crate::domain::{Alert, OrderAdvice};
 
 /// What was found out about an alert beyond its own facts; those the form reads itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,6 +11,8 @@ pub enum FormWarning {
     Searching,
     /// Another alert on the same payment.
     Duplicate(Duplicate),
+    /// The order of the shop that matches, by its id, and what it says.
+    Order(String, OrderAdvice),
     /// A decision of this console on the same alert whose answer never came.
     MayHaveArrived(String),
     /// The search for duplicates failed, and why.
@@ -33,6 +35,14 @@ impl FormWarning {
         }
     }
 
+    /// What the order of the shop says.
+    pub(super) fn order(&self) -> Option<&OrderAdvice> {
+        match self {
+            Self::Order(_, advice) => Some(advice),
+            _ => None,
+        }
+    }
+
     /// Whether both tell of the same other alert.
     pub(super) fn is_same_duplicate(&self, other: &Self) -> bool {
         match (self, other) {
@@ -46,7 +56,7 @@ impl FormWarning {
         self.is_refunded() && other.is_refunded() && self.is_same_duplicate(other)
     }
 
-    /// The reason of an INVALID answer that this warning speaks for.
+    /// The reason of an INVALID answer that this warning speaks for by itself.
     pub(super) fn offers(&self, alert: &Alert) -> Option<InvalidReason> {
         match self {
             Self::Duplicate(duplicate) => duplicate.reason(alert),

@@ -15,11 +15,13 @@ use super::columns::{amount, outcome_words};
 use super::facts::{Facts, warnings};
 use super::state::{Queue, QueueTarget};
 use crate::console::decisions::{Departure, PendingDecision, State};
+use crate::console::suggestion::Suggestion;
 use crate::console::text::{columns, counted, cut, sanitize, wrap};
 use crate::console::times::{self, Urgency};
 use crate::console::unfinished::{Stage, in_words};
 use crate::console::widgets::scrollbar;
 use crate::console::{Action, DrawContext, Loadable};
+use crate::domain::advice::AdviceBasis;
 use crate::domain::code_words::{dispute_reason, merchant_category};
 use crate::domain::field::{Content, Field, Kind, Section, Shown};
 use crate::domain::{Alert, AlertStatus, Deadline, Delivery, DeliveryState, Money, ResolutionAttempt, Timestamp, duplicate};
@@ -56,6 +58,8 @@ impl Part {
 pub enum Facet {
     /// All that is known.
     Whole,
+    /// The same but for the others of its payment, which stand above.
+    InCase,
     /// What it has in common with the others of its payment.
     Payment,
     /// What is its own: its window, what becomes of it, its outcome, its network, its webhooks.
@@ -136,10 +140,11 @@ impl Parts<'_> {
             (None, None) => {}
         }
         self.drafted(alert);
+        let suggestion = Suggestion::of(alert, facts, draw);
         let duplicates = facts.duplicates.loaded().filter(|_| with_duplicates).map_or(&[][..], Vec::as_slice);
         let duplicates: Vec<Alert> = duplicates.iter().map(|other| draw.decisions.foreseen(other).into_owned()).collect();
         for warning in warnings(alert, &duplicates) {
-            self.warning(&warning, alert);
+            self.warning(&warning, alert, suggestion.as_ref());
         }
         if let (Some(words), None) = (duplicate::not_compared(alert).filter(|_| !draw.compares_all), &alert.outcome) {
             self.quiet(&words);
@@ -148,11 +153,11 @@ impl Parts<'_> {
             self.quiet(&format!("Doubles could not be looked for: {error}"));
         }
         if let Some(rule) = draw.suggestion(alert) {
-            self.suggested(rule);
+            self.rule(rule, matches!(suggestion, Some(Suggestion::Rule(_))));
         }
         self.outcome(alert);
         if let Some(orders) = &facts.orders {
-            self.order(alert, orders);
+            self.order(alert, orders, suggestion.is_some_and(|suggestion| suggestion.rests_on(AdviceBasis::Order)));
         }
         self.notes(alert);
     }

@@ -2,9 +2,8 @@
 
 use crate::console::Loadable;
 use crate::desk::MatchedOrders;
-use crate::domain::duplicate::{self, Duplicate};
-use crate::domain::resolution::InvalidReason;
-use crate::domain::{Alert, AlertId, Delivery};
+use crate::domain::advice::AdviceBasis;
+use crate::domain::{Alert, AlertId, Delivery, duplicate};
 
 /// Facts around one alert: deliveries, orders and duplicates.
 #[derive(Debug, Clone, Default)]
@@ -39,14 +38,11 @@ pub enum Warning<'a> {
 }
 
 impl Warning<'_> {
-    /// The reason that fits an answer to `alert`, where the right answer is that it calls for none.
-    pub fn reason(&self, alert: &Alert) -> Option<InvalidReason> {
+    /// What an advice rests on that follows from it.
+    pub const fn basis(&self) -> Option<AdviceBasis> {
         match self {
-            Self::PaidTwice(others) | Self::Duplicates(others) => {
-                let duplicates: Vec<Duplicate> = others.iter().filter_map(|other| Duplicate::of(alert, other)).collect();
-                duplicate::reason_beside(alert, duplicates.iter())
-            }
-            Self::NetworkRule(_) => Some(InvalidReason::PreviouslyRefunded),
+            Self::PaidTwice(_) | Self::Duplicates(_) => Some(AdviceBasis::Duplicates),
+            Self::NetworkRule(_) => Some(AdviceBasis::NetworkRule),
             Self::Notice => None,
         }
     }
@@ -89,22 +85,14 @@ mod tests {
         let found = warnings(&alert, &duplicates);
 
         assert_eq!(found, [Warning::PaidTwice(vec![&duplicates[1], &duplicates[0]])]);
-        assert_eq!(found[0].reason(&alert), Some(InvalidReason::PreviouslyRefunded));
     }
 
     #[test]
-    fn every_double_is_told_and_one_of_the_same_network_speaks_for_a_duplicate() {
+    fn every_double_is_told() {
         let alert = Alert::sample();
-        let others = [
-            Alert { provider: Provider::Cdrn, ..Alert::sample() },
-            Alert { provider: Provider::Verifi, ..Alert::sample() },
-            Alert::sample(),
-        ];
+        let others = [Alert { provider: Provider::Cdrn, ..Alert::sample() }, Alert::sample()];
 
-        let (two, three) = (warnings(&alert, &others[..2]), warnings(&alert, &others));
-
-        assert_eq!(two, [Warning::Duplicates(vec![&others[0], &others[1]])]);
-        assert_eq!((two[0].reason(&alert), three[0].reason(&alert)), (None, Some(InvalidReason::Duplicate)));
+        assert_eq!(warnings(&alert, &others), [Warning::Duplicates(vec![&others[0], &others[1]])]);
     }
 
     #[test]

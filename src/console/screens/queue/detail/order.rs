@@ -9,7 +9,8 @@ use crate::domain::{Alert, OrderAdvice, OrderMatch, Timestamp};
 const OTHERS: usize = 2;
 
 impl Parts<'_> {
-    pub(super) fn order(&mut self, alert: &Alert, orders: &Result<MatchedOrders, String>) {
+    /// The order that matches best; `suggests`: its answer is the one that is suggested.
+    pub(super) fn order(&mut self, alert: &Alert, orders: &Result<MatchedOrders, String>, suggests: bool) {
         let matched = match orders {
             Ok(matched) => matched,
             Err(why) => return self.quiet(&format!("The shop's orders cannot be read: {why}")),
@@ -24,8 +25,8 @@ impl Parts<'_> {
             return;
         };
         self.section("ORDER", self.order_facts(first, others, matched));
-        if let Some(advice) = first.advice(alert) {
-            self.advice(&advice, self.draw.suggestion(alert).is_some());
+        if let Some(advice) = first.advice(alert).filter(|_| suggests) {
+            self.advice(&advice);
         }
         self.offer(format!("{unmatch}  not this order"), Some(Action::Unmatch));
     }
@@ -54,13 +55,10 @@ impl Parts<'_> {
         at.map(|at| format!("{}, {}", self.draw.times.day(at), times::ago(at, self.draw.now))).unwrap_or_default()
     }
 
-    /// What the order suggests, and the key that opens the form so, where that is not a rule's.
-    fn advice(&mut self, advice: &OrderAdvice, has_rule: bool) {
+    /// What the order suggests, and the key that opens the form so.
+    fn advice(&mut self, advice: &OrderAdvice) {
         let words = advice.decision.words();
-        match has_rule {
-            true => self.say(&format!("suggests: {words}"), self.draw.theme.plain),
-            false => self.offer(format!("{}  {words}", self.draw.key(Action::Suggested)), Some(Action::Suggested)),
-        }
+        self.offer(format!("{}  {words}", self.draw.key(Action::Suggested)), Some(Action::Suggested));
         self.say(advice.why, self.draw.theme.quiet);
     }
 }

@@ -7,8 +7,13 @@ use crate::console::Action;
 use crate::domain::rule::DecisionRule;
 
 impl Parts<'_> {
-    pub(super) fn suggested(&mut self, rule: &DecisionRule) {
+    /// A rule that matches; what it says is set aside where money has gone back already.
+    pub(super) fn rule(&mut self, rule: &DecisionRule, suggests: bool) {
         let theme = self.draw.theme;
+        if !suggests {
+            let words = format!("Your rule {} says {}: set aside, money has gone back already.", rule.name, rule.decision.words());
+            return self.quiet(&words);
+        }
         let title = format!("• Your rule {} suggests: {}", rule.name, rule.decision.words());
         self.open_box(theme.accent, &title, theme.accent.add_modifier(Modifier::BOLD));
         self.say(&rule.text, theme.quiet);

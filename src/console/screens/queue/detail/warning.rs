@@ -5,6 +5,7 @@ use ratatui::style::Modifier;
 use super::Parts;
 use crate::console::screens::queue::columns::answer_words;
 use crate::console::screens::queue::facts::Warning;
+use crate::console::suggestion::Suggestion;
 use crate::console::text::wrap;
 use crate::console::{Action, times};
 use crate::domain::duplicate::DuplicateEvidence;
@@ -12,7 +13,8 @@ use crate::domain::resolution::{InvalidReason, OlderWord};
 use crate::domain::{Alert, AlertStatus, Dialect, Timestamp, duplicate};
 
 impl Parts<'_> {
-    pub(super) fn warning(&mut self, warning: &Warning<'_>, alert: &Alert) {
+    /// A warning; with the key that answers it where what is suggested rests on it.
+    pub(super) fn warning(&mut self, warning: &Warning<'_>, alert: &Alert, suggestion: Option<&Suggestion<'_>>) {
         let (theme, now) = (self.draw.theme, self.draw.now);
         let grave = theme.warning.add_modifier(Modifier::BOLD);
         match warning {
@@ -48,7 +50,8 @@ impl Parts<'_> {
             }
             Warning::Notice => self.open_box(theme.quiet, "i A notice: the network asks for no answer", theme.plain),
         }
-        if let Some(reason) = warning.reason(alert) {
+        let rests_on_it = |suggestion: &&Suggestion<'_>| warning.basis().is_some_and(|basis| suggestion.rests_on(basis));
+        if let Some(reason) = suggestion.filter(rests_on_it).and_then(|suggestion| suggestion.decision().reason()) {
             let text = format!("{} then {}", self.draw.key(Action::Invalid), answer_in_form(reason, self.draw.dialect));
             for line in wrap(&text, self.width) {
                 self.offer(line, Some(Action::Invalid));

@@ -1,0 +1,60 @@
+//! The one answer that is suggested for an alert: by a rule of the analyst's own, or by what the facts around it advise.
+
+use super::DrawContext;
+use super::screens::queue::facts::Facts;
+use crate::domain::advice::{Advice, AdviceBasis, advice};
+use crate::domain::duplicate::Duplicate;
+use crate::domain::resolution::Decision;
+use crate::domain::rule::DecisionRule;
+use crate::domain::{Alert, OrderAdvice};
+
+/// What suggests an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Suggestion<'r> {
+    Rule(&'r DecisionRule),
+    Advice(Advice),
+}
+
+impl<'r> Suggestion<'r> {
+    /// What is suggested for an alert by what is known around it. A rule goes before the advice of the facts, but not past money that has
+    /// gone back already.
+    pub fn of(alert: &Alert, facts: &Facts, draw: &DrawContext<'r>) -> Option<Self> {
+        let duplicates = facts.duplicates.loaded().map_or(&[][..], Vec::as_slice);
+        let duplicates: Vec<Duplicate> =
+            duplicates.iter().filter_map(|other| Duplicate::of(alert, &draw.decisions.foreseen(other))).collect();
+        let order = order_advice(alert, facts).map(|(_, advice)| advice);
+        let advised = advice(alert, duplicates.iter(), order.as_ref());
+        match (draw.suggestion(alert), advised) {
+            (Some(rule), Some(advice)) if advice.after_refund && advice.decision != rule.decision => Some(Self::Advice(advice)),
+            (Some(rule), _) => Some(Self::Rule(rule)),
+            (None, advised) => advised.map(Self::Advice),
+        }
+    }
+
+    pub fn decision(&self) -> Decision {
+        match self {
+            Self::Rule(rule) => rule.decision,
+            Self::Advice(advice) => advice.decision,
+        }
+    }
+
+    /// Those that the answer gets.
+    pub fn comments(&self) -> &str {
+        match self {
+            Self::Rule(rule) => &rule.comments,
+            Self::Advice(_) => "",
+        }
+    }
+
+    /// Whether it is the facts' advice that rests on this.
+    pub fn rests_on(&self, basis: AdviceBasis) -> bool {
+        matches!(self, Self::Advice(advice) if advice.basis == basis)
+    }
+}
+
+/// The order of the shop that matches an alert best, by its id, and what it says.
+pub fn order_advice<'f>(alert: &Alert, facts: &'f Facts) -> Option<(&'f str, OrderAdvice)> {
+    let orders = facts.orders.as_ref().filter(|_| facts.alert == Some(alert.id))?;
+    let first = orders.as_ref().ok()?.matches.first()?;
+    Some((&first.order.order_id, first.advice(alert)?))
+}

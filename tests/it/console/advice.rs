@@ -1,0 +1,137 @@
+//! One answer is suggested, whatever the shop's order, other alerts and rules say each by itself: in the detail, the form and the case alike.
+
+use avert::domain::resolution::{Decision, InvalidReason};
+use avert::domain::time::Clock as _;
+use avert::domain::{Alert, AlertId, Currency, Deadline, OrderState, Resolution};
+use chrono::Duration;
+use rstest::rstest;
+
+use super::fake::{morning, refunded_sibling};
+use super::orders::order_of;
+use super::rig::{Made, Rig, clock};
+use avert::desk::Desk;
+
+const DUPLICATE: &str = "invalid: duplicate alert";
+const REFUNDED_BEFORE: &str = "invalid: refunded before the alert";
+
+/// An alert that came five hours ago, and beside it what is made of it.
+fn alerts(twin: impl Fn(&Alert) -> Alert) -> Vec<Alert> {
+    let now = clock().now();
+    let alert = Alert {
+        alert_time: Some(now - Duration::hours(5)),
+        transaction_time: Some(now - Duration::days(20)),
+        deadline: Deadline::At(now + Duration::hours(5)),
+        currency: Currency::new("EUR"),
+        ..morning(now)[0].clone()
+    };
+    let twin = twin(&alert);
+    vec![alert, twin]
+}
+
+/// Another one of the same network on its payment, which waits as well.
+fn waiting(alert: &Alert) -> Alert {
+    Alert {
+        id: AlertId(uuid::Uuid::from_u128(2_001)),
+        provider_id: "SIB2001".to_owned(),
+        deadline: Deadline::At(clock().now() + Duration::hours(9)),
+        ..alert.clone()
+    }
+}
+
+/// One that was refunded after the alert came.
+fn refunded(alert: &Alert) -> Alert {
+    refunded_sibling(alert, 2_001, clock().now())
+}
+
+/// A console on them; their payment is the order `NW-1` in this state since before the alert came.
+fn rig(alerts: Vec<Alert>, state: OrderState, rules: &'static str) -> (tempfile::TempDir, Rig) {
+    let directory = tempfile::tempdir().unwrap();
+    let desk = Desk::open(directory.path()).unwrap();
+    desk.make_orders().unwrap().import(vec![order_of(&alerts[0], "NW-1", state)]).unwrap();
+    let rig = Made { alerts, rules, desk: Some(desk), size: (200, 60), ..Made::default() }.start();
+    (directory, rig)
+}
+
+fn sent(rig: &Rig) -> Vec<Decision> {
+    let sent = rig.service.resolutions.lock().unwrap();
+    let decision = |resolution: &Resolution| match resolution {
+        Resolution::Current { decision, .. } => *decision,
+        Resolution::Older { .. } => panic!("{resolution}"),
+    };
+    sent.iter().map(|(_, request)| decision(&request.resolution)).collect()
+}
+
+#[test]
+fn where_the_shop_had_refunded_before_the_alert_came_another_one_that_waits_makes_it_no_duplicate() {
+    let (_directory, mut rig) = rig(alerts(waiting), OrderState::Refunded, "");
+
+    let detail = rig.screen();
+    rig.press("i");
+    let form = rig.screen();
+    rig.press("esc r");
+    let refund = rig.screen();
+    rig.press("esc enter");
+    let case = rig.screen();
+    rig.press("i ctrl-s");
+    rig.advance(Duration::seconds(20));
+
+    assert!(detail.contains("Another alert on this payment") && detail.contains(&format!("t  {REFUNDED_BEFORE}")), "{detail}");
+    assert!(!detail.contains(DUPLICATE), "{detail}");
+    let order = "order NW-1: refunded before the alert came";
+    assert!(form.contains("(•) refunded before the alert") && form.contains(&format!("✓ {order}")), "{form}");
+    assert!(refund.contains(&format!("⚠ {order}")) && refund.contains("it suggests"), "{refund}");
+    assert!(case.contains("Already refunded: the shop's order NW-1.") && !case.contains("Refund one of them only"), "{case}");
+    assert!(case.contains(&format!("t  {REFUNDED_BEFORE}")), "{case}");
+    assert_eq!(sent(&rig), [Decision::Invalid(InvalidReason::PreviouslyRefunded); 2]);
+}
+
+#[rstest]
+#[case(OrderState::Shipped)]
+#[case(OrderState::Cancelled)]
+fn where_another_alert_was_refunded_since_it_is_a_duplicate_whatever_state_the_order_is_in(#[case] state: OrderState) {
+    let since = |mut order: avert::domain::MerchantOrder| {
+        order.state_at = Some(clock().now() - Duration::hours(2));
+        order
+    };
+    let alerts = alerts(refunded);
+    let directory = tempfile::tempdir().unwrap();
+    let desk = Desk::open(directory.path()).unwrap();
+    desk.make_orders().unwrap().import(vec![since(order_of(&alerts[0], "NW-1", state))]).unwrap();
+    let mut rig = Made { alerts, desk: Some(desk), size: (200, 60), ..Made::default() }.start();
+
+    let detail = rig.screen();
+    rig.press("t");
+    let form = rig.screen();
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    assert!(detail.contains(&format!("i then 3  {DUPLICATE}")) && detail.contains("NW-1"), "{detail}");
+    assert!(form.contains("(•) duplicate alert") && form.contains("this reason fits") && !form.contains("order NW-1"), "{form}");
+    assert_eq!(sent(&rig), [Decision::Invalid(InvalidReason::Duplicate)]);
+}
+
+#[test]
+fn a_rule_that_says_otherwise_is_set_aside_where_money_has_gone_back() {
+    let (_directory, mut rig) = rig(alerts(refunded), OrderState::Shipped, "small: amount<500 -> refunded");
+
+    let detail = rig.screen();
+    rig.press("t");
+    let form = rig.screen();
+
+    assert!(detail.contains("Your rule small says refunded: set aside, money has gone back already."), "{detail}");
+    assert!(detail.contains(&format!("i then 3  {DUPLICATE}")) && !detail.contains("opens the form with this answer"), "{detail}");
+    assert!(form.contains("(•) duplicate alert"), "{form}");
+}
+
+#[test]
+fn a_rule_goes_before_the_order_and_before_another_alert_that_waits() {
+    let (_directory, mut rig) = rig(alerts(waiting), OrderState::Shipped, "small: amount<500 -> refunded");
+
+    let detail = rig.screen();
+    rig.press("t");
+    let form = rig.screen();
+
+    assert!(detail.contains("Your rule small suggests: refunded") && detail.contains("NW-1"), "{detail}");
+    assert!(!detail.contains(DUPLICATE) && !detail.contains("t  not refunded"), "{detail}");
+    assert!(form.contains("(•) refunded") && !form.contains("order NW-1"), "{form}");
+}
