@@ -45,6 +45,9 @@ class Deployment:
         answer = self.connection.getresponse()
         text = answer.read()
         took = (time.perf_counter() - begin) * 1000
+        if answer.status == 503:
+            # Given up for its time: it counts as a try that took for ever.
+            return None, float("inf")
         if answer.status != 200:
             sys.exit(f"{method} {path} {parameters}: {answer.status} {text.decode(errors='replace')}")
         return json.loads(text), took
