@@ -325,6 +325,8 @@ fn open_alerts(desk: &Desk, count: u64) -> Vec<AlertId> {
             let number = 20_000_000 + u64::from(Uuid::new_v4().as_fields().0);
             let mut open = alert(number, number);
             open.alert_time = Some(now());
+            // So many numbers repeat themselves, and a known alert is not a fresh one.
+            open.provider_id = Uuid::new_v4().to_string();
             row(open)
         })
         .collect();
