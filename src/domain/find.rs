@@ -136,11 +136,16 @@ pub struct FindField<'a> {
 
 /// The fields of an alert that a search looks into: those that its table, and that of outcomes, has a word for.
 pub fn find_fields(alert: &Alert) -> Vec<FindField<'_>> {
-    let outcome = alert.outcome.iter().flat_map(|outcome| of_record(Outcome::FIELDS, outcome, |amount| amount.to_string()));
+    let outcome = alert.outcome.iter().flat_map(outcome_fields);
     let mut fields: Vec<FindField<'_>> = of_record(Alert::FIELDS, alert, |amount| plain(alert, amount)).chain(outcome).collect();
     // Its id, which is the first of the table, is what an alert is known by least.
     fields.rotate_left(1);
     fields
+}
+
+/// The fields among them that an outcome adds.
+pub fn outcome_fields(outcome: &Outcome) -> impl Iterator<Item = FindField<'_>> {
+    of_record(Outcome::FIELDS, outcome, |amount| amount.to_string())
 }
 
 fn of_record<'a, R>(fields: &'static [Field<R>], record: &'a R, amount: impl Fn(Amount) -> String) -> impl Iterator<Item = FindField<'a>> {

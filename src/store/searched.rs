@@ -1,9 +1,9 @@
 //! The text that searches look into, as every store keeps it beside an alert.
 
 use crate::domain::filter::search_fields;
-use crate::domain::find::find_fields;
+use crate::domain::find::{FindField, find_fields, outcome_fields};
 use crate::domain::fold::fold;
-use crate::domain::{Alert, Currency, FindQuery, MatchGrade};
+use crate::domain::{Alert, Currency, FindQuery, MatchGrade, Outcome};
 
 /// Stands between the fields of [`search_text`]. No field has it: see [`searchable`].
 const SEPARATOR: char = '\u{1f}';
@@ -50,8 +50,19 @@ pub(super) fn search_text(alert: &Alert) -> String {
 
 /// What a search over all fields looks into.
 pub(super) fn find_text(alert: &Alert) -> String {
+    edged(find_fields(alert))
+}
+
+/// What an outcome adds to the text of its alert, between edges of its own; none where it adds nothing. No trigram stands in two fields, so
+/// that the trigrams of an answered alert are those of the alert before and these.
+pub(super) fn outcome_text(outcome: &Outcome) -> Option<String> {
+    let mut fields = outcome_fields(outcome).peekable();
+    fields.peek().is_some().then(|| edged(fields))
+}
+
+fn edged<'a>(fields: impl IntoIterator<Item = FindField<'a>>) -> String {
     let mut text = EDGE.to_owned();
-    for field in find_fields(alert) {
+    for field in fields {
         text.push_str(&searchable(&field.value));
         text.push_str(EDGE);
     }
@@ -75,7 +86,33 @@ pub(super) fn phrase_pattern(query: &FindQuery) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
+    use crate::domain::attempt::record_outcome;
+    use crate::domain::resolution::Decision;
+    use crate::domain::time::Timestamp;
+    use crate::domain::{AlertId, AlertType, AttemptId, Provider, Resolution};
+
+    fn trigrams(text: &str) -> BTreeSet<String> {
+        text.chars().collect::<Vec<_>>().windows(3).map(|trigram| trigram.iter().collect()).collect()
+    }
+
+    #[test]
+    fn an_answer_adds_the_text_of_its_outcome_and_takes_nothing_away() {
+        let mut alert = Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud);
+        let before = find_text(&alert);
+        let resolution = Resolution::Current { decision: Decision::Refunded, comments: "Sent by till 9".to_owned() };
+
+        record_outcome(&mut alert, AttemptId::generate(), &resolution, Timestamp::UNIX_EPOCH);
+
+        let added = alert.outcome.as_ref().and_then(outcome_text).unwrap();
+        let both: BTreeSet<String> = trigrams(&before).union(&trigrams(&added)).cloned().collect();
+        assert_eq!(trigrams(&find_text(&alert)), both);
+        // So that an index that counts them can take out all at once what was put in twice.
+        let count = |text: &str| text.chars().count() - 2;
+        assert_eq!(count(&find_text(&alert)), count(&before) + count(&added));
+    }
 
     #[test]
     fn no_blank_is_forgotten() {

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::audit;
 use super::counts::CountChanges;
-use super::find;
+use super::find_index;
 use super::handle::SqliteStore;
 use super::outbox::{self, Recipients};
 use super::readers::Reader;
@@ -23,7 +23,6 @@ use crate::domain::{
     Actor, Alert, AlertId, AttemptId, AttemptState, ClockEpoch, Dialect, EventKind, Holder, InstanceId, MonotonicTime, OrganizationId,
     Present, Resolution, ResolutionAttempt, ResolutionParts,
 };
-use crate::store::searched::find_text;
 use crate::store::{
     AttemptEnd, AttemptStore, Claim, ClaimRequest, ClaimedAttempt, Commit, CommitRequest, Settled, StoreError, StoreResult,
 };
@@ -203,12 +202,11 @@ fn attempt_to_commit(unit: &mut Unit<'_>, request: &CommitRequest) -> StoreResul
 fn store_outcome(unit: &mut Unit<'_>, attempt: &Attempt, mut alert: Box<Alert>, request: &CommitRequest) -> StoreResult<Commit> {
     let (conn, now) = (unit.conn, request.now);
     let before = WordKeys::intern(conn, unit.dictionary, &alert)?.count_key(attempt.organization, &alert);
-    let text_before = find_text(&alert);
     record_outcome(&mut alert, request.attempt, &attempt.resolution, now);
     if let Some(outcome) = &alert.outcome {
         rows::insert_outcome(conn, unit.dictionary, attempt.alert, outcome)?;
+        find_index::index_later(conn, attempt.alert, outcome)?;
     }
-    find::index_anew(conn, attempt.alert, &text_before, &find_text(&alert))?;
     let after = WordKeys::intern(conn, unit.dictionary, &alert)?;
     let mut counts = CountChanges::default();
     counts.shift(before, after.count_key(attempt.organization, &alert));

@@ -1,12 +1,13 @@
 //! Full-text search over all fields: candidates by the index of trigrams, compared by the domain.
 //!
-//! The index is asked for the rarest trigrams of what is looked for. Where the candidates are few, all of them are read and put in order.
+//! What is answered and not in the index yet is a candidate always. The index is asked for the rarest trigrams of what is looked for. Where the candidates are few, all of them are read and put in order.
 //! Where they are many, each grade is asked for by itself, better ones first: what waits for an answer and then the rest is walked from the
 //! newest on until there is enough. Where every tenth alert is a candidate, each is read; else the candidates are marked first, and only what
 //! is marked is read.
 
 use rusqlite::Connection;
 
+use super::find_index::unindexed;
 use super::interned::Dictionary;
 use super::marks::Marks;
 use super::readers::Reader;
@@ -16,7 +17,7 @@ use super::statements::{Statements as _, cell};
 use crate::domain::find::among;
 use crate::domain::{Alert, FindQuery, MatchGrade, OrganizationId};
 use crate::store::StoreResult;
-use crate::store::searched::{find_patterns, find_text, phrase_pattern, searchable};
+use crate::store::searched::{find_patterns, phrase_pattern, searchable};
 
 /// How far each way goes before another one is taken.
 #[derive(Debug, Clone, Copy)]
@@ -91,12 +92,18 @@ fn find_within(
     Ok(found)
 }
 
-/// The candidates of an expression in all organizations, where there are no more than `most`.
+/// The candidates of an expression in all organizations, where the index has no more than `most`.
 fn few_candidates(conn: &Connection, expression: &str, most: usize) -> StoreResult<Option<Vec<i64>>> {
     let limit = i64::try_from(most).unwrap_or(i64::MAX).saturating_add(1);
     let candidates = "SELECT rowid FROM alert_find WHERE alert_find MATCH ?1 LIMIT ?2";
-    let keys: Vec<i64> = conn.all(candidates, (expression, limit), cell)?;
-    Ok((keys.len() <= most).then_some(keys))
+    let mut keys: Vec<i64> = conn.all(candidates, (expression, limit), cell)?;
+    if keys.len() > most {
+        return Ok(None);
+    }
+    keys.extend(unindexed(conn)?);
+    keys.sort_unstable();
+    keys.dedup();
+    Ok(Some(keys))
 }
 
 /// A search for alerts that match exactly so well.
@@ -149,7 +156,10 @@ impl Search<'_> {
         let mut all: Vec<String> = expression.into_iter().collect();
         for word in short {
             match beginning_with(&reader.conn, word)? {
-                Beginning::None => return Ok(Vec::new()),
+                Beginning::None => {
+                    let candidates = unindexed(&reader.conn)?;
+                    return self.best_of(reader, candidates);
+                }
                 Beginning::Some(trigrams) => all.push(format!("({trigrams})")),
                 // What so many trigrams begin with is nearly everywhere.
                 Beginning::Many => {}
@@ -234,10 +244,11 @@ impl Search<'_> {
     }
 }
 
-/// Marks what has everything that an expression asks for.
+/// Marks what may have everything that an expression asks for.
 fn mark(conn: &Connection, expression: &str) -> StoreResult<Marks> {
     let mut candidates = Sql::new("SELECT rowid FROM alert_find WHERE alert_find MATCH ");
     candidates.value(expression.to_owned());
+    candidates.push(" UNION ALL SELECT alert FROM alert_unindexed");
     Ok(Marks::of(conn, &candidates)?)
 }
 
@@ -311,38 +322,13 @@ fn beginning_with(conn: &Connection, word: &str) -> StoreResult<Beginning> {
     })
 }
 
-/// Puts an alert into the index.
-pub(super) fn index(conn: &Connection, key: i64, text: &str) -> StoreResult<()> {
-    conn.run("INSERT INTO alert_find (rowid, text) VALUES (?1, ?2)", (key, text))?;
-    Ok(())
-}
-
-/// Puts an alert into the index as it is now, where that has changed.
-pub(super) fn index_anew(conn: &Connection, key: i64, old: &str, new: &str) -> StoreResult<()> {
-    if old != new {
-        conn.run("INSERT INTO alert_find (alert_find, rowid, text) VALUES ('delete', ?1, ?2)", (key, old))?;
-        index(conn, key, new)?;
-    }
-    Ok(())
-}
-
-/// Puts every alert into the index, which is empty.
-pub(super) fn index_all(conn: &Connection) -> StoreResult<()> {
-    let mut dictionary = Dictionary::new();
-    let mut keys = conn.prepare("SELECT key FROM alert ORDER BY key")?;
-    let mut rows = keys.query([])?;
-    while let Some(row) = rows.next()? {
-        let key = row.get(0)?;
-        index(conn, key, &find_text(&read_by_key(conn, &mut dictionary, key)?))?;
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::find_index::as_if_just_answered;
+    use super::super::writer::{Unit, WriteKind};
     use super::*;
     use crate::domain::time::Timestamp;
-    use crate::domain::{AlertPatch, AlertType, CompanyId, Deadline, EnrollmentId, Organization, Outcome, Provider};
+    use crate::domain::{Actor, AlertPatch, AlertType, CompanyId, Deadline, EnrollmentId, Organization, Outcome, Provider};
     use crate::store::sqlite::tests::open;
     use crate::store::{AlertStore as _, OrganizationRecord, OrganizationStore as _};
 
@@ -377,6 +363,12 @@ mod tests {
         let strangers = (1..=120).map(alert).map(AlertPatch::of).collect();
         store.ingest(other.organization.id, strangers, Timestamp::UNIX_EPOCH).await.unwrap();
         store.ingest(organization, alerts.iter().cloned().map(AlertPatch::of).collect(), Timestamp::UNIX_EPOCH).await.unwrap();
+        // A third of what is answered is not in the index yet.
+        let every_ninth = |unit: &mut Unit<'_>, _: &Actor| {
+            let keys: Vec<i64> = unit.conn.all("SELECT alert FROM outcome WHERE alert % 9 = 0", [], cell)?;
+            keys.into_iter().try_for_each(|key| as_if_just_answered(unit.conn, unit.dictionary, key))
+        };
+        store.write(WriteKind::Quiet, every_ninth).await.unwrap();
 
         for text in [
             "so1",

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params};
 
 use super::counts::CountChanges;
-use super::find;
+use super::find_index;
 use super::interned::Dictionary;
 use super::organizations::Named;
 use super::outbox::{self, Recipients};
@@ -47,7 +47,7 @@ pub(super) fn ingest(
         }
     }
     counts.write(unit.conn, unit.change)?;
-    search.write(unit.conn, organization)?;
+    search.write(unit, organization)?;
     named.write(unit.conn, organization)?;
     Ok(report)
 }
@@ -136,7 +136,8 @@ impl SearchChanges {
         }
     }
 
-    fn write(self, conn: &Connection, organization: i64) -> StoreResult<()> {
+    fn write(self, unit: &mut Unit<'_>, organization: i64) -> StoreResult<()> {
+        let conn = unit.conn;
         let mut insert = conn.prepare_cached("INSERT INTO alert_search (alert, organization, text) VALUES (?1, ?2, ?3)")?;
         for (key, text) in &self.added {
             insert.execute(params![key, organization, text.q])?;
@@ -156,10 +157,10 @@ impl SearchChanges {
             index.execute(params![key, new.q])?;
         }
         for (key, text) in &self.added {
-            find::index(conn, *key, &text.find)?;
+            find_index::index(conn, *key, &text.find)?;
         }
         for (key, old, new) in &self.replaced {
-            find::index_anew(conn, *key, &old.find, &new.find)?;
+            find_index::index_anew(conn, unit.dictionary, *key, &old.find, &new.find)?;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
 use sha2::{Digest as _, Sha256};
 
 use super::connection::APPLICATION_ID;
-use super::find;
+use super::find_index;
 use super::staging::{self, DATABASE, Destination, Move, Staging, StepObserver};
 use crate::domain::time::{Clock as _, SystemClock};
 use crate::store::{StoreError, StoreResult};
@@ -50,10 +50,11 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration::new(9, "last_success", include_str!("../../../assets/migrations/sqlite/0009_last_success.sql")),
     Migration::new(10, "signing_keys", include_str!("../../../assets/migrations/sqlite/0010_signing_keys.sql")),
     Migration::new(11, "sorts", include_str!("../../../assets/migrations/sqlite/0011_sorts.sql")),
-    Migration::new(12, "find", include_str!("../../../assets/migrations/sqlite/0012_find.sql")).and(find::index_all),
+    Migration::new(12, "find", include_str!("../../../assets/migrations/sqlite/0012_find.sql")).and(find_index::index_all),
     Migration::new(13, "insights", include_str!("../../../assets/migrations/sqlite/0013_insights.sql")),
     Migration::new(14, "persons", include_str!("../../../assets/migrations/sqlite/0014_persons.sql")),
     Migration::new(15, "search_terms", include_str!("../../../assets/migrations/sqlite/0015_search_terms.sql")),
+    Migration::new(16, "unindexed", include_str!("../../../assets/migrations/sqlite/0016_unindexed.sql")),
 ];
 
 /// What a look at a file found.

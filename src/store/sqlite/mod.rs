@@ -24,6 +24,7 @@ pub mod examine;
 mod expiry;
 mod files;
 mod find;
+mod find_index;
 mod handle;
 mod ingest;
 mod insights;

@@ -103,6 +103,21 @@ pub(super) fn read_searched(conn: &Connection, dictionary: &mut Dictionary, orga
     Ok(Some(Alert { outcome: Some(outcome), ..alert }))
 }
 
+static READ_OUTCOME: LazyLock<String> = LazyLock::new(|| {
+    let columns: Vec<&str> = columns(Outcome::FIELDS).collect();
+    format!("SELECT {} FROM outcome WHERE alert = ?1", columns.join(", "))
+});
+
+/// Reads the outcome of an alert, but for the alert's id.
+pub(super) fn read_outcome(conn: &Connection, dictionary: &mut Dictionary, alert: i64) -> StoreResult<Option<Outcome>> {
+    let mut statement = conn.prepare_cached(&READ_OUTCOME)?;
+    let mut rows = statement.query([alert])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    let mut outcome = Outcome::default();
+    read_fields(conn, dictionary, row, 0, Outcome::FIELDS.iter(), &mut outcome)?;
+    Ok(Some(outcome))
+}
+
 /// Reads one alert of an organization by its id.
 pub(super) fn read_by_id(conn: &Connection, dictionary: &mut Dictionary, organization: i64, id: AlertId) -> StoreResult<Option<Stored>> {
     let mut statement = conn.prepare_cached(&READ_BY_ID)?;

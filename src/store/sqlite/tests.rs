@@ -22,7 +22,7 @@ use crate::store::{
     UpkeepStore as _,
 };
 
-struct NoEvents;
+pub(super) struct NoEvents;
 
 impl RenderEvent for NoEvents {
     fn render(&self, _: &EventKind, _: &Alert, _: Timestamp) -> String {

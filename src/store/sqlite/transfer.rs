@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
 use super::connection::{self, Purpose};
 use super::files::{directory_of, make_directory, make_file, unusable};
-use super::find;
+use super::find_index;
 use super::instance::Gate;
 use super::interned::Dictionary;
 use super::migrate::{MIGRATIONS, migrate};
@@ -156,7 +156,7 @@ impl SqliteEnd {
 
     /// Ends what was written.
     pub(in crate::store) fn finish(&self, newest_entry: i64) -> StoreResult<()> {
-        find::index_all(&self.conn)?;
+        find_index::index_all(&self.conn)?;
         self.conn.run("UPDATE sqlite_sequence SET seq = ?1 WHERE name = 'audit'", [newest_entry])?;
         self.conn.run("UPDATE change_number SET number = number + 1", [])?;
         Ok(self.conn.execute_batch("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)")?)

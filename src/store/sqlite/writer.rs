@@ -1,9 +1,10 @@
 //! The writer thread with group commit: units of work that wait together are committed together, each in a savepoint of its own, all in one
-//! transaction, and nobody hears of success before the commit is on the disk.
+//! transaction, and nobody hears of success before the commit is on the disk. What may come behind that, for many at once, is done while
+//! nobody waits.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
@@ -11,6 +12,7 @@ use tokio::sync::{oneshot, watch};
 
 use super::checkpoint::Checkpointer;
 use super::data_key;
+use super::find_index;
 use super::instance::{Gate, Instances};
 use super::interned::Dictionary;
 use super::worker::{Worker, hear};
@@ -25,6 +27,10 @@ use crate::store::{StoreError, StoreResult};
 const GROUP_UNITS: usize = 256;
 /// A group takes no more units in after this long, so that nobody waits for a crowd.
 const GROUP_TIME: Duration = Duration::from_millis(5);
+/// The writer is idle after so long without work: then outcomes are indexed that are not yet.
+const IDLE: Duration = Duration::from_millis(100);
+/// So many are not waited with until then: each is read by every search over all fields.
+pub(super) const MOST_UNINDEXED: u32 = 256;
 
 /// The shared context of units of work.
 pub(super) struct Shared {
@@ -85,7 +91,9 @@ impl Writer {
         turnstile: Turnstile,
     ) -> StoreResult<Self> {
         let (jobs, queue) = channel();
-        let state = State { conn, shared, changes, checkpointer, turnstile, dictionary: Dictionary::new() };
+        // Those that a process before has left.
+        let unindexed = find_index::count_unindexed(&conn)?;
+        let state = State { conn, shared, changes, checkpointer, turnstile, dictionary: Dictionary::new(), unindexed };
         Worker::start("avert-writer", jobs, move || state.run(&queue)).map(Self)
     }
 
@@ -117,12 +125,40 @@ struct State {
     checkpointer: Arc<Checkpointer>,
     turnstile: Turnstile,
     dictionary: Dictionary,
+    /// Outcomes that are not in the index of `find`, as far as is known here.
+    unindexed: u32,
 }
 
 impl State {
     fn run(mut self, queue: &Receiver<(WriteKind, Job)>) {
-        while let Ok(first) = queue.recv() {
-            self.group(first, queue);
+        loop {
+            let next = if self.unindexed == 0 { queue.recv().map_err(RecvTimeoutError::from) } else { queue.recv_timeout(IDLE) };
+            match next {
+                Ok(first) => self.group(first, queue),
+                Err(RecvTimeoutError::Timeout) => self.catch_up(),
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            while self.unindexed >= MOST_UNINDEXED {
+                self.catch_up();
+            }
+        }
+    }
+
+    /// Indexes outcomes that are not yet, a batch of them in a transaction of its own. A failure costs nothing but time.
+    fn catch_up(&mut self) {
+        let done = self.begin().and_then(|_| {
+            find_index::catch_up(&self.conn, &mut self.dictionary)?;
+            self.unindexed = find_index::count_unindexed(&self.conn)?;
+            self.commit(false)
+        });
+        match done {
+            Ok(()) => self.checkpointer.committed(),
+            Err(error) => {
+                tracing::warn!(%error, "the index of searches over all fields is behind; it catches up later");
+                self.abandon();
+                // Behind the next commit.
+                self.unindexed = 0;
+            }
         }
     }
 
@@ -176,7 +212,6 @@ impl State {
             }
             Err(error) => {
                 metrics::counter!("avert_store_commits_total", "result" => "failed").increment(1);
-                let error = StoreError::from(error);
                 tracing::warn!(%error, "a commit failed; nothing of it is kept");
                 self.abandon();
                 replies.into_iter().for_each(|reply| reply(Some(error.clone())));
@@ -226,9 +261,10 @@ impl State {
         Err(failure)
     }
 
-    fn commit(&mut self, visible: bool) -> rusqlite::Result<()> {
+    fn commit(&mut self, visible: bool) -> StoreResult<()> {
         if visible {
             self.conn.prepare_cached("UPDATE change_number SET number = number + 1")?.execute([])?;
+            self.unindexed = find_index::count_unindexed(&self.conn)?;
         }
         self.conn.prepare_cached("COMMIT")?.execute([])?;
         Ok(())

@@ -300,8 +300,9 @@ fn rows(home: &Path) -> std::collections::BTreeMap<String, Vec<String>> {
     let mut statement = conn.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0").unwrap();
     let tables: Vec<String> = statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
     let rows_of = |table: &str| {
-        let mut statement = conn.prepare(&format!("SELECT * FROM {table} ORDER BY 1, 2")).unwrap();
-        let columns = statement.column_count();
+        let columns = conn.prepare(&format!("SELECT * FROM {table}")).unwrap().column_count();
+        let order = if columns > 1 { "1, 2" } else { "1" };
+        let mut statement = conn.prepare(&format!("SELECT * FROM {table} ORDER BY {order}")).unwrap();
         let text =
             |row: &rusqlite::Row<'_>| Ok((0..columns).map(|column| format!("{:?} ", row.get_ref(column).unwrap())).collect::<String>());
         statement.query_map([], text).unwrap().map(Result::unwrap).collect::<Vec<String>>()

@@ -1,0 +1,262 @@
+//! What is written into the index of `find`: an alert that comes in in its own commit, and the text of an outcome behind the commit of it.
+//!
+//! FTS5 writes a segment for each savepoint that changes it. In the commit of an answer that is more than all the rest of it; for many
+//! answers at once, in the order of their keys, it is hardly anything. So an answer only lists its alert, and the writer catches up.
+
+use rusqlite::Connection;
+
+use super::interned::Dictionary;
+use super::rows::{read_by_key, read_outcome};
+use super::statements::{Statements as _, cell};
+use crate::domain::Outcome;
+use crate::store::StoreResult;
+use crate::store::searched::{find_text, outcome_text};
+
+/// So many outcomes, and so many bytes of their texts, are indexed at once, so that whoever wants to write waits for a few milliseconds.
+const BATCH: i64 = 256;
+const BATCH_BYTES: usize = 16 << 10;
+
+/// Puts an alert into the index.
+pub(super) fn index(conn: &Connection, key: i64, text: &str) -> StoreResult<()> {
+    conn.run("INSERT INTO alert_find (rowid, text) VALUES (?1, ?2)", (key, text))?;
+    Ok(())
+}
+
+/// Puts an alert into the index as it is now, where that has changed.
+pub(super) fn index_anew(conn: &Connection, dictionary: &mut Dictionary, key: i64, old: &str, new: &str) -> StoreResult<()> {
+    if old == new {
+        return Ok(());
+    }
+    // What is taken out has to be what is in it.
+    if conn.run("DELETE FROM alert_unindexed WHERE alert = ?1", [key])? > 0
+        && let Some(text) = text_of_outcome(conn, dictionary, key)?
+    {
+        index(conn, key, &text)?;
+    }
+    conn.run("INSERT INTO alert_find (alert_find, rowid, text) VALUES ('delete', ?1, ?2)", (key, old))?;
+    index(conn, key, new)
+}
+
+/// Puts every alert into the index, which is empty.
+pub(super) fn index_all(conn: &Connection) -> StoreResult<()> {
+    let mut dictionary = Dictionary::new();
+    let mut keys = conn.prepare("SELECT key FROM alert ORDER BY key")?;
+    let mut rows = keys.query([])?;
+    while let Some(row) = rows.next()? {
+        let key = row.get(0)?;
+        index(conn, key, &find_text(&read_by_key(conn, &mut dictionary, key)?))?;
+    }
+    Ok(())
+}
+
+/// Lists an alert, which is in the index without this outcome.
+pub(super) fn index_later(conn: &Connection, key: i64, outcome: &Outcome) -> StoreResult<()> {
+    if outcome_text(outcome).is_some() {
+        conn.run("INSERT OR IGNORE INTO alert_unindexed (alert) VALUES (?1)", [key])?;
+    }
+    Ok(())
+}
+
+/// The alerts whose outcomes are not in the index yet, of all organizations.
+pub(super) fn unindexed(conn: &Connection) -> StoreResult<Vec<i64>> {
+    conn.all("SELECT alert FROM alert_unindexed ORDER BY alert", [], cell)
+}
+
+/// How many they are.
+pub(super) fn count_unindexed(conn: &Connection) -> StoreResult<u32> {
+    conn.one("SELECT count(*) FROM alert_unindexed", [], cell)
+}
+
+/// Puts outcomes into the index that are listed, a batch of them.
+pub(super) fn catch_up(conn: &Connection, dictionary: &mut Dictionary) -> StoreResult<()> {
+    let keys: Vec<i64> = conn.all("SELECT alert FROM alert_unindexed ORDER BY alert LIMIT ?1", [BATCH], cell)?;
+    let (mut texts, mut bytes) = (Vec::new(), 0);
+    for key in keys {
+        if bytes >= BATCH_BYTES {
+            break;
+        }
+        let text = text_of_outcome(conn, dictionary, key)?.unwrap_or_default();
+        bytes += text.len();
+        texts.push((key, text));
+    }
+    // One after the other: the index gathers in memory what no other statement interrupts.
+    for (key, text) in texts.iter().filter(|(_, text)| !text.is_empty()) {
+        index(conn, *key, text)?;
+    }
+    for (key, _) in &texts {
+        conn.run("DELETE FROM alert_unindexed WHERE alert = ?1", [key])?;
+    }
+    Ok(())
+}
+
+fn text_of_outcome(conn: &Connection, dictionary: &mut Dictionary, alert: i64) -> StoreResult<Option<String>> {
+    Ok(read_outcome(conn, dictionary, alert)?.as_ref().and_then(outcome_text))
+}
+
+/// Takes the outcome of an answered alert out of the index again, and lists the alert.
+#[cfg(test)]
+pub(super) fn as_if_just_answered(conn: &Connection, dictionary: &mut Dictionary, key: i64) -> StoreResult<()> {
+    let alert = read_by_key(conn, dictionary, key)?;
+    conn.run("INSERT INTO alert_find (alert_find, rowid, text) VALUES ('delete', ?1, ?2)", (key, find_text(&alert)))?;
+    index(conn, key, &find_text(&crate::domain::Alert { outcome: None, ..alert.clone() }))?;
+    alert.outcome.iter().try_for_each(|outcome| index_later(conn, key, outcome))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::{Duration, Instant};
+
+    use super::super::readers::Reader;
+    use super::super::tests::{NoEvents, open};
+    use super::super::writer::{MOST_UNINDEXED, Unit, WriteKind};
+    use super::super::{SqliteOptions, SqliteStore};
+    use super::*;
+    use crate::domain::resolution::Decision;
+    use crate::domain::time::Timestamp;
+    use crate::domain::{Actor, Alert, AlertId, AlertPatch, AlertType, AttemptId, FindQuery, OrganizationId, Provider, Resolution};
+    use crate::store::{AlertStore as _, AttemptStore as _, ClaimRequest, Commit, CommitRequest, OrganizationStore as _};
+
+    const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+
+    async fn organization(store: &SqliteStore) -> OrganizationId {
+        store.organizations().await.unwrap()[0].organization.id
+    }
+
+    async fn bring(store: &SqliteStore, alert: &Alert) {
+        store.ingest(organization(store).await, vec![AlertPatch::of(alert.clone())], NOW).await.unwrap();
+    }
+
+    fn alert() -> Alert {
+        let order = Some("order of old".to_owned());
+        Alert { merchant_order_id: order, ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud) }
+    }
+
+    async fn answer(store: &SqliteStore, alert: AlertId, comments: &str) {
+        let (attempt, organization) = (AttemptId::generate(), organization(store).await);
+        let resolution = Resolution::Current { decision: Decision::Refunded, comments: comments.to_owned() };
+        let (body_hash, idempotency_key) = ([0; 32], None);
+        let claim = ClaimRequest { attempt, organization, alert, resolution, body_hash, idempotency_key, deadline: NOW, now: NOW.into() };
+        store.claim_resolution(claim).await.unwrap();
+        let committed = store.commit_resolution(CommitRequest { attempt, generation: 1, now: NOW }).await.unwrap();
+        assert!(matches!(committed, Commit::Committed(_)));
+    }
+
+    async fn found(store: &SqliteStore, text: &str) -> usize {
+        store.find(organization(store).await, &FindQuery::parse(text).unwrap(), 100).await.unwrap().len()
+    }
+
+    /// How many alerts have a trigram, as the index has it.
+    async fn indexed(store: &SqliteStore, trigram: &'static str) -> u32 {
+        let sql = "SELECT count(*) FROM alert_find WHERE alert_find MATCH ?1";
+        store.read(move |reader: &mut Reader| reader.conn.one(sql, [trigram], cell)).await.unwrap()
+    }
+
+    async fn listed(store: &SqliteStore) -> u32 {
+        store.read(|reader| count_unindexed(&reader.conn)).await.unwrap()
+    }
+
+    /// Waits until the writer has caught up.
+    async fn caught_up(store: &SqliteStore) {
+        let begun = Instant::now();
+        while listed(store).await > 0 {
+            assert!(begun.elapsed() < Duration::from_secs(30), "it is never indexed");
+        }
+    }
+
+    /// Leaves every answer as it is right behind its commit, and the writer without a reason to catch up.
+    async fn leave_unindexed(store: &SqliteStore) {
+        caught_up(store).await;
+        let work = |unit: &mut Unit<'_>, _: &Actor| {
+            let keys: Vec<i64> = unit.conn.all("SELECT alert FROM outcome", [], cell)?;
+            keys.into_iter().try_for_each(|key| as_if_just_answered(unit.conn, unit.dictionary, key))
+        };
+        store.write(WriteKind::Quiet, work).await.unwrap();
+    }
+
+    async fn catch_up_now(store: &SqliteStore) {
+        store.write(WriteKind::Quiet, |unit, _| catch_up(unit.conn, unit.dictionary)).await.unwrap();
+    }
+
+    async fn check(store: &SqliteStore) {
+        let check = "INSERT INTO alert_find (alert_find) VALUES ('integrity-check')";
+        store.write(WriteKind::Quiet, move |unit, _| unit.conn.run(check, [])).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn an_answer_is_found_by_its_comment_before_it_is_indexed_and_behind() {
+        let (_directory, store) = open();
+        let alert = alert();
+        bring(&store, &alert).await;
+        answer(&store, alert.id, "sent by till nine").await;
+        leave_unindexed(&store).await;
+        let before =
+            (indexed(&store, "til").await, found(&store, "till").await, found(&store, "old till").await, found(&store, "ill n").await);
+
+        catch_up_now(&store).await;
+
+        assert_eq!(before, (0, 1, 1, 1));
+        assert_eq!((indexed(&store, "til").await, listed(&store).await), (1, 0));
+        assert_eq!((found(&store, "till").await, found(&store, "old till").await, found(&store, "nobody").await), (1, 1, 0));
+        check(&store).await;
+    }
+
+    #[tokio::test]
+    async fn an_alert_that_changes_before_its_answer_is_indexed_leaves_nothing_behind() {
+        let (_directory, store) = open();
+        let alert = alert();
+        bring(&store, &alert).await;
+        answer(&store, alert.id, "sent by till nine").await;
+        leave_unindexed(&store).await;
+
+        bring(&store, &Alert { merchant_order_id: Some("order anew".to_owned()), ..alert.clone() }).await;
+
+        let now = (found(&store, "anew till").await, found(&store, "old").await, listed(&store).await);
+        assert_eq!((now, indexed(&store, "til").await, indexed(&store, "old").await), ((1, 0, 0), 1, 0));
+        check(&store).await;
+    }
+
+    #[tokio::test]
+    async fn an_answer_without_a_comment_has_nothing_to_index() {
+        let (_directory, store) = open();
+        let alert = alert();
+        bring(&store, &alert).await;
+
+        answer(&store, alert.id, "").await;
+
+        assert_eq!(listed(&store).await, 0);
+    }
+
+    #[tokio::test]
+    async fn what_is_not_indexed_is_never_much() {
+        let (_directory, store) = open();
+        let alerts: Vec<Alert> = (0..MOST_UNINDEXED).map(|_| alert()).collect();
+        store.ingest(organization(&store).await, alerts.iter().cloned().map(AlertPatch::of).collect(), NOW).await.unwrap();
+
+        for alert in &alerts {
+            answer(&store, alert.id, "sent by till nine").await;
+        }
+        // It stands behind the writer's own work.
+        store.write(WriteKind::Quiet, |_, _| Ok(())).await.unwrap();
+
+        assert!(listed(&store).await < MOST_UNINDEXED);
+        caught_up(&store).await;
+        assert_eq!(indexed(&store, "til").await, MOST_UNINDEXED);
+    }
+
+    #[tokio::test]
+    async fn what_a_process_leaves_unindexed_the_next_one_indexes() {
+        let (directory, store) = open();
+        let alert = alert();
+        bring(&store, &alert).await;
+        answer(&store, alert.id, "sent by till nine").await;
+        leave_unindexed(&store).await;
+        store.close();
+
+        let again = SqliteStore::open(&SqliteOptions::directory(directory.path(), Arc::new(NoEvents))).unwrap();
+
+        assert_eq!(found(&again, "till").await, 1);
+        caught_up(&again).await;
+        assert_eq!((indexed(&again, "til").await, found(&again, "till").await), (1, 1));
+    }
+}
