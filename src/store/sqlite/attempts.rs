@@ -65,7 +65,7 @@ fn claim(unit: &mut Unit<'_>, request: &ClaimRequest, by: &Actor) -> StoreResult
     let Some(organization) = organization_key(conn, request.organization)? else { return Ok(Claim::NotFound) };
     let Some(stored) = rows::read_by_id(conn, unit.dictionary, organization, request.alert)? else { return Ok(Claim::NotFound) };
     let uses = key_uses(conn, organization, stored.key, request)?;
-    let alert = match grant(Box::new(stored.alert), &uses, holder(unit, stored.key, request.now)?) {
+    let alert = match grant(Box::new(stored.alert), &uses, holder(unit, organization, stored.key, request.now)?) {
         Ok(alert) => alert,
         Err(answer) => return Ok(answer),
     };
@@ -102,10 +102,10 @@ fn claim(unit: &mut Unit<'_>, request: &ClaimRequest, by: &Actor) -> StoreResult
 }
 
 /// Who holds the open attempt of an alert, where there is one.
-fn holder(unit: &Unit<'_>, alert: i64, now: Present) -> StoreResult<Option<Holder>> {
-    let sql = format!("SELECT {OPEN}, id FROM resolution_attempt WHERE alert = ?1 AND state IN ('INFLIGHT', 'UNKNOWN', 'PARKED')");
+fn holder(unit: &Unit<'_>, organization: i64, alert: i64, now: Present) -> StoreResult<Option<Holder>> {
+    let sql = format!("SELECT {OPEN}, id FROM {OPEN_ATTEMPTS} AND organization = ?1 AND alert = ?2");
     let mut statement = unit.conn.prepare_cached(&sql)?;
-    let mut rows = statement.query([alert])?;
+    let mut rows = statement.query([organization, alert])?;
     let Some(row) = rows.next()? else { return Ok(None) };
     let open = read_open(row, |owner| unit.shared.instances.is_dead(owner))?;
     Ok(Some(open.holder(AttemptId(Uuid::from_bytes(row.get(10)?)), now)))
@@ -171,11 +171,8 @@ fn commit_late(unit: &mut Unit<'_>, request: &CommitRequest) -> StoreResult<Comm
     let (attempt, alert) = attempt_to_commit(unit, request)?;
     let another_open = unit
         .conn
-        .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM resolution_attempt
-                            WHERE alert = ?1 AND key <> ?2 AND state IN ('INFLIGHT', 'UNKNOWN', 'PARKED'))",
-        )?
-        .query_row([attempt.alert, attempt.key], |row| row.get(0))?;
+        .prepare_cached(&format!("SELECT EXISTS (SELECT 1 FROM {OPEN_ATTEMPTS} AND organization = ?1 AND alert = ?2 AND key <> ?3)"))?
+        .query_row([attempt.organization, attempt.alert, attempt.key], |row| row.get(0))?;
     let (state, ended_at) = match LateAcceptance::of(attempt.state, alert.outcome.is_some(), another_open) {
         LateAcceptance::Commit => return store_outcome(unit, &attempt, alert, request),
         LateAcceptance::Nothing => return Ok(Commit::Fenced(alert)),
@@ -298,10 +295,8 @@ fn claim_due_attempts(unit: &mut Unit<'_>, now: Present, lease_until: Timestamp,
 
 /// The attempts to take over for so long, oldest first, with the end of the calls that were made for each.
 fn unattended(unit: &Unit<'_>, now: Present, lease: TimeDelta, limit: u32) -> StoreResult<Vec<(i64, MonotonicTime)>> {
-    let mut statement = unit.conn.prepare_cached(&format!(
-        "SELECT {OPEN} FROM resolution_attempt INDEXED BY resolution_attempt_unsettled
-         WHERE state IN ('INFLIGHT', 'UNKNOWN') ORDER BY key"
-    ))?;
+    let sql = format!("SELECT {OPEN} FROM {OPEN_ATTEMPTS} AND state <> 'PARKED' ORDER BY key");
+    let mut statement = unit.conn.prepare_cached(&sql)?;
     let mut rows = statement.query([])?;
     // Each process is asked about once.
     let mut known: Vec<(InstanceId, bool)> = Vec::new();
@@ -322,6 +317,9 @@ fn unattended(unit: &Unit<'_>, now: Present, lease: TimeDelta, limit: u32) -> St
     }
     Ok(due)
 }
+
+/// The attempts that have not ended, as a FROM and the beginning of a WHERE.
+const OPEN_ATTEMPTS: &str = "resolution_attempt INDEXED BY resolution_attempt_open WHERE state IN ('INFLIGHT', 'UNKNOWN', 'PARKED')";
 
 /// The columns that [`read_open`] reads.
 const OPEN: &str = "key, instance, state, deadline, next_check, lease_until, epoch, calls_over, check_count, lease_count";
@@ -347,7 +345,7 @@ fn unfinished(reader: &Reader, organization: OrganizationId) -> StoreResult<Vec<
     let mut statement = reader.conn.prepare_cached(
         "SELECT r.dialect, r.resolution, r.refunded, r.amount_stopped, r.comments,
                 r.id, a.id, r.state, r.started_at, r.next_check, r.checks, r.detail, r.actor
-         FROM resolution_attempt r JOIN alert a ON a.key = r.alert
+         FROM resolution_attempt r INDEXED BY resolution_attempt_open JOIN alert a ON a.key = r.alert
          WHERE r.organization = ?1 AND r.state IN ('INFLIGHT', 'UNKNOWN', 'PARKED') ORDER BY r.key LIMIT 1000",
     )?;
     let mut rows = statement.query([organization])?;

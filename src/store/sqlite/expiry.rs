@@ -15,7 +15,8 @@ use crate::store::StoreResult;
 /// OPEN alerts of an organization without outcome and without a running resolution, by deadline. ?1 organization, ?2 the word OPEN.
 const LAPSING: &str = "FROM alert a INDEXED BY alert_by_open_deadline
     WHERE a.organization = ?1 AND a.open_deadline IS NOT NULL AND a.status = ?2
-      AND NOT EXISTS (SELECT 1 FROM resolution_attempt r WHERE r.alert = a.key AND r.state IN ('INFLIGHT', 'UNKNOWN', 'PARKED'))";
+      AND NOT EXISTS (SELECT 1 FROM resolution_attempt r
+                      WHERE r.organization = a.organization AND r.alert = a.key AND r.state IN ('INFLIGHT', 'UNKNOWN', 'PARKED'))";
 
 fn open_word(conn: &Connection, dictionary: &mut Dictionary) -> StoreResult<Option<i64>> {
     dictionary.words.find(conn, AlertStatus::Open.as_str())

@@ -55,6 +55,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration::new(14, "persons", include_str!("../../../assets/migrations/sqlite/0014_persons.sql")),
     Migration::new(15, "search_terms", include_str!("../../../assets/migrations/sqlite/0015_search_terms.sql")),
     Migration::new(16, "unindexed", include_str!("../../../assets/migrations/sqlite/0016_unindexed.sql")),
+    Migration::new(17, "open_attempts", include_str!("../../../assets/migrations/sqlite/0017_open_attempts.sql")),
 ];
 
 /// What a look at a file found.

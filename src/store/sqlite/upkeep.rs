@@ -85,7 +85,7 @@ fn depths(reader: &Reader) -> StoreResult<Depths> {
     })
 }
 
-const RUNNING: &str = "SELECT count(*) FROM resolution_attempt INDEXED BY resolution_attempt_running
+const RUNNING: &str = "SELECT count(*) FROM resolution_attempt INDEXED BY resolution_attempt_open
     WHERE state IN ('INFLIGHT', 'UNKNOWN', 'PARKED') AND state = ?1";
 
 fn count(conn: &Connection, sql: &str, values: impl Params) -> StoreResult<u64> {
