@@ -1,7 +1,7 @@
 //! The dispatcher: leases deliveries that are due, sends them, records what came of it, and looks for more.
 //!
 //! One task owns the state and starts the work: at most one claim, at most one record commit and many sends are under way at a time,
-//! and each comes back to it as a `Done`. While a commit is under way, and for a moment while sends are in flight, results gather; the next
+//! and each comes back to it as a `Done`. While a commit is under way, and for a moment while there is more to send, results gather; the next
 //! commit takes them all, and the next claim goes with it. So the number of commits follows the disk, and the number of sends the
 //! receivers: a place is free again as soon as its send has ended.
 //!
@@ -253,7 +253,8 @@ impl Dispatcher {
         while let Some(delivery) = self.queues.start_next(limits, self.clock.now(), Instant::now()) {
             self.begin_send(delivery);
         }
-        let begins_commit = self.results.is_ready(self.queues.in_flight(), Instant::now()) && self.begin_commit();
+        // Where nothing is leased ahead, the next claim waits for these results.
+        let begins_commit = self.results.is_ready(!self.queues.has_next(), Instant::now()) && self.begin_commit();
         self.begin_claim(begins_commit);
     }
 

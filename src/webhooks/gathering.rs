@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use crate::domain::batch;
 
 /// So many are worth a commit of their own.
-const WORTHWHILE: usize = 64;
-/// How long fewer wait for those of sends in flight.
-const LONGEST_WAIT: Duration = Duration::from_millis(2);
+const WORTHWHILE: usize = 128;
+/// How long fewer wait for more.
+const LONGEST_WAIT: Duration = Duration::from_millis(4);
 
 /// Results that wait to be recorded, oldest first.
 #[derive(Debug)]
@@ -51,10 +51,10 @@ impl<T: Clone> Gathering<T> {
         self.results.drain(..).collect()
     }
 
-    /// Whether they are worth a commit: they are many, the oldest has waited long enough, or nothing in flight can join them.
-    pub(super) fn is_ready(&self, in_flight: usize, now: Instant) -> bool {
+    /// Whether they are worth a commit: they are many, the oldest has waited long enough, or something is held up by them.
+    pub(super) fn is_ready(&self, hold_up: bool, now: Instant) -> bool {
         let has_waited = self.ready_at().is_some_and(|ready| ready <= now);
-        !self.is_empty() && (self.len() >= WORTHWHILE || has_waited || in_flight == 0)
+        !self.is_empty() && (self.len() >= WORTHWHILE || has_waited || hold_up)
     }
 
     /// When the oldest one has waited long enough.
@@ -82,23 +82,23 @@ mod tests {
     }
 
     #[test]
-    fn few_results_wait_for_those_of_sends_in_flight_but_not_for_long() {
+    fn few_results_that_hold_nothing_up_wait_for_more_but_not_for_long() {
         let now = Instant::now();
         let few = gathered(WORTHWHILE - 1, now);
 
-        assert!(!few.is_ready(1, now));
-        assert!(!few.is_ready(1, now + LONGEST_WAIT / 2));
-        assert!(few.is_ready(1, now + LONGEST_WAIT));
+        assert!(!few.is_ready(false, now));
+        assert!(!few.is_ready(false, now + LONGEST_WAIT / 2));
+        assert!(few.is_ready(false, now + LONGEST_WAIT));
         assert_eq!(few.ready_at(), Some(now + LONGEST_WAIT));
     }
 
     #[test]
-    fn many_results_and_the_last_ones_wait_for_nothing() {
+    fn many_results_and_those_that_hold_something_up_wait_for_nothing() {
         let now = Instant::now();
 
-        assert!(gathered(WORTHWHILE, now).is_ready(1, now));
-        assert!(gathered(1, now).is_ready(0, now));
-        assert!(!gathered(0, now).is_ready(0, now), "there is nothing to record");
+        assert!(gathered(WORTHWHILE, now).is_ready(false, now));
+        assert!(gathered(1, now).is_ready(true, now));
+        assert!(!gathered(0, now).is_ready(true, now), "there is nothing to record");
     }
 
     #[test]
