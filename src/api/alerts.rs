@@ -5,7 +5,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 
 use super::access::{Acting, IdempotencyKey, JsonContent, PathId, WholeBody};
-use super::conditional::tagged;
+use super::conditional::{tagged, tagged_by};
 use super::list_budget::{add, missing_filter, within};
 use super::problem::{Code, Problem, json};
 use super::state::Api;
@@ -18,7 +18,8 @@ pub(super) async fn list(State(api): State<Api>, acting: Acting, RawQuery(raw): 
     let wanted = query::read(raw.as_deref().unwrap_or_default(), acting.dialect);
     let wanted = wanted.map_err(|errors| Problem::of_fields(Code::InvalidQuery, errors))?;
     let page = within(api.list_timeout, &add(missing_filter(&wanted.filter)), acting.alerts.list_shared(&wanted)).await?;
-    Ok(tagged(&headers, write::page(&page, acting.dialect, api.engine.clock().now())))
+    let (dialect, now) = (acting.dialect, api.engine.clock().now());
+    Ok(tagged_by(&headers, write::page_digest(&page, dialect, now), || write::page(&page, dialect, now)))
 }
 
 /// GET /api/v1/alerts/:id
@@ -29,7 +30,8 @@ pub(super) async fn get(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let alert = acting.alerts.get_shared(id).await?;
-    Ok(tagged(&headers, write::alert(&alert, acting.dialect, api.engine.clock().now())))
+    let (dialect, now) = (acting.dialect, api.engine.clock().now());
+    Ok(tagged_by(&headers, write::alert_digest(&alert, dialect, now), || write::alert(&alert, dialect, now)))
 }
 
 /// GET /api/v1/alerts/:id/outcome

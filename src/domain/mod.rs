@@ -80,7 +80,7 @@ pub use quiet_hours::QuietHours;
 pub use resolution::{Dialect, FieldError, Resolution, ResolutionParts, Verdict, decide};
 pub use retention::{CutOffs, Pruned, RetentionPolicy};
 pub use secret::Secret;
-pub use shared_alert::SharedAlert;
+pub use shared_alert::{SharedAlert, Written};
 pub use stats::{AtRisk, Count};
 pub use time::Timestamp;
 pub use webhook::auth::EndpointAuth;

@@ -13,7 +13,13 @@ pub struct SharedAlert(Arc<Shared>);
 struct Shared {
     alert: Alert,
     /// What was written of it, by dialect.
-    written: [OnceLock<Box<[u8]>>; Dialect::ALL.len()],
+    written: [OnceLock<Written>; Dialect::ALL.len()],
+}
+
+/// What was written of an alert, and a digest of it.
+pub struct Written {
+    pub bytes: Box<[u8]>,
+    pub digest: [u8; 32],
 }
 
 impl SharedAlert {
@@ -23,7 +29,7 @@ impl SharedAlert {
     }
 
     /// What is written of the alert in a dialect, whatever the time: written where it was not yet.
-    pub fn written(&self, dialect: Dialect, write: impl FnOnce(&Alert) -> Box<[u8]>) -> &[u8] {
+    pub fn written(&self, dialect: Dialect, write: impl FnOnce(&Alert) -> Written) -> &Written {
         self.0.written[dialect as usize].get_or_init(|| write(&self.0.alert))
     }
 }

@@ -2,12 +2,13 @@
 
 use chrono::{Datelike, Timelike};
 use serde::ser::{Serialize, SerializeSeq, SerializeStruct, Serializer};
+use sha2::{Digest, Sha256};
 
 use super::Dialect;
 use crate::domain::event::RenderEvent;
 use crate::domain::field::{Field, Kind};
 use crate::domain::time::to_iso;
-use crate::domain::{Alert, Amount, EventKind, Outcome, Page, SharedAlert, Timestamp};
+use crate::domain::{Alert, Amount, EventKind, Outcome, Page, SharedAlert, Timestamp, Written};
 
 /// What an alert in a page can be: one's own, or one that is shared, with what was written of it before.
 pub trait WriteAlert {
@@ -23,18 +24,22 @@ impl WriteAlert for Alert {
 
 impl WriteAlert for SharedAlert {
     fn write(&self, dialect: Dialect, now: Timestamp, into: &mut Vec<u8>) {
-        into.extend_from_slice(self.written(dialect, |alert| until_hours_left(alert, dialect)));
+        into.extend_from_slice(&written(self, dialect).bytes);
         append(into, &self.hours_left(now));
         into.push(b'}');
     }
 }
 
 /// An alert up to the value of its last member, the only one that depends on the time.
-fn until_hours_left(alert: &Alert, dialect: Dialect) -> Box<[u8]> {
-    let mut written = Vec::with_capacity(2_048);
-    alert.write(dialect, Timestamp::default(), &mut written);
-    let end = written.iter().rposition(|byte| *byte == b':').map_or(0, |colon| colon + 1);
-    written[..end].into()
+fn written(alert: &SharedAlert, dialect: Dialect) -> &Written {
+    alert.written(dialect, |alert| {
+        let mut written = Vec::with_capacity(2_048);
+        alert.write(dialect, Timestamp::default(), &mut written);
+        let end = written.iter().rposition(|byte| *byte == b':').map_or(0, |colon| colon + 1);
+        written.truncate(end);
+        let digest = Sha256::digest(&written).into();
+        Written { bytes: written.into(), digest }
+    })
 }
 
 /// One alert with its outcome (interface, Alert): every field present, nullable ones null. `now` is what `hoursLeft` counts from.
@@ -64,10 +69,35 @@ pub fn page(page: &Page<impl WriteAlert>, dialect: Dialect, now: Timestamp) -> V
         }
         alert.write(dialect, now, &mut written);
     }
-    let Page { total, page: number, size, .. } = page;
-    let end = format!(r#"],"total":{total},"totalPages":{},"page":{number},"size":{size}}}"#, page.total_pages());
-    written.extend_from_slice(end.as_bytes());
+    written.extend_from_slice(page_end(page).as_bytes());
     written
+}
+
+fn page_end<T>(page: &Page<T>) -> String {
+    let Page { total, page: number, size, .. } = page;
+    format!(r#"],"total":{total},"totalPages":{},"page":{number},"size":{size}}}"#, page.total_pages())
+}
+
+/// A digest of what [`alert`] writes: equal where every byte is, and different where one is not.
+pub fn alert_digest(alert: &SharedAlert, dialect: Dialect, now: Timestamp) -> [u8; 32] {
+    let mut digest = Sha256::new();
+    add(&mut digest, alert, dialect, now);
+    digest.finalize().into()
+}
+
+/// The same of what [`page`] writes. What was written before is not gone through again: its own digest stands for it.
+pub fn page_digest(page: &Page<SharedAlert>, dialect: Dialect, now: Timestamp) -> [u8; 32] {
+    let mut digest = Sha256::new();
+    for alert in &page.data {
+        add(&mut digest, alert, dialect, now);
+    }
+    digest.update(page_end(page));
+    digest.finalize().into()
+}
+
+fn add(digest: &mut Sha256, alert: &SharedAlert, dialect: Dialect, now: Timestamp) {
+    digest.update(written(alert, dialect).digest);
+    digest.update(alert.hours_left(now).to_be_bytes());
 }
 
 /// What a search over all fields found, best first, in the current dialect.
@@ -327,6 +357,46 @@ mod tests {
                     (&7.into(), &3.into(), &2.into(), &3.into())
                 );
             }
+        }
+    }
+
+    #[test]
+    fn digests_are_equal_exactly_where_what_is_written_is() {
+        let deadline = from_iso("2026-01-02T00:00:00Z").unwrap();
+        let of = |comments: &str| {
+            let own = Alert { deadline: Deadline::At(deadline), merchant_name: comments.to_owned(), ..Alert::sample() };
+            SharedAlert::from(own)
+        };
+        let page = |names: &[&str], total, number| Page {
+            data: names.iter().copied().map(of).collect(),
+            total,
+            counted: true,
+            page: number,
+            size: 3,
+        };
+        let pages = [
+            page(&["a", "b"], 7, 0),
+            page(&["a", "b"], 7, 0),
+            page(&["b", "a"], 7, 0),
+            page(&["a"], 7, 0),
+            page(&["a", "b"], 8, 0),
+            page(&["a", "b"], 7, 1),
+            page(&[], 7, 0),
+        ];
+
+        let told = |page: &Page<SharedAlert>| {
+            [30, 31, 100].into_iter().flat_map(|hours| {
+                let now = deadline - Duration::hours(hours);
+                Dialect::ALL.map(|dialect| {
+                    let one = page.data.first().map(|first| (alert(first, dialect, now), alert_digest(first, dialect, now)));
+                    [Some((super::page(page, dialect, now), page_digest(page, dialect, now))), one]
+                })
+            })
+        };
+        let told: Vec<_> = pages.iter().flat_map(told).flatten().flatten().collect();
+
+        for ((bytes, digest), (others_bytes, others_digest)) in told.iter().flat_map(|one| told.iter().map(move |other| (one, other))) {
+            assert_eq!(digest == others_digest, bytes == others_bytes);
         }
     }
 
