@@ -38,7 +38,7 @@ impl AccessStore for SqliteStore {
 
     async fn credential(&self, id: &str) -> StoreResult<Option<CredentialRecord>> {
         let id = id.to_owned();
-        self.read_row(move |conn| find(conn, &id)).await
+        self.read_at_once(move |reader| find(&reader.conn, &id)).await
     }
 
     async fn revoke_credential(&self, organization: OrganizationId, id: &str, now: Timestamp) -> StoreResult<Option<Revoked>> {

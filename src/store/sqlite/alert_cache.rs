@@ -1,4 +1,5 @@
-//! A cache of the alerts that were read last, by the key of their row: an entry holds while its row carries the number of the same commit.
+//! A cache of the alerts that were read last, by the key of their row: an entry holds while its row carries the number of the same commit,
+//! and is not asked for that as long as there is no newer commit at all.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
@@ -24,6 +25,8 @@ pub(super) struct AlertCache(Arc<Mutex<LruCache<i64, Entry>>>);
 struct Entry {
     /// The commit that changed the row last. Every commit that changes an alert or its outcome writes its own number there.
     changed: i64,
+    /// The newest commit of a snapshot in which the row carried that number.
+    seen: i64,
     alert: SharedAlert,
 }
 
@@ -33,17 +36,28 @@ impl AlertCache {
         Self(Arc::new(Mutex::new(LruCache::new(MOST))))
     }
 
-    /// The alert of a row as it is in the snapshot that the connection reads from.
-    pub(super) fn alert(&self, conn: &Connection, dictionary: &mut Dictionary, key: i64) -> StoreResult<SharedAlert> {
+    /// The alert of a row as it is in the snapshot that the connection reads from, in which `newest` is the newest commit.
+    pub(super) fn alert(&self, conn: &Connection, dictionary: &mut Dictionary, key: i64, newest: i64) -> StoreResult<SharedAlert> {
+        if let Some(alert) = self.kept(key, |entry| entry.seen == newest, newest) {
+            debug_assert_eq!(*alert, read_by_key(conn, dictionary, key)?, "changed without a newer commit");
+            return Ok(alert);
+        }
         let changed = conn.first("SELECT changed FROM alert WHERE key = ?1", [key], cell)?;
         let changed = changed.ok_or_else(|| StoreError::Corrupt(format!("no alert in row {key}")))?;
-        let kept = locked(&self.0).get(&key).filter(|entry| entry.changed == changed).cloned();
-        if let Some(entry) = kept {
-            debug_assert_eq!(*entry.alert, read_by_key(conn, dictionary, key)?, "changed without the number of its commit");
-            return Ok(entry.alert);
+        if let Some(alert) = self.kept(key, |entry| entry.changed == changed, newest) {
+            debug_assert_eq!(*alert, read_by_key(conn, dictionary, key)?, "changed without the number of its commit");
+            return Ok(alert);
         }
         let alert = SharedAlert::from(read_by_key(conn, dictionary, key)?);
-        locked(&self.0).put(key, Entry { changed, alert: alert.clone() });
+        locked(&self.0).put(key, Entry { changed, seen: newest, alert: alert.clone() });
         Ok(alert)
+    }
+
+    /// What is kept of a row, where it holds in the snapshot of this newest commit.
+    fn kept(&self, key: i64, holds: impl FnOnce(&Entry) -> bool, newest: i64) -> Option<SharedAlert> {
+        let mut kept = locked(&self.0);
+        let entry = kept.get_mut(&key).filter(|entry| holds(entry))?;
+        entry.seen = newest;
+        Some(entry.alert.clone())
     }
 }

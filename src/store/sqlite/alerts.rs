@@ -22,7 +22,9 @@ use crate::store::{AlertStore, StoreResult};
 impl AlertStore for SqliteStore {
     async fn list_alerts(&self, organization: OrganizationId, query: &AlertQuery, now: Timestamp) -> StoreResult<Page<SharedAlert>> {
         let query = query.clone();
-        self.read_list(organization, move |reader| list::list(reader, organization, &query, now)).await
+        let is_cheap = list::is_told_by_counts(&query.filter);
+        let read = move |reader: &mut Reader| list::list(reader, organization, &query, now);
+        if is_cheap { self.read_list_at_once(organization, read).await } else { self.read_list(organization, read).await }
     }
 
     async fn find(&self, organization: OrganizationId, query: &FindQuery, size: u32) -> StoreResult<Vec<Alert>> {
@@ -31,8 +33,8 @@ impl AlertStore for SqliteStore {
     }
 
     async fn get_alert(&self, organization: OrganizationId, id: AlertId) -> StoreResult<Option<SharedAlert>> {
-        self.read(move |reader| {
-            let Some(organization) = organization_key(&reader.conn, organization)? else { return Ok(None) };
+        self.read_at_once(move |reader| {
+            let Some(organization) = reader.organization(organization)? else { return Ok(None) };
             let key = reader.conn.first("SELECT key FROM alert WHERE organization = ?1 AND id = ?2", (organization, id), cell)?;
             key.map(|key| reader.alert(key)).transpose()
         })

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use rusqlite::{Connection, ErrorCode};
 use tokio_util::sync::CancellationToken;
@@ -13,24 +14,41 @@ use crate::store::StoreResult;
 const STEPS: u32 = 500_000;
 /// How far one goes that can be done in another way as well.
 const FEW_STEPS: u32 = 150_000;
-const STEPS_BETWEEN_CHECKS: u32 = 1_000;
+const STEPS_BETWEEN_CHECKS: u32 = 500;
+
+/// When everything that runs is over.
+#[derive(Debug, Clone)]
+pub(super) enum End {
+    /// Once nobody waits for what is read.
+    Abandoned(CancellationToken),
+    /// From this moment on.
+    At(Instant),
+}
+
+impl End {
+    fn has_come(&self) -> bool {
+        match self {
+            Self::Abandoned(abandoned) => abandoned.is_cancelled(),
+            Self::At(moment) => Instant::now() >= *moment,
+        }
+    }
+}
 
 /// The budget of one connection.
 #[derive(Debug, Clone)]
 pub(super) struct Budget {
     /// How many more checks there are; 0 while nothing is limited.
     checks: Arc<AtomicU32>,
-    /// Cancelled once nobody waits for what is read.
-    abandoned: Arc<Mutex<Option<CancellationToken>>>,
+    end: Arc<Mutex<Option<End>>>,
 }
 
 impl Budget {
     /// Watches over a connection.
     pub(super) fn of(conn: &mut Connection) -> rusqlite::Result<Self> {
-        let budget = Self { checks: Arc::default(), abandoned: Arc::default() };
+        let budget = Self { checks: Arc::default(), end: Arc::default() };
         let watched = budget.clone();
         let look = move || match watched.checks.load(Ordering::Relaxed) {
-            _ if watched.is_abandoned() => true,
+            _ if watched.is_over() => true,
             0 => false,
             left => {
                 watched.checks.store(left - 1, Ordering::Relaxed);
@@ -41,13 +59,13 @@ impl Budget {
         Ok(budget)
     }
 
-    /// Interrupts whatever runs once this is cancelled, or nothing any more.
-    pub(super) fn watch(&self, abandoned: Option<CancellationToken>) {
-        *locked(&self.abandoned) = abandoned;
+    /// Interrupts whatever runs once the end has come, or nothing any more.
+    pub(super) fn watch(&self, end: Option<End>) {
+        *locked(&self.end) = end;
     }
 
-    fn is_abandoned(&self) -> bool {
-        locked(&self.abandoned).as_ref().is_some_and(CancellationToken::is_cancelled)
+    fn is_over(&self) -> bool {
+        locked(&self.end).as_ref().is_some_and(End::has_come)
     }
 
     /// Runs a statement under the budget; `None` when it did not come to its end within it.
@@ -66,7 +84,7 @@ impl Budget {
         self.checks.store(0, Ordering::Relaxed);
         match result {
             Ok(value) => Ok(Some(value)),
-            Err(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) && !self.is_abandoned() => Ok(None),
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) && !self.is_over() => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
@@ -102,7 +120,7 @@ mod tests {
         let abandoned = CancellationToken::new();
         abandoned.cancel();
 
-        budget.watch(Some(abandoned));
+        budget.watch(Some(End::Abandoned(abandoned)));
 
         assert_eq!(run().unwrap_err().sqlite_error_code(), Some(ErrorCode::OperationInterrupted));
         assert!(budget.run(run).is_err());

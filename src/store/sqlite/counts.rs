@@ -7,7 +7,6 @@ use std::ops::Range;
 
 use rusqlite::{Connection, params};
 
-use super::statements::{Statements as _, cell};
 use crate::domain::time::Timestamp;
 use crate::store::{StoreError, StoreResult};
 
@@ -189,9 +188,8 @@ pub(super) struct CountCache {
 }
 
 impl CountCache {
-    /// Brings the memory of an organization up to the snapshot that the connection reads from.
-    pub(super) fn refresh(&mut self, conn: &Connection, organization: i64) -> StoreResult<()> {
-        let newest: i64 = conn.one("SELECT number FROM change_number", [], cell)?;
+    /// Brings the memory of an organization up to the snapshot that the connection reads from, in which `newest` is the newest commit.
+    pub(super) fn refresh(&mut self, conn: &Connection, organization: i64, newest: i64) -> StoreResult<()> {
         self.last = organization;
         let counts = self.organizations.entry(organization).or_default();
         if counts.change == Some(newest) {
@@ -338,6 +336,11 @@ mod tests {
         conn.execute("UPDATE change_number SET number = ?1", [change]).unwrap();
     }
 
+    fn refresh(cache: &mut CountCache, conn: &Connection, organization: i64) {
+        let newest = conn.query_row("SELECT number FROM change_number", [], |row| row.get(0)).unwrap();
+        cache.refresh(conn, organization, newest).unwrap();
+    }
+
     fn cells(cache: &CountCache) -> usize {
         cache.organizations.values().map(|counts| counts.cells.len()).sum()
     }
@@ -351,7 +354,7 @@ mod tests {
 
         let mut seen = Vec::new();
         for organization in [1, 2, 1] {
-            cache.refresh(&conn, organization).unwrap();
+            refresh(&mut cache, &conn, organization);
             let all = cache.all(organization);
             cache.forget_excess();
             seen.push((all, cells(&cache)));
@@ -366,15 +369,15 @@ mod tests {
         kinds(&conn, 1, 3, 1);
         kinds(&conn, 2, 5, 2);
         let mut cache = CountCache::default();
-        cache.refresh(&conn, 1).unwrap();
+        refresh(&mut cache, &conn, 1);
         let before = cells(&cache);
-        cache.refresh(&conn, 2).unwrap();
+        refresh(&mut cache, &conn, 2);
 
         conn.execute_batch(
             "UPDATE alert_count SET alerts = 4, changed = 3 WHERE organization = 1 AND type = 2; UPDATE change_number SET number = 3",
         )
         .unwrap();
-        cache.refresh(&conn, 1).unwrap();
+        refresh(&mut cache, &conn, 1);
 
         assert_eq!((before, cache.occurring(1, |cell| cell.alert_type), cache.all(1), cache.all(2)), (3, vec![1, 2, 3], 6, 5));
     }

@@ -11,7 +11,7 @@ use super::find_index::unindexed;
 use super::interned::Dictionary;
 use super::marks::Marks;
 use super::readers::Reader;
-use super::rows::{organization_key, read_by_key, read_searched};
+use super::rows::{read_by_key, read_searched};
 use super::sql::{Sql, phrase};
 use super::statements::{Statements as _, cell};
 use crate::domain::find::among;
@@ -58,7 +58,7 @@ fn find_within(
     query: &FindQuery,
     size: usize,
 ) -> StoreResult<Vec<Alert>> {
-    let Some(organization) = organization_key(&reader.conn, organization)? else { return Ok(Vec::new()) };
+    let Some(organization) = reader.organization(organization)? else { return Ok(Vec::new()) };
     if let Some(asked) = rarest_trigrams(&reader.conn, &find_patterns(query, MatchGrade::Inside))?
         && let Some(few) = few_candidates(&reader.conn, &asked.expression, bounds.candidates)?
     {
@@ -72,7 +72,7 @@ fn find_within(
         }
         return Ok(among(query, &alerts, size).into_iter().cloned().collect());
     }
-    reader.counts.refresh(&reader.conn, organization)?;
+    reader.refresh_counts(organization)?;
     let own = usize::try_from(reader.counts.all(organization)).unwrap_or(usize::MAX);
     let mut found = Vec::new();
     for grade in MatchGrade::ALL {

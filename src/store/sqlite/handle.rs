@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use rusqlite::Connection;
 use tokio::sync::watch::Sender;
 
 use super::checkpoint::Checkpointer;
@@ -51,12 +50,12 @@ impl SqliteStore {
         self.threads.close();
     }
 
-    /// Reads one row by one statement, at once where that can be.
-    pub(super) async fn read_row<T: Send + 'static>(
+    /// Reads what is found by its key and is little, at once where that can be.
+    pub(super) async fn read_at_once<T: Send + 'static>(
         &self,
-        work: impl Fn(&Connection) -> StoreResult<T> + Send + 'static,
+        work: impl Fn(&mut Reader) -> StoreResult<T> + Send + 'static,
     ) -> StoreResult<T> {
-        self.threads.readers.read_row(work).await
+        self.threads.readers.read_at_once(work).await
     }
 
     /// Reads what is found by its key, all from one state of the database. It waits behind no list.
@@ -74,6 +73,15 @@ impl SqliteStore {
         work: impl FnOnce(&mut Reader) -> StoreResult<T> + Send + 'static,
     ) -> StoreResult<T> {
         self.threads.readers.read_list(owner.into(), work).await
+    }
+
+    /// Reads a list that mostly has little to look at, at once where that can be, else as [`SqliteStore::read_list`].
+    pub(super) async fn read_list_at_once<T: Send + 'static>(
+        &self,
+        owner: impl Into<ListOwner>,
+        work: impl Fn(&mut Reader) -> StoreResult<T> + Send + 'static,
+    ) -> StoreResult<T> {
+        self.threads.readers.read_list_at_once(owner.into(), work).await
     }
 
     /// Does a unit of work, which is told whom the audit log puts it down to, and answers once it is durable.

@@ -9,7 +9,6 @@ use super::counts::{Cell, DAY_MICROS, NO_DAY, NO_OUTCOME};
 use super::interned::Dictionary;
 use super::query::Wanted;
 use super::readers::Reader;
-use super::rows::organization_key;
 use super::selection::{BY_DEADLINE, BY_TIME, from_alerts, from_own_index, rows_index};
 use super::sql::Sql;
 use super::statements::{Statements as _, cell, micros, moment};
@@ -21,8 +20,8 @@ use crate::store::StoreResult;
 /// Statistics of the alerts within a filter, and what monitoring programmes may count of all.
 pub(super) fn insights(reader: &mut Reader, organization: OrganizationId, filter: &AlertFilter, now: Timestamp) -> StoreResult<Insights> {
     let mut found = InsightsBuilder::at(now);
-    let Some(organization) = organization_key(&reader.conn, organization)? else { return Ok(found.finish()) };
-    reader.counts.refresh(&reader.conn, organization)?;
+    let Some(organization) = reader.organization(organization)? else { return Ok(found.finish()) };
+    reader.refresh_counts(organization)?;
     let wanted = Wanted::new(&reader.conn, &mut reader.dictionary, organization, filter, now)?;
     if !wanted.is_impossible() {
         add_kinds(reader, &wanted, now, &mut found)?;

@@ -18,11 +18,10 @@ use super::intersection::matched;
 use super::marks::{self, Marks, ROW};
 use super::query::{Nulls, SortColumn, Wanted, is_partial, push_direction, push_order, sort_column};
 use super::readers::Reader;
-use super::rows::organization_key;
 use super::selection::{BY_TIME, by_words_index, counted, from_alerts, from_own_index, from_texts, has_one_organization, matching};
 use super::sql::{Sql, keys, push_window};
 use crate::domain::time::Timestamp;
-use crate::domain::{AlertQuery, AlertStatus, OrganizationId, Page, SharedAlert, Sort, SortField, SortOrder};
+use crate::domain::{AlertFilter, AlertQuery, AlertStatus, OrganizationId, Page, SharedAlert, Sort, SortField, SortOrder};
 use crate::store::StoreResult;
 
 /// Up to so many alerts are looked through one by one for a text, where the trigram index finds more than that.
@@ -39,8 +38,8 @@ pub(super) fn list(
     now: Timestamp,
 ) -> StoreResult<Page<SharedAlert>> {
     let mut page = Page { data: Vec::new(), total: 0, counted: true, page: query.page.page, size: query.page.size };
-    let Some(organization) = organization_key(&reader.conn, organization)? else { return Ok(page) };
-    reader.counts.refresh(&reader.conn, organization)?;
+    let Some(organization) = reader.organization(organization)? else { return Ok(page) };
+    reader.refresh_counts(organization)?;
     let mut wanted = Wanted::new(&reader.conn, &mut reader.dictionary, organization, &query.filter, now)?;
     if wanted.is_impossible() {
         return Ok(page);
@@ -63,10 +62,34 @@ pub(super) fn list(
     Ok(page)
 }
 
+/// Whether the counts tell the total of a filter: its statements are short, mostly.
+pub(super) fn is_told_by_counts(filter: &AlertFilter) -> bool {
+    let AlertFilter {
+        start_date: _,
+        end_date: _,
+        transaction_start_date: None,
+        transaction_end_date: None,
+        providers: _,
+        types: _,
+        statuses: _,
+        descriptor: None,
+        outcomes: _,
+        expired: _,
+        expires_in: None,
+        companies,
+        q: None,
+        conditions,
+    } = filter
+    else {
+        return false;
+    };
+    companies.is_empty() && conditions.is_empty()
+}
+
 /// How many alerts the organization has.
 pub(super) fn count_all(reader: &mut Reader, organization: OrganizationId) -> StoreResult<u64> {
-    let Some(organization) = organization_key(&reader.conn, organization)? else { return Ok(0) };
-    reader.counts.refresh(&reader.conn, organization)?;
+    let Some(organization) = reader.organization(organization)? else { return Ok(0) };
+    reader.refresh_counts(organization)?;
     Ok(reader.counts.all(organization))
 }
 

@@ -301,7 +301,6 @@ mod tests {
     use crate::domain::{Alert, AlertId, AlertPatch, AlertType, Currency, Deadline, Provider, SortField};
     use crate::store::sqlite::query::sort_column;
     use crate::store::sqlite::readers::Reader;
-    use crate::store::sqlite::rows::organization_key;
     use crate::store::sqlite::tests::open;
     use crate::store::{AlertStore as _, OrganizationStore as _, StoreResult};
 
@@ -324,8 +323,8 @@ mod tests {
         let organization = store.organizations().await.unwrap()[0].organization.id;
         store.ingest(organization, (1..=60).map(alert).map(AlertPatch::of).collect(), Timestamp::UNIX_EPOCH).await.unwrap();
         let read = store.read_list(organization, move |reader| {
-            let key = organization_key(&reader.conn, organization)?.unwrap();
-            reader.counts.refresh(&reader.conn, key)?;
+            let key = reader.organization(organization)?.unwrap();
+            reader.refresh_counts(key)?;
             work(reader, key)
         });
         read.await.unwrap()

@@ -44,7 +44,6 @@ mod readers;
 mod rekeying;
 mod restore;
 mod retention;
-mod row_reader;
 mod rows;
 mod schema;
 mod selection;

@@ -1,23 +1,29 @@
-//! The reader pool: read-only connections, each on a thread of its own, in two lanes. What is read by its key never waits behind lists,
-//! and lists take turns by organization.
+//! The reader pool: read-only connections in two lanes, each with threads of its own. What is read by its key never waits behind lists, and
+//! lists take turns by organization.
+//!
+//! What takes microseconds is read on the caller's own thread, where nobody waits for his turn and a reader is free: handing it to another
+//! thread and back would take longer than reading it. What turns out to take longer is broken off there, and read by a thread of the lane.
 //!
 //! A read whose caller has left is not begun, and one that runs is interrupted.
 
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::alert_cache::AlertCache;
-use super::budget::Budget;
-use super::connection::{Purpose, open};
+use super::budget::{Budget, End};
+use super::connection::{BUSY_TIMEOUT, Purpose, open};
 use super::counts::CountCache;
 use super::interned::Dictionary;
-use super::row_reader::RowReader;
+use super::rows::organization_key;
+use super::statements::{Statements as _, cell};
 use super::turns::{Bounds, FairQueue};
 use super::worker::{hear, locked};
 use crate::domain::{OrganizationId, SharedAlert};
@@ -35,13 +41,20 @@ const LIST_READERS: usize = 3;
 /// One organization leaves a reader to the others.
 const LIST_BOUNDS: Bounds = Bounds { at_once: LIST_READERS - 1, waiting: 64, waiting_in_all: 256 };
 
+/// How long a read may take on its caller's thread, which others wait for as well.
+const AT_ONCE: Duration = Duration::from_micros(500);
+
 /// One reader: its connection and what it remembers.
 pub(super) struct Reader {
     pub(super) conn: Connection,
     pub(super) budget: Budget,
     pub(super) dictionary: Dictionary,
     pub(super) counts: CountCache,
-    pub(super) alerts: AlertCache,
+    alerts: AlertCache,
+    /// The keys of organizations, which never change.
+    organizations: HashMap<OrganizationId, i64>,
+    /// The newest commit of the snapshot that is read from, once it is known.
+    newest: Option<i64>,
 }
 
 impl Reader {
@@ -50,12 +63,40 @@ impl Reader {
         // A negative size is one in KiB.
         conn.pragma_update(None, "cache_size", -i64::from(cache_kib))?;
         let budget = Budget::of(&mut conn)?;
-        Ok(Self { conn, budget, dictionary: Dictionary::new(), counts: CountCache::default(), alerts })
+        let (dictionary, counts) = (Dictionary::new(), CountCache::default());
+        Ok(Self { conn, budget, dictionary, counts, alerts, organizations: HashMap::new(), newest: None })
     }
 
     /// The alert of a row.
     pub(super) fn alert(&mut self, key: i64) -> StoreResult<SharedAlert> {
-        self.alerts.alert(&self.conn, &mut self.dictionary, key)
+        let newest = self.newest()?;
+        self.alerts.alert(&self.conn, &mut self.dictionary, key, newest)
+    }
+
+    /// The key of an organization.
+    pub(super) fn organization(&mut self, id: OrganizationId) -> StoreResult<Option<i64>> {
+        if let Some(key) = self.organizations.get(&id) {
+            return Ok(Some(*key));
+        }
+        let key = organization_key(&self.conn, id)?;
+        self.organizations.extend(key.map(|key| (id, key)));
+        Ok(key)
+    }
+
+    /// Brings what is remembered of an organization's counts up to the snapshot.
+    pub(super) fn refresh_counts(&mut self, organization: i64) -> StoreResult<()> {
+        let newest = self.newest()?;
+        self.counts.refresh(&self.conn, organization, newest)
+    }
+
+    /// The newest commit of the snapshot.
+    fn newest(&mut self) -> StoreResult<i64> {
+        if let Some(newest) = self.newest {
+            return Ok(newest);
+        }
+        let newest = self.conn.one("SELECT number FROM change_number", [], cell)?;
+        self.newest = Some(newest);
+        Ok(newest)
     }
 }
 
@@ -71,7 +112,6 @@ struct Job {
 
 /// The reader pool.
 pub(super) struct Readers {
-    rows: RowReader,
     keyed: Lane,
     lists: Lane,
 }
@@ -82,18 +122,15 @@ impl Readers {
         let alerts = AlertCache::new();
         let keyed = Lane::start("avert-reader", database, cache_kib, &alerts, KEYED_READERS, KEYED_BOUNDS)?;
         let lists = Lane::start("avert-lists", database, cache_kib, &alerts, LIST_READERS, LIST_BOUNDS)?;
-        Ok(Self { rows: RowReader::open(database)?, keyed, lists })
+        Ok(Self { keyed, lists })
     }
 
-    /// Reads one row by one statement, at once where that can be.
-    pub(super) async fn read_row<T: Send + 'static>(
+    /// Reads what is found by its key and is little, at once where that can be.
+    pub(super) async fn read_at_once<T: Send + 'static>(
         &self,
-        work: impl Fn(&Connection) -> StoreResult<T> + Send + 'static,
+        work: impl Fn(&mut Reader) -> StoreResult<T> + Send + 'static,
     ) -> StoreResult<T> {
-        match self.rows.read(&work) {
-            Some(value) => Ok(value),
-            None => self.keyed.read(None, move |reader| work(&reader.conn)).await,
-        }
+        self.keyed.read_at_once(None, work).await
     }
 
     /// Reads what is found by its key, all from one state of the database.
@@ -113,15 +150,23 @@ impl Readers {
         self.lists.read(owner, work).await
     }
 
+    /// Reads a list that mostly has little to look at, at once where that can be, else as [`Readers::read_list`].
+    pub(super) async fn read_list_at_once<T: Send + 'static>(
+        &self,
+        owner: ListOwner,
+        work: impl Fn(&mut Reader) -> StoreResult<T> + Send + 'static,
+    ) -> StoreResult<T> {
+        self.lists.read_at_once(owner, work).await
+    }
+
     /// Finishes what was asked for and ends the threads.
     pub(super) fn close(&self) {
         self.keyed.close();
         self.lists.close();
-        self.rows.close();
     }
 }
 
-/// Threads that share one queue.
+/// Readers, and threads that read with them, in the order of one queue.
 struct Lane {
     queue: Arc<Queue>,
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -129,12 +174,13 @@ struct Lane {
 
 impl Lane {
     fn start(name: &str, database: &Path, cache_kib: u32, alerts: &AlertCache, readers: usize, bounds: Bounds) -> StoreResult<Self> {
-        let state = QueueState { jobs: FairQueue::new(bounds), closed: false };
+        let free: StoreResult<Vec<_>> = (0..readers).map(|_| Reader::open(database, cache_kib, alerts.clone())).collect();
+        let state = QueueState { jobs: FairQueue::new(bounds), readers, free: free?, closed: false };
         let queue = Arc::new(Queue { state: Mutex::new(state), changed: Condvar::new() });
         let mut threads = Vec::with_capacity(readers);
         for number in 0..readers {
-            let (reader, queue) = (Reader::open(database, cache_kib, alerts.clone())?, Arc::clone(&queue));
-            let thread = std::thread::Builder::new().name(format!("{name}-{number}")).spawn(move || run(reader, &queue));
+            let queue = Arc::clone(&queue);
+            let thread = std::thread::Builder::new().name(format!("{name}-{number}")).spawn(move || run(&queue));
             threads.push(thread.map_err(|error| StoreError::Unavailable(format!("no thread for reading: {error}")))?);
         }
         Ok(Self { queue, threads: Mutex::new(threads) })
@@ -154,12 +200,35 @@ impl Lane {
         hear(told).await
     }
 
+    /// Reads on the caller's own thread, where a reader is free and nobody waits for his turn; on a thread of the lane where it does not come
+    /// to its end there.
+    async fn read_at_once<T: Send + 'static>(
+        &self,
+        owner: ListOwner,
+        work: impl Fn(&mut Reader) -> StoreResult<T> + Send + 'static,
+    ) -> StoreResult<T> {
+        match self.queue.begin(owner).and_then(|reader| self.try_to_read(owner, reader, &work)) {
+            Some(value) => Ok(value),
+            None => self.read(owner, work).await,
+        }
+    }
+
+    fn try_to_read<T>(&self, owner: ListOwner, mut reader: Reader, work: impl Fn(&mut Reader) -> StoreResult<T>) -> Option<T> {
+        reader.budget.watch(Some(End::At(Instant::now() + AT_ONCE)));
+        // No caller's thread waits for another process.
+        let read = reader.conn.busy_timeout(Duration::ZERO).map(|()| attempt(&mut reader, |reader| in_snapshot(reader, work)));
+        let patient = reader.conn.busy_timeout(BUSY_TIMEOUT);
+        self.queue.done(owner, reader);
+        read.and_then(|read| patient.map(|()| read)).ok()??.ok()
+    }
+
     fn close(&self) {
         self.queue.state().closed = true;
         self.queue.changed.notify_all();
         for thread in locked(&self.threads).drain(..) {
             let _ = thread.join();
         }
+        self.queue.close();
     }
 }
 
@@ -170,6 +239,10 @@ struct Queue {
 
 struct QueueState {
     jobs: FairQueue<ListOwner, Job>,
+    /// How many readers there are.
+    readers: usize,
+    /// Those that nobody reads with. The one that read last is taken first: it remembers most.
+    free: Vec<Reader>,
     closed: bool,
 }
 
@@ -190,12 +263,24 @@ impl Queue {
         Ok(())
     }
 
-    /// Waits for the next read; nothing once the lane is closed and all is read.
-    fn next(&self) -> Option<(ListOwner, Job)> {
+    /// A reader for a read that waits for nobody; nothing where it has to wait.
+    fn begin(&self, owner: ListOwner) -> Option<Reader> {
+        let mut state = self.state();
+        if state.closed || state.free.is_empty() || !state.jobs.begin(owner) {
+            return None;
+        }
+        state.free.pop()
+    }
+
+    /// Waits for the next read and a reader for it; nothing once the lane is closed and all is read.
+    fn next(&self) -> Option<(ListOwner, Job, Reader)> {
         let mut state = self.state();
         loop {
-            if let Some(next) = state.jobs.pop() {
-                return Some(next);
+            if !state.free.is_empty()
+                && let Some((owner, job)) = state.jobs.pop()
+                && let Some(reader) = state.free.pop()
+            {
+                return Some((owner, job, reader));
             }
             if state.closed && state.jobs.is_empty() {
                 return None;
@@ -204,9 +289,11 @@ impl Queue {
         }
     }
 
-    fn done(&self, owner: ListOwner) {
+    /// Takes the reader back from a read that is over.
+    fn done(&self, owner: ListOwner, reader: Reader) {
         let mut state = self.state();
         state.jobs.done(owner);
+        state.free.push(reader);
         let idle = state.jobs.is_empty() && !state.closed;
         drop(state);
         // The owner may have its next turn now, and at the end everybody has to see that nothing is left.
@@ -214,28 +301,45 @@ impl Queue {
             self.changed.notify_all();
         }
     }
-}
 
-fn run(mut reader: Reader, queue: &Queue) {
-    while let Some((owner, Job { abandoned, work })) = queue.next() {
-        if !abandoned.is_cancelled() {
-            reader.budget.watch(Some(abandoned));
-            let done = catch_unwind(AssertUnwindSafe(|| work(&mut reader)));
-            reader.budget.watch(None);
-            reader.counts.forget_excess();
-            if done.is_err()
-                && !reader.conn.is_autocommit()
-                // The panic hook has reported it; dropping the job has told the caller.
-                && let Err(error) = reader.conn.execute_batch("ROLLBACK")
-            {
-                tracing::error!(%error, "a read could not be ended");
-            }
+    /// Closes the connections, once none of them is read with.
+    fn close(&self) {
+        let mut state = self.state();
+        while state.free.len() < state.readers {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        queue.done(owner);
+        state.readers = 0;
+        state.free.clear();
     }
 }
 
+fn run(queue: &Queue) {
+    while let Some((owner, Job { abandoned, work }, mut reader)) = queue.next() {
+        if !abandoned.is_cancelled() {
+            reader.budget.watch(Some(End::Abandoned(abandoned)));
+            // The panic hook reports a panic; dropping the job tells the caller.
+            attempt(&mut reader, work);
+        }
+        queue.done(owner, reader);
+    }
+}
+
+/// Reads, and leaves the reader as the next one wants it; nothing where the work panics.
+fn attempt<T>(reader: &mut Reader, work: impl FnOnce(&mut Reader) -> T) -> Option<T> {
+    let done = catch_unwind(AssertUnwindSafe(|| work(reader))).ok();
+    reader.budget.watch(None);
+    reader.counts.forget_excess();
+    if done.is_none()
+        && !reader.conn.is_autocommit()
+        && let Err(error) = reader.conn.execute_batch("ROLLBACK")
+    {
+        tracing::error!(%error, "a read could not be ended");
+    }
+    done
+}
+
 fn in_snapshot<T>(reader: &mut Reader, work: impl FnOnce(&mut Reader) -> StoreResult<T>) -> StoreResult<T> {
+    reader.newest = None;
     reader.conn.prepare_cached("BEGIN")?.execute([])?;
     let result = work(reader);
     // The end of a read is never interrupted.

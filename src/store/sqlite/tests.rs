@@ -406,7 +406,7 @@ async fn a_credential_is_found_while_another_thread_reads_one_and_not_once_the_s
     let (go, wait) = mpsc::channel::<()>();
     let held = Arc::clone(&store);
     let holder = std::thread::spawn(move || {
-        futures::executor::block_on(held.read_row(move |_| {
+        futures::executor::block_on(held.read_at_once(move |_| {
             begin.send(()).unwrap();
             wait.recv().unwrap();
             Ok(())

@@ -69,7 +69,18 @@ impl<Whose: Copy + Eq + Hash, Work> FairQueue<Whose, Work> {
         Some((whose, work))
     }
 
-    /// Work that was popped is done.
+    /// Begins work that did not wait, where nobody's turn comes before it and whose it is has not yet his share at work.
+    /// [`FairQueue::done`] has to follow.
+    pub(super) fn begin(&mut self, whose: Whose) -> bool {
+        let running = |whose| self.shares.get(whose).map_or(0, |share: &Share<Work>| share.running);
+        if running(&whose) >= self.bounds.at_once || self.turns.iter().any(|waiting| running(waiting) < self.bounds.at_once) {
+            return false;
+        }
+        self.shares.entry(whose).or_insert_with(|| Share { waiting: VecDeque::new(), running: 0 }).running += 1;
+        true
+    }
+
+    /// Work that was popped or begun is done.
     pub(super) fn done(&mut self, whose: Whose) {
         if let Some(share) = self.shares.get_mut(&whose) {
             share.running = share.running.saturating_sub(1);
@@ -122,6 +133,23 @@ mod tests {
 
         assert_eq!((first, anothers), (vec![('a', 1), ('a', 2)], vec![('b', 5)]));
         assert_eq!(popped(&mut queue), [('a', 3)]);
+    }
+
+    #[test]
+    fn what_did_not_wait_begins_where_nobody_waits_for_a_turn_that_he_can_have() {
+        let mut queue = queue(2, 9, 99);
+        let at_first = [queue.begin('a'), queue.begin('a'), queue.begin('a')];
+        queue.push('a', 1).unwrap();
+        let beside_who_has_his_share = queue.begin('b');
+        queue.push('c', 2).unwrap();
+        let before_another = queue.begin('b');
+        let turns = popped(&mut queue);
+        queue.done('a');
+        let before_himself = queue.begin('a');
+
+        assert_eq!((at_first, beside_who_has_his_share, before_another), ([true, true, false], true, false));
+        assert_eq!((turns, before_himself), (vec![('c', 2)], false));
+        assert_eq!(queue.pop(), Some(('a', 1)));
     }
 
     #[test]
