@@ -384,16 +384,14 @@ mod tests {
             page(&[], 7, 0),
         ];
 
-        let told = |page: &Page<SharedAlert>| {
-            [30, 31, 100].into_iter().flat_map(|hours| {
-                let now = deadline - Duration::hours(hours);
-                Dialect::ALL.map(|dialect| {
-                    let one = page.data.first().map(|first| (alert(first, dialect, now), alert_digest(first, dialect, now)));
-                    [Some((super::page(page, dialect, now), page_digest(page, dialect, now))), one]
-                })
-            })
-        };
-        let told: Vec<_> = pages.iter().flat_map(told).flatten().flatten().collect();
+        let mut told = Vec::new();
+        for (page, hours) in pages.iter().flat_map(|page| [30, 31, 100].map(|hours| (page, hours))) {
+            let now = deadline - Duration::hours(hours);
+            for dialect in Dialect::ALL {
+                told.push((super::page(page, dialect, now), page_digest(page, dialect, now)));
+                told.extend(page.data.first().map(|first| (alert(first, dialect, now), alert_digest(first, dialect, now))));
+            }
+        }
 
         for ((bytes, digest), (others_bytes, others_digest)) in told.iter().flat_map(|one| told.iter().map(move |other| (one, other))) {
             assert_eq!(digest == others_digest, bytes == others_bytes);
