@@ -424,6 +424,54 @@ async fn a_credential_is_found_while_another_thread_reads_one_and_not_once_the_s
     assert!(closed.is_err(), "{closed:?}");
 }
 
+/// What a read says of the thread that it is done on.
+fn thread(_: &mut Reader) -> StoreResult<std::thread::ThreadId> {
+    Ok(std::thread::current().id())
+}
+
+#[tokio::test]
+async fn a_short_read_is_done_on_its_callers_thread_where_a_reader_is_free() {
+    let (_directory, store) = open();
+    let (own, organization) = (std::thread::current().id(), organization(&store).await);
+
+    let keyed = store.read_at_once(thread).await;
+    let listed = store.read_list_at_once(organization, thread).await;
+    let _held = hold_lists(&store, Some(organization), 2).await;
+    let mut waiting = Box::pin(store.read_list_at_once(organization, thread));
+
+    assert_eq!((keyed, listed), (Ok(own), Ok(own)));
+    assert!(futures::poll!(&mut waiting).is_pending(), "its organization has all readers that it may");
+}
+
+#[tokio::test]
+async fn a_read_that_turns_out_to_be_long_is_done_again_on_another_thread() {
+    let (_directory, store) = open();
+    let (own, organization) = (std::thread::current().id(), organization(&store).await);
+    let long = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000000) SELECT count(*) FROM n";
+    let (begin, began) = mpsc::channel();
+    let work = move |reader: &mut Reader| {
+        begin.send(std::thread::current().id()).unwrap();
+        Ok(reader.conn.query_row(long, [], |row| row.get::<_, i64>(0))?)
+    };
+
+    let read = in_time(store.read_list_at_once(organization, work)).await;
+
+    let threads: Vec<_> = began.iter().collect();
+    assert_eq!((read, threads.len(), threads[0]), (Ok(2_000_000), 2, own));
+    assert_ne!(threads[1], own);
+}
+
+#[tokio::test]
+async fn a_read_that_panics_on_its_callers_thread_is_told_and_leaves_the_reader_to_others() {
+    let (_directory, store) = open();
+    let organization = organization(&store).await;
+
+    let panicked = in_time(store.read_list_at_once::<()>(organization, |_| panic!("boom"))).await;
+
+    assert!(matches!(panicked, Err(StoreError::Unavailable(_))), "{panicked:?}");
+    assert_eq!(in_time(store.list_alerts(organization, &AlertQuery::default(), noon())).await.unwrap().total, 0);
+}
+
 #[tokio::test]
 async fn alerts_are_taken_in_by_small_commits_while_another_process_may_wait_to_write() {
     let (directory, store) = open();
