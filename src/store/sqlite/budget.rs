@@ -14,6 +14,8 @@ use crate::store::StoreResult;
 const STEPS: u32 = 500_000;
 /// How far one goes that can be done in another way as well.
 const FEW_STEPS: u32 = 150_000;
+/// How far one goes where another way is short.
+const FEWEST_STEPS: u32 = 15_000;
 const STEPS_BETWEEN_CHECKS: u32 = 500;
 
 /// When everything that runs is over.
@@ -64,6 +66,11 @@ impl Budget {
         *locked(&self.end) = end;
     }
 
+    /// Whether there is a moment at which everything is over.
+    pub(super) fn is_hurried(&self) -> bool {
+        matches!(*locked(&self.end), Some(End::At(_)))
+    }
+
     fn is_over(&self) -> bool {
         locked(&self.end).as_ref().is_some_and(End::has_come)
     }
@@ -76,6 +83,11 @@ impl Budget {
     /// Runs a statement under a smaller budget, because there is another way.
     pub(super) fn run_shortly<T>(&self, statement: impl FnOnce() -> rusqlite::Result<T>) -> StoreResult<Option<T>> {
         self.run_within(FEW_STEPS, statement)
+    }
+
+    /// Runs a statement under the smallest budget, because there is another way that is not much longer.
+    pub(super) fn run_briefly<T>(&self, statement: impl FnOnce() -> rusqlite::Result<T>) -> StoreResult<Option<T>> {
+        self.run_within(FEWEST_STEPS, statement)
     }
 
     fn run_within<T>(&self, steps: u32, statement: impl FnOnce() -> rusqlite::Result<T>) -> StoreResult<Option<T>> {

@@ -56,22 +56,20 @@ impl CountChanges {
         *self.0.entry(key).or_default() += 1;
     }
 
-    /// An alert moved from one cell to another.
+    /// An alert was changed, and moved from one cell to another or stayed where it was.
     pub(super) fn shift(&mut self, from: CountKey, to: CountKey) {
-        if from != to {
-            *self.0.entry(from).or_default() -= 1;
-            *self.0.entry(to).or_default() += 1;
-        }
+        *self.0.entry(from).or_default() -= 1;
+        *self.0.entry(to).or_default() += 1;
     }
 
-    /// Writes the changes.
+    /// Writes the changes. Counts that stay as they are carry the number of the commit too: something about their alerts has changed.
     pub(super) fn write(self, conn: &Connection, change: i64) -> StoreResult<()> {
         let mut update = conn.prepare_cached(
             "UPDATE alert_count SET alerts = alerts + ?8, changed = ?9
              WHERE organization = ?1 AND day = ?2 AND provider = ?3 AND type = ?4 AND status = ?5 AND outcome = ?6 AND expired = ?7",
         )?;
         let mut insert = conn.prepare_cached("INSERT INTO alert_count VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")?;
-        for (CountKey { organization, day, cell }, by) in self.0.into_iter().filter(|(_, by)| *by != 0) {
+        for (CountKey { organization, day, cell }, by) in self.0 {
             let values = params![organization, day, cell.provider, cell.alert_type, cell.status, cell.outcome, cell.expired, by, change];
             if update.execute(values)? == 0 {
                 insert.execute(values)?;
@@ -98,7 +96,7 @@ impl CellFilter {
         lists.iter().all(|list| list.is_none()) && self.expired.is_none()
     }
 
-    fn matches(&self, cell: &Cell) -> bool {
+    pub(super) fn matches(&self, cell: &Cell) -> bool {
         let within = |wanted: &Option<Vec<i64>>, key: i64| wanted.as_ref().is_none_or(|wanted| wanted.contains(&key));
         within(&self.providers, cell.provider)
             && within(&self.types, cell.alert_type)
@@ -251,12 +249,10 @@ impl CountCache {
         counts.days.range(bounds(from, until)).map(|(_, cells)| sum(cells, &wanted)).sum()
     }
 
-    /// The days with matches, earliest first, with how many there are; days without a date last.
+    /// The days with matches, earliest first, with how many there are.
     pub(super) fn days(&self, organization: i64, filter: &CellFilter, from: Option<i64>, until: Option<i64>) -> MatchingDays<'_> {
         let Some(counts) = self.organizations.get(&organization) else { return MatchingDays { range: None, wanted: Vec::new() } };
-        let wanted = counts.wanted(filter);
-        let range = counts.extent(&wanted, &bounds(from, until)).map(|days| counts.days.range(days));
-        MatchingDays { range, wanted }
+        MatchingDays { range: Some(counts.days.range(bounds(from, until))), wanted: counts.wanted(filter) }
     }
 
     /// Every matching cell of every matching day, with how many alerts it has; days without a date last.

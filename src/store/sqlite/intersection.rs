@@ -8,18 +8,21 @@ use super::counts::CellFilter;
 use super::marks::{Marks, ROW};
 use super::query::Wanted;
 use super::readers::Reader;
-use super::selection::{by_words_index, counted, from_alerts, has_one_organization, is_little, matching};
+use super::selection::{by_words_index, counted, from_alerts, has_one_organization, is_by_deadline, is_little, matching};
 use super::sql::Sql;
 use super::text_marks;
 use crate::store::StoreResult;
 
+/// Fewer steps than this are taken before the columns are gone through.
+const FEW: u128 = 10_000;
+
 /// Everything that matches, where it takes more than one index to know: that is the total as well.
-pub(super) fn matched(reader: &Reader, wanted: &Wanted) -> StoreResult<Option<Marks>> {
+pub(super) fn matched(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Option<Marks>> {
     if wanted.conditions.is_any() { by_parts(reader, wanted) } else { by_conditions(reader, wanted).map(Some) }
 }
 
 /// By the index of each local condition, and then by what else is asked.
-fn by_conditions(reader: &Reader, wanted: &Wanted) -> StoreResult<Marks> {
+fn by_conditions(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Marks> {
     if is_little(reader, wanted) {
         return Ok(Marks::of(&reader.conn, &matching(wanted))?);
     }
@@ -28,11 +31,26 @@ fn by_conditions(reader: &Reader, wanted: &Wanted) -> StoreResult<Marks> {
     if others.is_everything() {
         return Ok(marks);
     }
-    Ok(marks.and(&reader.conn, &matching(&others))?)
+    match by_words(reader, &others)? {
+        Some(words) => Ok(marks.common(&words)),
+        None => Ok(marks.and(&reader.conn, &matching(&others))?),
+    }
+}
+
+/// By the columns of words and companies, where nothing else is asked for.
+pub(super) fn by_words(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Option<Marks>> {
+    if !wanted.is_of_words() {
+        return Ok(None);
+    }
+    Ok(reader.having(wanted.organization, &wanted.cells, wanted.companies.as_ref())?.map(Marks::of_keys))
 }
 
 /// By the texts and the time of the transaction, and then by words and the time of the alert; `None` where one index knows all of it.
-fn by_parts(reader: &Reader, wanted: &Wanted) -> StoreResult<Option<Marks>> {
+fn by_parts(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Option<Marks>> {
+    if wanted.companies.is_some() && wanted.is_of_words() {
+        // The counts know nothing of companies.
+        return by_words(reader, wanted);
+    }
     let conn = &reader.conn;
     let is_timed = wanted.transaction_time != (None, None);
     if wanted.expires.is_some() || wanted.texts.is_empty() && (!is_timed || wanted.is_in_transaction_time()) {
@@ -56,7 +74,13 @@ fn by_parts(reader: &Reader, wanted: &Wanted) -> StoreResult<Option<Marks>> {
         }
         return Ok(Some(marks.and(conn, &from_alerts(Sql::new("SELECT a.key "), &rest, Some("alert_by_id")))?));
     }
-    if u128::from(marks.len()) * ROW < u128::from(steps(reader, &rest)) {
+    let tests = u128::from(marks.len()) * ROW;
+    let others = if tests < FEW { None } else { by_words(reader, &rest)? };
+    if let Some(words) = others {
+        return Ok(Some(marks.common(&words)));
+    }
+    let conn = &reader.conn;
+    if tests < u128::from(steps(reader, &rest)) {
         return Ok(Some(marks.tested(conn, from_alerts(Sql::new("SELECT 1 "), &rest, None))?));
     }
     Ok(Some(marks.and(conn, &from_alerts(Sql::new("SELECT a.key "), &rest, Some(by_words_index(&rest))))?))
@@ -97,7 +121,7 @@ fn parts(conn: &Connection, wanted: &Wanted, alerts: u64) -> StoreResult<Parts> 
 
 /// How many alerts the index of words goes through for these.
 fn steps(reader: &Reader, wanted: &Wanted) -> u64 {
-    if wanted.waits {
+    if is_by_deadline(wanted) {
         return counted(reader, wanted);
     }
     let (from, until) = wanted.span_days();

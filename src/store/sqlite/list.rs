@@ -6,22 +6,28 @@
 //! 1. By days, in the order of the alert time: the counts say on which days the page lies ([`by_days`]). By words, in the order of
 //!    provider, type or status: the counts say which of them the page belongs to ([`by_words`]).
 //! 2. By walking the index that is in the order of the sort, as far as a budget reaches ([`walk`]).
-//! 3. By walking it past marks on everything that matches ([`marks`]).
+//! 3. By walking it past marks on everything that matches ([`past_marks`]): word by word, and what has no value apart, where the columns
+//!    tell these.
 //! 4. By putting everything that matches in order ([`sorted`]).
 //!
-//! What it takes more than one index to know is marked first, by each of them: that is the total as well ([`intersection`](super::intersection)).
+//! What it takes more than one index to know is marked first, by each of them and by the columns: that is the total as well
+//! ([`intersection`](super::intersection)).
 
 use rusqlite::{Connection, params_from_iter};
 
-use super::counts::{CellFilter, NO_OUTCOME, day_start};
-use super::intersection::matched;
-use super::marks::{self, Marks, ROW};
+use super::counts::{CellFilter, day_start};
+use super::intersection::{by_words, matched};
+use super::marked_orders::{FEW, by_id, marks_in_words, ordered, past_marks, sorted_marks, wait, words_of};
+use super::marks::{Marks, ROW};
+use super::parts::{Filling, Part, reversed};
 use super::query::{Nulls, SortColumn, Wanted, is_partial, push_direction, push_order, sort_column};
 use super::readers::Reader;
-use super::selection::{BY_TIME, by_words_index, counted, from_alerts, from_own_index, from_texts, has_one_organization, matching};
+use super::selection::{
+    BY_TIME, by_words_index, counted, from_alerts, from_own_index, from_texts, has_one_organization, is_by_deadline, matching,
+};
 use super::sql::{Sql, keys, push_window};
 use crate::domain::time::Timestamp;
-use crate::domain::{AlertFilter, AlertQuery, AlertStatus, OrganizationId, Page, SharedAlert, Sort, SortField, SortOrder};
+use crate::domain::{AlertFilter, AlertQuery, OrganizationId, Page, SharedAlert, SortField, SortOrder};
 use crate::store::StoreResult;
 
 /// Up to so many alerts are looked through one by one for a text, where the trigram index finds more than that.
@@ -29,6 +35,12 @@ const MANY: u64 = 200_000;
 
 /// Where less than this share of all is marked, the row of each is read to put it in an order that has no index.
 const SORTED_SHARE: u64 = 8;
+
+/// As many rows may be passed on the way to a page before what matches is marked first.
+const MOST_PASSED: u64 = 500;
+
+/// Going through the columns takes so much less than as many steps along an index.
+const COLUMN_SHARE: u128 = 40;
 
 /// One page with the exact total.
 pub(super) fn list(
@@ -93,32 +105,6 @@ pub(super) fn count_all(reader: &mut Reader, organization: OrganizationId) -> St
     Ok(reader.counts.all(organization))
 }
 
-/// Which part of everything that matches, in which order. It lies within what there is.
-#[derive(Debug, Clone, Copy)]
-struct Part {
-    sort: Sort,
-    offset: u64,
-    limit: u64,
-}
-
-impl Part {
-    /// The same part of `total` as it is met from the end; its keys come in the opposite order.
-    fn seen_from_end(self, total: u64) -> Self {
-        let sort = Sort { order: self.sort.order.reversed(), ..self.sort };
-        Self { sort, offset: total.saturating_sub(self.offset + self.limit), ..self }
-    }
-
-    /// The same part from the end, where fewer matches lie before it there.
-    fn backwards(self, total: u64) -> Option<Self> {
-        Some(self.seen_from_end(total)).filter(|back| back.offset < self.offset)
-    }
-}
-
-fn reversed(mut keys: Vec<i64>) -> Vec<i64> {
-    keys.reverse();
-    keys
-}
-
 fn total(reader: &Reader, wanted: &Wanted) -> StoreResult<u64> {
     if wanted.is_counted() {
         return Ok(counted(reader, wanted));
@@ -142,10 +128,24 @@ fn page_keys(reader: &mut Reader, wanted: &Wanted, part: Part, total: u64, match
             return by_days(reader, wanted, &column, part, total);
         }
         if let Some(words) = &column.words {
-            return by_words(reader, wanted, words, part);
+            return in_words(reader, wanted, words, part);
         }
     }
     let all = reader.counts.all(wanted.organization);
+    if total > FEW
+        && let Some(words) = &column.words
+    {
+        let found = match &matched {
+            Some(marks) => marks_in_words(reader, wanted.organization, words, part, marks)?,
+            None => {
+                let marks = Marks::of(&reader.conn, &matching(wanted))?;
+                marks_in_words(reader, wanted.organization, words, part, &marks)?
+            }
+        };
+        if let Some(keys) = found {
+            return Ok(keys);
+        }
+    }
     let Some(index) = column.index else {
         return match matched {
             Some(marks) if marks.len() * SORTED_SHARE < all => sorted_marks(&reader.conn, &column, part, total, &marks),
@@ -157,7 +157,7 @@ fn page_keys(reader: &mut Reader, wanted: &Wanted, part: Part, total: u64, match
         if u128::from(total) * u128::from(total) * ROW < u128::from(near.offset + near.limit) * u128::from(all) {
             return sorted_marks(&reader.conn, &column, part, total, &marks);
         }
-        return past_marks(&reader.conn, wanted.organization, (&column, index), part, total, marks);
+        return past_marks(reader, wanted.organization, (&column, index), part, total, marks);
     }
     let costs = Costs::of(reader, wanted, part, total);
     if costs.walking <= costs.marking.min(costs.sorting)
@@ -168,31 +168,16 @@ fn page_keys(reader: &mut Reader, wanted: &Wanted, part: Part, total: u64, match
     if costs.sorting < costs.marking {
         return sorted(reader, wanted, &column, part, total);
     }
-    let marks = Marks::of(&reader.conn, &matching(wanted))?;
-    past_marks(&reader.conn, wanted.organization, (&column, index), part, total, marks)
+    let marks = everything(reader, wanted)?;
+    past_marks(reader, wanted.organization, (&column, index), part, total, marks)
 }
 
-/// Puts what is marked in order, from the end that is nearer.
-fn sorted_marks(conn: &Connection, column: &SortColumn, part: Part, total: u64, marks: &Marks) -> StoreResult<Vec<i64>> {
-    let back = part.backwards(total);
-    let keys = marks.sorted(conn, column, (part.sort.order, back.is_some()), (back.unwrap_or(part).offset, part.limit))?;
-    Ok(if back.is_some() { reversed(keys) } else { keys })
-}
-
-/// Walks an index past the marks on everything that matches, from the end that is nearer.
-fn past_marks(
-    conn: &Connection,
-    organization: i64,
-    (column, index): (&SortColumn, &str),
-    part: Part,
-    total: u64,
-    marks: Marks,
-) -> StoreResult<Vec<i64>> {
-    let back = part.seen_from_end(total);
-    let backwards = marks::is_nearer_to_end(conn, organization, column, part.sort.order, (part.offset, back.offset), &marks)?;
-    let window = (if backwards { back.offset } else { part.offset }, part.limit);
-    let keys = marks::page(conn, organization, (column, index), (part.sort.order, backwards), window, marks)?;
-    Ok(if backwards { reversed(keys) } else { keys })
+/// Marks everything that matches: by the columns where they tell, else by an index.
+fn everything(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Marks> {
+    match by_words(reader, wanted)? {
+        Some(marks) => Ok(marks),
+        None => Ok(Marks::of(&reader.conn, &matching(wanted))?),
+    }
 }
 
 /// What the ways to a page are reckoned to cost, in steps along an index.
@@ -217,7 +202,7 @@ impl Costs {
             () if wanted.expires.is_some() || wanted.is_in_transaction_time() => (total, false),
             () if wanted.is_texts_only() && wanted.indexed_texts().is_some() => (total, false),
             () if wanted.has_own_index() => (total * ROW, true),
-            () if wanted.waits => (u128::from(counted(reader, wanted)), false),
+            () if is_by_deadline(wanted) => (u128::from(counted(reader, wanted)), false),
             () => (within, false),
         };
         let walking = match part.sort.field {
@@ -227,7 +212,8 @@ impl Costs {
             _ if wanted.is_in_every_index() => passed,
             _ => passed * ROW,
         };
-        Self { walking, marking: finding + total + passed, sorting: finding + total * if reads { 2 } else { ROW } }
+        let marking = if wanted.is_of_words() { all / COLUMN_SHARE } else { finding + total };
+        Self { walking, marking: marking + passed, sorting: finding + total * if reads { 2 } else { ROW } }
     }
 }
 
@@ -242,12 +228,8 @@ fn waits(reader: &mut Reader, wanted: &Wanted) -> StoreResult<bool> {
 
 /// The same filter, of what waits for an answer only.
 fn waiting(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Wanted> {
-    let expired = reader.dictionary.words.find(&reader.conn, AlertStatus::Expired.as_str())?;
     let mut waiting = wanted.clone();
-    let statuses = waiting.cells.statuses.get_or_insert_with(|| reader.counts.occurring(waiting.organization, |cell| cell.status));
-    statuses.retain(|status| Some(*status) != expired);
-    let outcomes = waiting.cells.outcomes.get_or_insert_with(|| vec![NO_OUTCOME]);
-    outcomes.retain(|outcome| *outcome == NO_OUTCOME);
+    wait(reader, waiting.organization, &mut waiting.cells)?;
     Ok(waiting)
 }
 
@@ -265,7 +247,7 @@ fn valued(reader: &mut Reader, wanted: &Wanted, part: Part, total: u64) -> Store
 
 /// In the order of the alert time: the counts tell which days the page lies on, and only those are looked at.
 fn by_days(reader: &Reader, wanted: &Wanted, column: &SortColumn, part: Part, total: u64) -> StoreResult<Vec<i64>> {
-    let (from, until) = wanted.alert_days();
+    let (from, until) = wanted.span_days();
     let days = reader.counts.days(wanted.organization, &wanted.cells, from, until);
     let mut days: Box<dyn Iterator<Item = (i64, u64)>> = match part.sort.order {
         SortOrder::Ascending => Box::new(days),
@@ -297,55 +279,35 @@ fn by_days(reader: &Reader, wanted: &Wanted, column: &SortColumn, part: Part, to
 }
 
 /// In the order of provider, type or status: the counts tell which words the page belongs to.
-fn by_words(reader: &Reader, wanted: &Wanted, words: &[i64], part: Part) -> StoreResult<Vec<i64>> {
-    let mut words: Box<dyn Iterator<Item = &i64>> = match part.sort.order {
-        SortOrder::Ascending => Box::new(words.iter()),
-        SortOrder::Descending => Box::new(words.iter().rev()),
-    };
-    let mut found = Vec::new();
-    let (mut skip, mut left) = (part.offset, part.limit);
-    while left > 0
-        && let Some(word) = words.next()
-    {
+fn in_words(reader: &mut Reader, wanted: &Wanted, words: &[i64], part: Part) -> StoreResult<Vec<i64>> {
+    let mut filling = Filling::of(part);
+    for word in ordered(words, part.sort.order) {
         let mut of_word = wanted.clone();
-        let list = match part.sort.field {
-            SortField::Provider => &mut of_word.cells.providers,
-            SortField::Type => &mut of_word.cells.types,
-            _ => &mut of_word.cells.statuses,
-        };
-        if list.as_ref().is_some_and(|wanted| !wanted.contains(word)) {
+        let list = words_of(&mut of_word.cells, part.sort.field);
+        if filling.left == 0 || list.as_ref().is_some_and(|wanted| !wanted.contains(&word)) {
             continue;
         }
-        *list = Some(vec![*word]);
+        *list = Some(vec![word]);
         let alerts = counted(reader, &of_word);
-        if skip >= alerts {
-            skip -= alerts;
-            continue;
-        }
-        let take = left.min(alerts - skip);
-        let of_part = Part { offset: skip, limit: take, ..part };
-        found.extend(match of_part.backwards(alerts) {
-            Some(back) => reversed(by_id(reader, &of_word, back, alerts)?),
-            None => by_id(reader, &of_word, of_part, alerts)?,
-        });
-        (skip, left) = (0, left - take);
+        filling.take(part, alerts, |part| in_word(reader, &of_word, part, alerts))?;
     }
-    Ok(found)
+    Ok(filling.keys)
 }
 
-/// So many of `total` in the order of the id: by walking it, else past marks on what the index on time finds.
-fn by_id(reader: &Reader, wanted: &Wanted, part: Part, total: u64) -> StoreResult<Vec<i64>> {
-    let passed = (part.offset + part.limit).saturating_mul(reader.counts.all(wanted.organization)) / total.max(1);
-    if passed < total {
+/// So many of `total`, which all have the same word, in the order of the id: by walking it a little, else past marks.
+fn in_word(reader: &mut Reader, wanted: &Wanted, part: Part, total: u64) -> StoreResult<Vec<i64>> {
+    let near = part.backwards(total).unwrap_or(part);
+    let passed = (near.offset + near.limit).saturating_mul(reader.counts.all(wanted.organization)) / total.max(1);
+    if passed < MOST_PASSED {
         let mut walk = from_alerts(Sql::new("SELECT a.key "), wanted, Some("alert_by_id"));
-        push_direction(&mut walk, None, part.sort.order);
-        push_window(&mut walk, part.offset, part.limit);
-        if let Some(keys) = reader.budget.run_shortly(|| keys(&reader.conn, &walk))? {
-            return Ok(keys);
+        push_direction(&mut walk, None, near.sort.order);
+        push_window(&mut walk, near.offset, near.limit);
+        if let Some(keys) = reader.budget.run_briefly(|| keys(&reader.conn, &walk))? {
+            return Ok(if near.offset == part.offset { keys } else { reversed(keys) });
         }
     }
-    let marks = Marks::of(&reader.conn, &from_alerts(Sql::new("SELECT a.key "), wanted, Some(by_words_index(wanted))))?;
-    Ok(marks::page_by_id(&reader.conn, wanted.organization, part.sort.order, (part.offset, part.limit), marks)?)
+    let marks = everything(reader, wanted)?;
+    by_id(reader, wanted.organization, part, total, marks)
 }
 
 /// Walks the index that is in the order of the sort; `None` when the page was not reached within the budget.

@@ -26,6 +26,11 @@ impl Marks {
         Ok(marks)
     }
 
+    /// Marks what has its bit set.
+    pub(super) fn of_keys(keys: FixedBitSet) -> Self {
+        Self(keys)
+    }
+
     /// Marks what a statement selects as well.
     pub(super) fn add(&mut self, conn: &Connection, matching: &Sql) -> rusqlite::Result<()> {
         each_key(conn, matching, |key| {
@@ -37,6 +42,12 @@ impl Marks {
     /// What is marked in both.
     pub(super) fn common(mut self, other: &Self) -> Self {
         self.0.intersect_with(&other.0);
+        self
+    }
+
+    /// What is marked here and not there.
+    pub(super) fn without(mut self, other: &Self) -> Self {
+        self.0.difference_with(&other.0);
         self
     }
 
@@ -232,11 +243,12 @@ fn ordered(values: &[Value], value: &Value, in_order: impl Fn(&Value, &Value) ->
     (count(Ordering::Less), count(Ordering::Equal))
 }
 
-/// Numbers and texts do not occur together in a column.
+/// Numbers, texts and ids do not occur together in a column.
 fn compare(left: &Value, right: &Value) -> Ordering {
     match (left, right) {
         (Value::Integer(left), Value::Integer(right)) => left.cmp(right),
         (Value::Text(left), Value::Text(right)) => left.cmp(right),
+        (Value::Blob(left), Value::Blob(right)) => left.cmp(right),
         _ => Ordering::Equal,
     }
 }
@@ -255,19 +267,6 @@ fn values(conn: &Connection, organization: i64, column: &SortColumn, keys: impl 
     Ok(values)
 }
 
-/// A page of what is marked in the order of the id.
-pub(super) fn page_by_id(
-    conn: &Connection,
-    organization: i64,
-    order: SortOrder,
-    (offset, limit): (u64, u64),
-    mut marks: Marks,
-) -> rusqlite::Result<Vec<i64>> {
-    let mut window = Window { skip: offset, left: limit, keys: Vec::new() };
-    window.fill(conn, &by_id(organization, order), &mut marks)?;
-    Ok(window.keys)
-}
-
 fn by_id(organization: i64, order: SortOrder) -> Sql {
     let mut sql = of_index("alert_by_id", organization);
     push_direction(&mut sql, None, order);
@@ -281,7 +280,7 @@ fn of_index(index: &str, organization: i64) -> Sql {
 }
 
 /// Goes through the keys that a statement selects for as long as it is wanted.
-fn each_key(conn: &Connection, sql: &Sql, mut goes_on: impl FnMut(usize) -> bool) -> rusqlite::Result<()> {
+pub(super) fn each_key(conn: &Connection, sql: &Sql, mut goes_on: impl FnMut(usize) -> bool) -> rusqlite::Result<()> {
     let mut statement = conn.prepare_cached(&sql.text)?;
     let mut rows = statement.query(params_from_iter::<&Vec<Value>>(&sql.values))?;
     while let Some(row) = rows.next()? {
@@ -295,7 +294,7 @@ fn each_key(conn: &Connection, sql: &Sql, mut goes_on: impl FnMut(usize) -> bool
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::domain::time::Timestamp;
     use crate::domain::{Alert, AlertId, AlertPatch, AlertType, Currency, Deadline, Provider, SortField};
@@ -304,7 +303,7 @@ mod tests {
     use crate::store::sqlite::tests::open;
     use crate::store::{AlertStore as _, OrganizationStore as _, StoreResult};
 
-    /// One alert an hour; some without a time, with a deadline of their own, or lapsed.
+    /// One alert an hour, of one type and another; some without a time, with a deadline of their own, or lapsed.
     fn alert(number: i64) -> Alert {
         let at = |hours: i64| Timestamp::UNIX_EPOCH + chrono::TimeDelta::hours(hours);
         Alert {
@@ -313,12 +312,18 @@ mod tests {
             alert_time: (number % 7 != 0).then(|| at(number)),
             deadline: Deadline::At(at(1_000 - number % 5)),
             expired_at: (number % 3 == 0).then(|| at(number % 11)),
-            ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud)
+            ..Alert::new(
+                AlertId::generate(),
+                Provider::Ethoca,
+                if number % 4 < 2 { AlertType::EthocaConfirmedFraud } else { AlertType::VerifiDispute },
+            )
         }
     }
 
     /// What a reader of a store with 60 alerts says, which is also told the organization's key.
-    async fn reading<T: Send + 'static>(work: impl FnOnce(&mut Reader, i64) -> StoreResult<T> + Send + 'static) -> T {
+    pub(in crate::store::sqlite) async fn reading<T: Send + 'static>(
+        work: impl FnOnce(&mut Reader, i64) -> StoreResult<T> + Send + 'static,
+    ) -> T {
         let (_directory, store) = open();
         let organization = store.organizations().await.unwrap()[0].organization.id;
         store.ingest(organization, (1..=60).map(alert).map(AlertPatch::of).collect(), Timestamp::UNIX_EPOCH).await.unwrap();
@@ -331,7 +336,7 @@ mod tests {
     }
 
     /// Marks these keys.
-    fn marked(reader: &Reader, keys: &str) -> StoreResult<Marks> {
+    pub(in crate::store::sqlite) fn marked(reader: &Reader, keys: &str) -> StoreResult<Marks> {
         Ok(Marks::of(&reader.conn, &Sql::new(&format!("SELECT key FROM alert WHERE {keys}")))?)
     }
 

@@ -109,6 +109,12 @@ impl Wanted {
             && self.conditions.is_any()
     }
 
+    /// Whether words and companies are all that is asked for.
+    pub(super) fn is_of_words(&self) -> bool {
+        let others = Self { cells: CellFilter::default(), companies: None, ..self.clone() };
+        others.is_everything() && !(self.cells.is_any() && self.companies.is_none())
+    }
+
     /// Whether an index on any order knows all that is asked for: the network, the type and the company.
     pub(super) fn is_in_every_index(&self) -> bool {
         let cells = CellFilter { providers: None, types: None, ..self.cells.clone() };
@@ -293,6 +299,11 @@ pub(super) fn sort_column(reader: &mut Reader, organization: i64, field: SortFie
         SortField::CardLastFour => text("a.card_last_four", Some("alert_by_card_last_four")),
         SortField::HoursLeft => SortColumn { nulls: Nulls::Least, ..nullable("a.open_deadline", Some("alert_by_open_deadline")) },
     })
+}
+
+/// The column of the id, which decides between alerts that are equal otherwise.
+pub(super) fn id_column() -> SortColumn {
+    SortColumn { value: "a.id".to_owned(), index: Some("alert_by_id"), nulls: Nulls::Never, words: None }
 }
 
 /// Whether an index holds only what has a value to sort by.

@@ -13,14 +13,16 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use fixedbitset::FixedBitSet;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::alert_cache::AlertCache;
 use super::budget::{Budget, End};
+use super::columns::ColumnCache;
 use super::connection::{BUSY_TIMEOUT, Purpose, open};
-use super::counts::CountCache;
+use super::counts::{CellFilter, CountCache};
 use super::interned::Dictionary;
 use super::rows::organization_key;
 use super::statements::{Statements as _, cell};
@@ -51,6 +53,7 @@ pub(super) struct Reader {
     pub(super) dictionary: Dictionary,
     pub(super) counts: CountCache,
     alerts: AlertCache,
+    columns: ColumnCache,
     /// The keys of organizations, which never change.
     organizations: HashMap<OrganizationId, i64>,
     /// The newest commit of the snapshot that is read from, once it is known.
@@ -58,13 +61,13 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    fn open(database: &Path, cache_kib: u32, alerts: AlertCache) -> StoreResult<Self> {
+    fn open(database: &Path, cache_kib: u32, alerts: AlertCache, columns: ColumnCache) -> StoreResult<Self> {
         let mut conn = open(database, Purpose::Read)?;
         // A negative size is one in KiB.
         conn.pragma_update(None, "cache_size", -i64::from(cache_kib))?;
         let budget = Budget::of(&mut conn)?;
         let (dictionary, counts) = (Dictionary::new(), CountCache::default());
-        Ok(Self { conn, budget, dictionary, counts, alerts, organizations: HashMap::new(), newest: None })
+        Ok(Self { conn, budget, dictionary, counts, alerts, columns, organizations: HashMap::new(), newest: None })
     }
 
     /// The alert of a row.
@@ -87,6 +90,21 @@ impl Reader {
     pub(super) fn refresh_counts(&mut self, organization: i64) -> StoreResult<()> {
         let newest = self.newest()?;
         self.counts.refresh(&self.conn, organization, newest)
+    }
+
+    /// The keys of an organization's alerts with the wanted words, and of these companies where they are given; nothing where the columns do
+    /// not tell. The counts have to be of the snapshot. The columns are gone through as a whole: not on a caller's thread.
+    pub(super) fn having(
+        &mut self,
+        organization: i64,
+        cells: &CellFilter,
+        companies: Option<&Vec<i64>>,
+    ) -> StoreResult<Option<FixedBitSet>> {
+        if self.budget.is_hurried() {
+            return Err(StoreError::Unavailable("it takes longer than a caller's thread may".to_owned()));
+        }
+        let of = (organization, self.counts.all(organization), self.newest()?);
+        self.columns.matching(&self.conn, of, cells, companies)
     }
 
     /// The newest commit of the snapshot.
@@ -174,7 +192,8 @@ struct Lane {
 
 impl Lane {
     fn start(name: &str, database: &Path, cache_kib: u32, alerts: &AlertCache, readers: usize, bounds: Bounds) -> StoreResult<Self> {
-        let free: StoreResult<Vec<_>> = (0..readers).map(|_| Reader::open(database, cache_kib, alerts.clone())).collect();
+        let columns = ColumnCache::default();
+        let free: StoreResult<Vec<_>> = (0..readers).map(|_| Reader::open(database, cache_kib, alerts.clone(), columns.clone())).collect();
         let state = QueueState { jobs: FairQueue::new(bounds), readers, free: free?, closed: false };
         let queue = Arc::new(Queue { state: Mutex::new(state), changed: Condvar::new() });
         let mut threads = Vec::with_capacity(readers);

@@ -15,9 +15,14 @@ pub(super) const BY_TIME: &str = "alert_by_time";
 /// The index of what waits for an answer.
 pub(super) const BY_DEADLINE: &str = "alert_by_open_deadline";
 
-/// The index that knows every word of what matches.
+/// The index that knows every word of what matches, and the company.
 pub(super) fn by_words_index(wanted: &Wanted) -> &'static str {
-    if wanted.waits { BY_DEADLINE } else { BY_TIME }
+    if is_by_deadline(wanted) { BY_DEADLINE } else { BY_TIME }
+}
+
+/// Whether the index of what waits for an answer knows all that is asked for; it knows no companies.
+pub(super) fn is_by_deadline(wanted: &Wanted) -> bool {
+    wanted.waits && wanted.companies.is_none()
 }
 
 /// How many alerts the counts know of that may match.

@@ -1,10 +1,10 @@
 //! Searched texts as marks: three characters and more by their trigrams, two by the trigrams that begin with them.
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension as _};
 
 use super::marks::Marks;
 use super::sql::{Sql, phrase};
-use super::statements::{Statements as _, cell};
+use super::statements::Statements as _;
 use crate::store::StoreResult;
 use crate::store::searched::{DESCRIPTOR_MARK, searchable};
 
@@ -62,15 +62,20 @@ pub(super) fn by_scan(conn: &Connection, organization: i64, text: &str) -> rusql
 
 /// What the text of an alert can end with, each once; `None` where these are too many.
 fn last_fours(conn: &Connection, organization: i64) -> StoreResult<Option<Vec<String>>> {
-    // A loose index scan: each value is looked for behind the one before.
-    let distinct = "WITH RECURSIVE value (text) AS (
-            SELECT min(card_last_four) FROM alert INDEXED BY alert_by_card_last_four WHERE organization = ?1
-            UNION ALL
-            SELECT (SELECT min(card_last_four) FROM alert INDEXED BY alert_by_card_last_four
-                    WHERE organization = ?1 AND card_last_four > value.text) FROM value WHERE value.text IS NOT NULL
-        ) SELECT text FROM value WHERE text IS NOT NULL LIMIT ?2";
-    let values: Vec<String> = conn.all(distinct, (organization, limit(MOST_ENDINGS)), cell)?;
-    Ok((values.len() <= MOST_ENDINGS).then_some(values))
+    // A loose index scan: each value is looked for behind the one before. An empty one ends nothing.
+    let mut next = conn.prepare_cached(
+        "SELECT card_last_four FROM alert INDEXED BY alert_by_card_last_four WHERE organization = ?1 AND card_last_four > ?2
+         ORDER BY card_last_four LIMIT 1",
+    )?;
+    let (mut values, mut last) = (Vec::new(), String::new());
+    while let Some(value) = next.query_row((organization, &last), |row| row.get::<_, String>(0)).optional()? {
+        if values.len() == MOST_ENDINGS {
+            return Ok(None);
+        }
+        values.push(value.clone());
+        last = value;
+    }
+    Ok(Some(values))
 }
 
 /// One more than is allowed, so that more are noticed.

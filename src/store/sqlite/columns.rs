@@ -1,0 +1,280 @@
+//! A column cache: the organization, the words and the company of every alert, as a number of two bytes by the alert's key. What is asked of
+//! these alone is found by going through it, without reading an index or a row.
+//!
+//! Of each organization it holds for one commit. A commit that changes any of these of an alert touches the counts of the alert's day
+//! (`alert_count.changed`), so that later only the days that were touched since are read again.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use fixedbitset::FixedBitSet;
+use rusqlite::{Connection, Row, params_from_iter};
+
+use super::counts::{Cell, CellFilter, NO_DAY, NO_OUTCOME, day_start};
+use super::statements::{Statements as _, cell};
+use crate::store::StoreResult;
+
+/// Of more alerts no columns are kept: reading them at first would take longer than anybody waits, and the memory would be too much.
+const MOST_ALERTS: u64 = 4_000_000;
+
+/// The commit of an organization that has too many kinds of alerts.
+const HOPELESS: i64 = i64::MAX;
+
+/// Where more days were touched, all of them are read again.
+const MOST_DAYS: usize = 30;
+
+/// What lists filter alerts by, without dates and texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Kind {
+    organization: i64,
+    cell: Cell,
+    company: Option<i64>,
+}
+
+/// The columns of the organizations that were asked for.
+#[derive(Debug, Default)]
+struct Columns {
+    /// By organization, the newest commit that the column has seen; [`HOPELESS`] where there are too many kinds.
+    newest: HashMap<i64, i64>,
+    kinds: Vec<Kind>,
+    numbers: HashMap<Kind, u16>,
+    /// By key, where the alert's kind stands, counted from 1; 0 for what was not read.
+    column: Vec<u16>,
+}
+
+impl Columns {
+    /// The keys of what has the wanted words and is one of these companies', where these are given.
+    fn matching(&self, organization: i64, cells: &CellFilter, companies: Option<&Vec<i64>>) -> FixedBitSet {
+        let is_wanted = |kind: &Kind| {
+            let company = companies.is_none_or(|wanted| kind.company.is_some_and(|company| wanted.contains(&company)));
+            kind.organization == organization && company && cells.matches(&kind.cell)
+        };
+        let wanted: Vec<bool> = std::iter::once(false).chain(self.kinds.iter().map(is_wanted)).collect();
+        let block = |numbers: &[u16]| {
+            let bits = numbers.iter().enumerate().map(|(bit, number)| usize::from(wanted[usize::from(*number)]) << bit);
+            bits.fold(0, |block, bit| block | bit)
+        };
+        let bits = usize::BITS as usize;
+        FixedBitSet::with_capacity_and_blocks(self.column.len().next_multiple_of(bits), self.column.chunks(bits).map(block))
+    }
+
+    /// Reads the numbers of what a condition on the alert time selects, by key; nothing where there are too many kinds.
+    fn read(&mut self, conn: &Connection, organization: i64, condition: &str, values: &[i64]) -> StoreResult<Option<Vec<(u32, u16)>>> {
+        let mut read = Vec::new();
+        let mut statement = conn.prepare_cached(&format!(
+            "SELECT a.key, a.provider, a.type, a.status, a.outcome, a.expired_at IS NOT NULL, a.company
+             FROM alert a INDEXED BY alert_by_time WHERE a.organization = ?1{condition}"
+        ))?;
+        let mut rows = statement.query(params_from_iter(std::iter::once(organization).chain(values.iter().copied())))?;
+        while let Some(row) = rows.next()? {
+            // Keys count up from 1.
+            let (Ok(key), Some(number)) = (u32::try_from(row.get::<_, i64>(0)?), self.number(kind(organization, row)?)) else {
+                return Ok(None);
+            };
+            read.push((key, number));
+        }
+        Ok(Some(read))
+    }
+
+    fn put(&mut self, read: Vec<(u32, u16)>) {
+        for (key, number) in read {
+            let key = key as usize;
+            if key >= self.column.len() {
+                self.column.resize(key + 1, 0);
+            }
+            self.column[key] = number;
+        }
+    }
+
+    fn number(&mut self, kind: Kind) -> Option<u16> {
+        if let Some(number) = self.numbers.get(&kind) {
+            return Some(*number);
+        }
+        let number = u16::try_from(self.kinds.len() + 1).ok()?;
+        self.kinds.push(kind);
+        self.numbers.insert(kind, number);
+        Some(number)
+    }
+
+    /// Brings what there is of an organization to a commit, or leaves it as it is where reading fails.
+    fn bring_to(&mut self, conn: &Connection, organization: i64, newest: i64) -> StoreResult<()> {
+        let days: Vec<i64> = match self.newest.get(&organization) {
+            Some(known) if *known == newest => return Ok(()),
+            Some(known) => {
+                let touched =
+                    "SELECT DISTINCT day FROM alert_count INDEXED BY alert_count_by_change WHERE organization = ?1 AND changed > ?2";
+                conn.all(touched, [organization, *known], cell)?
+            }
+            None => Vec::new(),
+        };
+        let mut read = Some(Vec::new());
+        if !self.newest.contains_key(&organization) || days.len() > MOST_DAYS {
+            read = self.read(conn, organization, "", &[])?;
+        } else {
+            for day in days {
+                let of_day = match day {
+                    NO_DAY => self.read(conn, organization, " AND a.alert_time IS NULL", &[])?,
+                    day => {
+                        let within = [day_start(day), day_start(day + 1)];
+                        self.read(conn, organization, " AND a.alert_time >= ?2 AND a.alert_time < ?3", &within)?
+                    }
+                };
+                read = read.zip(of_day).map(|(read, of_day)| [read, of_day].concat());
+            }
+        }
+        self.newest.insert(organization, if read.is_some() { newest } else { HOPELESS });
+        self.put(read.unwrap_or_default());
+        Ok(())
+    }
+}
+
+fn kind(organization: i64, row: &Row<'_>) -> StoreResult<Kind> {
+    let outcome: Option<i64> = row.get(4)?;
+    let cell = Cell {
+        provider: row.get(1)?,
+        alert_type: row.get(2)?,
+        status: row.get(3)?,
+        outcome: outcome.unwrap_or(NO_OUTCOME),
+        expired: row.get(5)?,
+    };
+    Ok(Kind { organization, cell, company: row.get(6)? })
+}
+
+/// The columns for all readers of a database.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ColumnCache(Arc<Mutex<Columns>>);
+
+impl ColumnCache {
+    /// The keys of what has the wanted words and is one of these companies', in the snapshot that the connection reads from, where the
+    /// organization has so many alerts and `newest` is the newest commit. Nothing where no columns of it are at hand: there are too many
+    /// alerts or kinds of them, or another reader has them just now, or is at a later snapshot.
+    pub(super) fn matching(
+        &self,
+        conn: &Connection,
+        (organization, alerts, newest): (i64, u64, i64),
+        cells: &CellFilter,
+        companies: Option<&Vec<i64>>,
+    ) -> StoreResult<Option<FixedBitSet>> {
+        let Ok(mut columns) = self.0.try_lock() else { return Ok(None) };
+        if alerts > MOST_ALERTS || columns.newest.get(&organization).is_some_and(|known| *known > newest) {
+            return Ok(None);
+        }
+        columns.bring_to(conn, organization, newest)?;
+        let is_known = columns.newest.get(&organization) == Some(&newest);
+        Ok(is_known.then(|| columns.matching(organization, cells, companies)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::TimeDelta;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::domain::time::Timestamp;
+    use crate::domain::{Alert, AlertId, AlertPatch, AlertType, CompanyId, Deadline, OrganizationId, Provider};
+    use crate::store::sqlite::SqliteStore;
+    use crate::store::sqlite::tests::open;
+    use crate::store::{AlertStore as _, OrganizationStore as _};
+
+    fn at(hours: i64) -> Timestamp {
+        Timestamp::UNIX_EPOCH + TimeDelta::hours(hours)
+    }
+
+    /// Of two networks, two types and two companies or none; one an hour, some without a time.
+    fn alert(number: i64) -> Alert {
+        let provider = if number % 2 == 0 { Provider::Ethoca } else { Provider::Verifi };
+        Alert {
+            provider_id: format!("P-{number}"),
+            alert_time: (number % 7 != 0).then(|| at(number)),
+            company_id: (number % 5 != 0).then(|| CompanyId(Uuid::from_u128(u128::from(number.unsigned_abs() % 2 + 1)))),
+            deadline: Deadline::At(at(100 + number)),
+            ..Alert::new(AlertId::generate(), provider, AlertType::EthocaConfirmedFraud)
+        }
+    }
+
+    /// The keys by every combination of words and companies: as the columns tell them, and as the table does.
+    async fn told(store: &SqliteStore, organization: OrganizationId) -> Vec<(Vec<usize>, Vec<usize>)> {
+        let read = store.read_list(organization, move |reader| {
+            let organization = reader.organization(organization)?.unwrap();
+            reader.refresh_counts(organization)?;
+            let all =
+                reader.conn.all("SELECT key, provider, type, status, outcome, expired_at IS NOT NULL, company FROM alert", [], |row| {
+                    Ok((usize::try_from(row.get::<_, i64>(0)?).unwrap(), kind(organization, row)?))
+                })?;
+            let mut told = Vec::new();
+            for (_, Kind { cell, company, .. }) in &all {
+                let of_all = CellFilter {
+                    providers: Some(vec![cell.provider]),
+                    types: Some(vec![cell.alert_type]),
+                    statuses: Some(vec![cell.status]),
+                    outcomes: Some(vec![cell.outcome]),
+                    expired: Some(cell.expired),
+                };
+                let of_status = CellFilter { statuses: Some(vec![cell.status]), ..CellFilter::default() };
+                let companies = company.map(|company| vec![company]);
+                for (cells, companies) in [(of_all.clone(), None), (of_all, companies.clone()), (of_status, companies), Default::default()]
+                {
+                    let expected = all.iter().filter(|(_, kind)| {
+                        let fits = |wanted: &Vec<i64>| kind.company.is_some_and(|company| wanted.contains(&company));
+                        cells.matches(&kind.cell) && companies.as_ref().is_none_or(fits)
+                    });
+                    let mut expected: Vec<usize> = expected.map(|(key, _)| *key).collect();
+                    expected.sort_unstable();
+                    let found = reader.having(organization, &cells, companies.as_ref())?.unwrap();
+                    told.push((found.ones().collect(), expected));
+                }
+            }
+            Ok(told)
+        });
+        read.await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn columns_follow_whatever_is_taken_in_changed_or_lapses() {
+        let (_directory, store) = open();
+        let organization = store.organizations().await.unwrap()[0].organization.id;
+        let alerts: Vec<Alert> = (1..=40).map(alert).collect();
+        let rows = |alerts: &[Alert]| alerts.iter().cloned().map(AlertPatch::of).collect::<Vec<_>>();
+        store.ingest(organization, rows(&alerts[..30]), at(0)).await.unwrap();
+        let mut steps = vec![told(&store, organization).await];
+
+        store.ingest(organization, rows(&alerts[30..]), at(0)).await.unwrap();
+        steps.push(told(&store, organization).await);
+        store.expire_due(at(120), 100).await.unwrap();
+        steps.push(told(&store, organization).await);
+        let company = |number| Some(CompanyId(Uuid::from_u128(number)));
+        let changed = [
+            Alert { company_id: company(9), ..alerts[0].clone() },
+            Alert { company_id: company(9), ..alerts[6].clone() },
+            Alert { alert_type: AlertType::VerifiDispute, ..alerts[1].clone() },
+            Alert { alert_time: Some(at(500)), ..alerts[33].clone() },
+        ];
+        store.ingest(organization, rows(&changed), at(0)).await.unwrap();
+        steps.push(told(&store, organization).await);
+
+        for (step, told) in steps.into_iter().enumerate() {
+            assert!(told.len() > 100 && told.iter().any(|(_, expected)| expected.len() > 5));
+            for (found, expected) in told {
+                assert_eq!(found, expected, "after step {step}");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn what_trades_places_with_another_one_in_one_commit_is_read_again_as_well() {
+        let (_directory, store) = open();
+        let organization = store.organizations().await.unwrap()[0].organization.id;
+        let typed = |number, alert_type| Alert { alert_time: Some(at(1)), alert_type, ..alert(number) };
+        let (one, other) = (AlertType::VerifiDispute, AlertType::VerifiCancel);
+        let rows = |types: [AlertType; 2]| [1, 3].into_iter().zip(types).map(|(number, of)| AlertPatch::of(typed(number, of))).collect();
+        store.ingest(organization, rows([one.clone(), other.clone()]), at(0)).await.unwrap();
+        told(&store, organization).await;
+
+        store.ingest(organization, rows([other, one]), at(0)).await.unwrap();
+
+        for (found, expected) in told(&store, organization).await {
+            assert_eq!(found, expected);
+        }
+    }
+}
