@@ -31,6 +31,7 @@ impl<'r> Suggestion<'r> {
         }
     }
 
+    /// The answer that is suggested.
     pub fn decision(&self) -> Decision {
         match self {
             Self::Rule(rule) => rule.decision,
