@@ -29,15 +29,15 @@ type Change<'c> = (u16, u16, &'c Cell);
 /// Changes in one ink.
 type Inked<'c> = (Ink, Vec<Change<'c>>);
 
-/// The changes as they are written: those of one ink together; rows with a sign of doubtful width at the end, from left to right, so that what
-/// it spills is written over.
+/// The changes as they are written: those of one ink together; neighbours of a sign of doubtful width at the end, from left to right, so that
+/// what it spills is written over.
 fn by_ink<'c>(changes: &[Change<'c>]) -> Vec<Inked<'c>> {
     let mut together: Vec<Inked<'c>> = Vec::new();
     let mut in_order: Vec<Inked<'c>> = Vec::new();
-    for row in changes.chunk_by(|one, other| one.1 == other.1) {
-        let is_sure = row.iter().all(|(_, _, cell)| cell.symbol().len() == 1);
-        let mut last: Option<Ink> = None;
-        for change in row {
+    let mut last: Option<Ink> = None;
+    for run in changes.chunk_by(|one, other| (one.0 + 1, one.1) == (other.0, other.1)) {
+        let is_sure = run.iter().all(|(_, _, cell)| cell.symbol().len() == 1);
+        for change in run {
             let own = Ink::of(change.2);
             // On a blank the ground alone is seen.
             let ink = last.filter(|last| change.2.symbol() == " " && last.has_ground_of(own)).unwrap_or(own);
@@ -364,7 +364,7 @@ mod tests {
         };
 
         assert_eq!(frame("a  b"), "\x1b[2;1Ha\x1b[2Cb");
-        assert_eq!(frame("⚠  b"), "\x1b[2;1H⚠\x1b[2;4Hb");
+        assert_eq!(frame("⚠  ·"), "\x1b[2;1H⚠\x1b[2;4H·");
     }
 
     #[test]
