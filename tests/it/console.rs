@@ -17,6 +17,7 @@ mod fake_webhooks;
 mod faults;
 mod finding;
 mod foreign_text;
+mod going_back;
 mod going_round;
 mod header;
 mod insights;

@@ -127,7 +127,13 @@ impl Screen for Queue {
 
     fn offers(&self, action: Action, cx: &AppContext) -> bool {
         match action {
-            Action::Back => self.is_set_aside() || !self.marked.is_empty(),
+            Action::Back => {
+                self.is_set_aside()
+                    || self.is_searched()
+                    || !self.marked.is_empty()
+                    || self.marked.range.is_some()
+                    || self.marked.is_reading()
+            }
             Action::Bulk => !self.marked.is_empty() || cx.runs.newest().is_some(),
             Action::Repeat => cx.last_made.is_some(),
             Action::Snooze => self.current().is_some_and(|alert| alert.outcome.is_none()),
@@ -227,6 +233,7 @@ fn act(queue: &mut Queue, action: Action, cx: &mut AppContext) -> Orders {
     Vec::new()
 }
 
+/// Undoes one thing: messages, the range, the search, the marks.
 fn back(queue: &mut Queue, cx: &mut AppContext) -> Vec<Effect> {
     if cx.toasts.clear() {
         return Vec::new();
@@ -234,11 +241,17 @@ fn back(queue: &mut Queue, cx: &mut AppContext) -> Vec<Effect> {
     if queue.marked.range.take().is_some() {
         return Vec::new();
     }
-    if !queue.marked.is_empty() || queue.marked.is_reading() {
-        queue.marked.clear();
-    } else if queue.is_set_aside() {
+    // What was found is a search as well.
+    if queue.is_set_aside() {
         return queue.restore(cx.now);
     }
+    if queue.is_searched() {
+        return queue.clear_search();
+    }
+    if queue.marked.is_empty() && !queue.marked.is_reading() && *queue.filter() != queue.view.filter {
+        cx.hint(format!("The filter stays: {} changes it, {} chooses a view.", cx.key(Action::Filter), cx.key(Action::Views)));
+    }
+    queue.marked.clear();
     Vec::new()
 }
 

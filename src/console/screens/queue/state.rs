@@ -402,14 +402,29 @@ impl Queue {
         }
     }
 
-    /// Opens the search line on what is asked for now.
+    /// Opens the search line on what is asked for now. The words that are searched for are selected: another search takes their place.
     pub fn open_search(&mut self) {
         let before = (self.filter().clone(), self.sort());
-        let mut text = query::render(&before.0, before.1);
-        if !text.is_empty() {
-            text.push(' ');
+        let mut rest = query::render(&AlertFilter { q: None, ..before.0.clone() }, before.1);
+        if !rest.is_empty() {
+            rest.push(' ');
         }
-        self.search = Some(Search { input: TextInput::one_line(&text), error: None, before, aside: None, due: None });
+        // The words come last.
+        let text = if before.0.q.is_some() { query::render(&before.0, before.1) } else { rest.clone() };
+        let mut input = TextInput::one_line(&text);
+        input.select_from(rest.chars().count());
+        self.search = Some(Search { input, error: None, before, aside: None, due: None });
+    }
+
+    /// Whether words are searched for that the view does not have by itself.
+    pub fn is_searched(&self) -> bool {
+        self.filter().q.is_some() && self.filter().q != self.view.filter.q
+    }
+
+    /// Lists again what the view has, without the words that were searched for; everything else of the filter stays.
+    pub fn clear_search(&mut self) -> Vec<Effect> {
+        let filter = AlertFilter { q: self.view.filter.q.clone(), ..self.filter().clone() };
+        self.ask(filter, self.sort())
     }
 
     /// Notes that something was typed: it is searched for once typing rests.
