@@ -9,7 +9,7 @@ use super::app::App;
 use super::areas::{Areas, SMALLEST};
 use super::decisions::Departure;
 use super::pen::{put_middle, put_right};
-use super::plain::simplify;
+use super::plain::{simplify, unmark};
 use super::text::{columns, counted, wrap};
 use super::{Action, KeyContext, Keys, Pen, toasts};
 
@@ -64,7 +64,10 @@ impl App {
         let notes = self.notes(area.width);
         let noted = u16::try_from(notes.len()).unwrap_or(0);
         let between = Rect { y: header.bottom(), height: area.height.saturating_sub(2 + noted), ..area };
-        for dialog in &self.dialogs {
+        for (index, dialog) in self.dialogs.iter().enumerate() {
+            if self.cx.settings.plain && index + 1 == self.dialogs.len() {
+                unmark(frame.buffer_mut());
+            }
             dialog.draw(frame, between, &self.cx);
         }
         let lines = Rect { y: footer.y.saturating_sub(noted), height: noted, ..area };

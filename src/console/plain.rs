@@ -17,6 +17,13 @@ fn plain(symbol: &str) -> Option<&'static str> {
     }
 }
 
+/// Takes the marks of cursors away from what lies behind a dialog: the only one that is left is that of the dialog.
+pub(super) fn unmark(buffer: &mut Buffer) {
+    for cell in buffer.content.iter_mut().filter(|cell| cell.symbol() == "▌") {
+        cell.set_symbol(" ");
+    }
+}
+
 /// Takes what only draws out of a frame.
 pub(super) fn simplify(buffer: &mut Buffer) {
     for cell in &mut buffer.content {

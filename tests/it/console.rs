@@ -28,6 +28,7 @@ mod noting;
 mod orders;
 mod palette;
 mod pictures;
+mod plain_look;
 mod preferences;
 mod program_log;
 mod receiver;

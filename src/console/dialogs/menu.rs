@@ -98,6 +98,7 @@ impl OpenMenu {
             width,
             field,
             below,
+            is_marked: cx.settings.plain,
         };
         menu.draw(&cx.theme, frame, area, &self.targets)
     }

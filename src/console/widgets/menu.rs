@@ -64,6 +64,8 @@ pub struct Menu<'m, T> {
     pub field: u16,
     /// What has no room in the chosen line: it stands under the list.
     pub below: String,
+    /// Whether the chosen entry is marked as the row under a list's cursor is, and not told by its colour alone.
+    pub is_marked: bool,
 }
 
 /// A line of a list.
@@ -121,8 +123,10 @@ impl<T: Copy + PartialEq> Menu<'_, T> {
                 Shown::Entry(index) => (*index, &self.entries[*index]),
             };
             let row = Rect { x: inside.x.saturating_sub(1), width: inside.width + 2, y, height: 1 };
-            if Some(index) == chosen {
-                frame.buffer_mut().set_style(row, theme.selection);
+            match Some(index) == chosen {
+                true if self.is_marked => theme.mark_row(frame.buffer_mut(), row),
+                true => frame.buffer_mut().set_style(row, theme.selection),
+                false => {}
             }
             frame.buffer_mut().set_line(inside.x, y, entry, inside.width);
             if entry.width() > usize::from(inside.width) {

@@ -90,6 +90,8 @@ pub struct Made {
     pub overrides: Vec<SettingOverride>,
     /// By which clocks moments are told.
     pub clocks: ShownClocks,
+    /// Whether it is drawn without lines and blocks.
+    pub plain: bool,
 }
 
 impl Default for Made {
@@ -116,6 +118,7 @@ impl Default for Made {
             kept_in: Some(PathBuf::from("/home/omar/.config/avert/config.toml")),
             overrides: Vec::new(),
             clocks: ShownClocks::Both,
+            plain: false,
         }
     }
 }
@@ -156,6 +159,7 @@ impl Made {
                 browses: self.browses,
                 files: self.files,
                 clocks: self.clocks,
+                plain: self.plain,
                 ..Preferences::default()
             },
             theme: Theme::named(ThemeName::Dark),
