@@ -419,9 +419,8 @@ impl App {
         let cx = &self.cx;
         let running = ScreenName::ALL.into_iter().filter(|(name, ..)| self.is_running(*name));
         let screens = running.filter_map(|(name, ..)| self.screens.get(name).next_due());
-        let header = self.screens.queue.next_change(cx.times(), cx.now);
         let others = [
-            header,
+            self.next_header(),
             cx.decisions.next_wake(cx.now),
             cx.unfinished.next_wake(),
             cx.toasts.next_wake(),

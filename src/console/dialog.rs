@@ -8,6 +8,17 @@ use ratatui::layout::Rect;
 use super::{Action, AppContext, Effect, KeyContext, Message};
 use crate::domain::{AlertId, Timestamp};
 
+/// How old is what a dialog shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DataAge {
+    /// As old as the list, which is not read again while it is open.
+    OfList,
+    /// It was read by the dialog.
+    ReadAt(Timestamp),
+    /// It is of this console, and never old.
+    Own,
+}
+
 /// A dialog: it owns its state, what changes it, and how it is drawn.
 pub trait Dialog: Send {
     /// Takes a message: input while it is on top, and whatever else happens before a screen hears of it.
@@ -22,6 +33,11 @@ pub trait Dialog: Send {
     /// When it wants to hear of the time: a [`Message::Tick`].
     fn next_due(&self) -> Option<Timestamp> {
         None
+    }
+
+    /// How old is what it shows.
+    fn data_age(&self) -> DataAge {
+        DataAge::OfList
     }
 
     /// Whether what it asks or says is no longer so: it is taken away.

@@ -6,10 +6,12 @@ use ratatui::style::Style;
 use unicode_width::UnicodeWidthStr;
 
 use super::app::App;
+use super::dialog::DataAge;
 use super::network_trouble::{DecisionFault, NetworkTrouble};
 use super::pen::put_right;
 use super::screens::ScreenName;
 use super::screens::activity::rows::needs_you;
+use super::screens::queue::link::LATE;
 use super::text::{columns, cut, sanitize};
 use super::{Action, Pen};
 use crate::domain::{Environment, Timestamp};
@@ -18,6 +20,9 @@ use crate::service::ServiceError;
 const PROGRAM: &str = "avert";
 
 const READ_ONLY: &str = " READ-ONLY ";
+
+/// How things stand has so many columns at least.
+const LEAST: u16 = 10;
 
 /// Columns before the clock.
 const BEFORE_CLOCK: u16 = 3;
@@ -55,6 +60,14 @@ impl Standing {
     }
 }
 
+/// How many words what is wrong is told in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wording {
+    Full,
+    Brief,
+    Shortest,
+}
+
 /// What the header has room for.
 #[derive(Debug, Clone, Copy)]
 struct HeaderPlan {
@@ -65,21 +78,20 @@ struct HeaderPlan {
     /// Columns between two screens.
     gap: u16,
     clock: bool,
-    /// Whether what is wrong is told in all words.
-    full: bool,
+    wording: Wording,
     /// Most columns of the place's name.
     place: u16,
 }
 
 impl HeaderPlan {
-    const FULL: Self = Self { names: true, program: true, gap: 3, clock: true, full: true, place: u16::MAX };
+    const FULL: Self = Self { names: true, program: true, gap: 3, clock: true, wording: Wording::Full, place: u16::MAX };
 
     /// What gives way so that every screen keeps its name: what is needed least first.
     const ALL: [Self; 6] = {
         let unnamed = Self { program: false, ..Self::FULL };
         let closer = Self { gap: 2, ..unnamed };
         let timeless = Self { clock: false, ..closer };
-        let brief = Self { full: false, ..timeless };
+        let brief = Self { wording: Wording::Brief, ..timeless };
         [Self::FULL, unnamed, closer, timeless, brief, Self { place: 10, ..brief }]
     };
 
@@ -225,18 +237,35 @@ impl App {
     }
 
     /// How the service answers, the age of what is shown, and the time. Returns the area it took. `whereabouts` is what the other end of the
-    /// line needs: where the screens have no names, the age gives way to it.
+    /// line needs: where the screens have no names, the age gives way to it, then the time, then words.
     fn draw_link(&self, buffer: &mut Buffer, line: Rect, whereabouts: u16, plan: HeaderPlan) -> Rect {
         let theme = &self.cx.theme;
+        let room = line.width.saturating_sub(whereabouts + 2);
+        let way = |wording, aged, timed| {
+            let standing = self.standing(wording);
+            let age = if aged { self.age(&standing, wording) } else { String::new() };
+            (standing, age, if timed { self.cx.times().one_clock(self.cx.now) } else { String::new() })
+        };
+        let before = |clock: &str| if clock.is_empty() { 0 } else { BEFORE_CLOCK };
+        let (mut standing, age, clock) = if plan.names {
+            way(plan.wording, true, plan.clock)
+        } else {
+            let (full, shortest) = (Wording::Full, Wording::Shortest);
+            let ways = [(full, true, true), (full, false, true), (full, false, false), (shortest, false, true)];
+            let mut ways = ways.into_iter().map(|(wording, aged, timed)| way(wording, aged, timed));
+            let fits =
+                |(standing, age, clock): &(Standing, String, String)| standing.width() + columns(age) + columns(clock) + before(clock) <= room;
+            ways.find(fits).unwrap_or_else(|| way(shortest, false, false))
+        };
+        if !plan.names {
+            // Where not even that has room, as much of it as tells that something is wrong.
+            standing.words = cut(&standing.words, room.max(LEAST).saturating_sub(columns(standing.sign) + 1)).into_owned();
+        }
         let mut rest = line;
-        if plan.clock {
-            let clock = put_right(buffer, line, &self.cx.times().one_clock(self.cx.now), theme.plain);
+        if !clock.is_empty() {
+            let clock = put_right(buffer, line, &clock, theme.plain);
             rest.width = clock.x.saturating_sub(line.x + BEFORE_CLOCK);
         }
-        let standing = self.standing(plan.full);
-        let age = self.age(&standing, plan);
-        let room = rest.width.saturating_sub(whereabouts + 2);
-        let age = if plan.names || standing.width() + columns(&age) <= room { age } else { String::new() };
         let told = format!("{} {}", standing.sign, standing.words);
         let area = put_right(buffer, rest, &format!("{told}{age}"), theme.quiet);
         let (said, style) = if standing.style == theme.ok { (standing.sign, theme.ok) } else { (told.as_str(), standing.style) };
@@ -246,49 +275,79 @@ impl App {
 
     /// Columns of how the service answers, of the age and of the time.
     fn link_room(&self, plan: HeaderPlan) -> u16 {
-        let standing = self.standing(plan.full);
+        let standing = self.standing(plan.wording);
         let clock = if plan.clock { columns(&self.cx.times().one_clock(self.cx.now)) + BEFORE_CLOCK } else { 0 };
         // An age that grows does not move the screens.
-        let age = columns(&self.age(&standing, plan));
+        let age = columns(&self.age(&standing, plan.wording));
         let age = if standing.style == self.cx.theme.ok { age.max(columns("  45 min ago")) } else { age };
         standing.width() + age + clock
     }
 
     /// How old what is shown is. Since when something is wrong is told by its few words already.
-    fn age(&self, standing: &Standing, plan: HeaderPlan) -> String {
+    fn age(&self, standing: &Standing, wording: Wording) -> String {
         let is_well = standing.style == self.cx.theme.ok;
         let age = |at| format!("  {}{}", if is_well { "" } else { "read " }, self.cx.times().age(at, self.cx.now));
-        self.screens.queue.link.read_at.filter(|_| is_well || plan.full).map(age).unwrap_or_default()
+        self.read_at().filter(|_| is_well || wording == Wording::Full).map(age).unwrap_or_default()
     }
 
-    /// The gravest of what there is to say; well only where nothing is wrong. `full`: in all words.
-    fn standing(&self, full: bool) -> Standing {
+    /// When what is on the screen was read; nothing where nothing was, or none of it is read.
+    fn read_at(&self) -> Option<Timestamp> {
+        match self.dialogs.iter().rev().map(|dialog| dialog.data_age()).find(|age| *age != DataAge::OfList) {
+            Some(DataAge::Own) => None,
+            Some(DataAge::ReadAt(at)) => Some(at),
+            Some(DataAge::OfList) | None => self.screens.queue.link.read_at,
+        }
+    }
+
+    /// From when on what lies over the list, or the list that stands still below it, is older than a list gets that is read again and again.
+    fn ages_at(&self) -> Option<Timestamp> {
+        self.read_at().filter(|_| !self.dialogs.is_empty()).map(|at| at + self.screens.queue.every(self.cx.now) + LATE)
+    }
+
+    /// When the header says something else by itself.
+    pub(super) fn next_header(&self) -> Option<Timestamp> {
+        let (queue, told, now) = (&self.screens.queue, self.cx.times(), self.cx.now);
+        let aged = self.read_at().map(|at| told.next_age(at, now));
+        let ages = self.ages_at().filter(|at| *at > now);
+        [queue.late_at(now), aged, ages].into_iter().flatten().min()
+    }
+
+    /// The gravest of what there is to say; well only where nothing is wrong.
+    fn standing(&self, wording: Wording) -> Standing {
         let (theme, queue) = (&self.cx.theme, &self.screens.queue);
         let wrong = |words: String| Standing { sign: "▲", words, style: theme.warning };
+        let or_shortest = |words: String, shortest: &str| if wording == Wording::Shortest { shortest.to_owned() } else { words };
         let has_list = queue.listing.total().is_some();
         let hour = |since: &Timestamp| self.cx.times().hour(*since);
         match &queue.link.trouble {
-            Some((since, _)) if has_list => return wrong(format!("stale since {}", hour(since))),
-            Some((since, _)) => return wrong(format!("list not read since {}", hour(since))),
+            Some((since, _)) if has_list => return wrong(or_shortest(format!("stale since {}", hour(since)), "stale")),
+            Some((since, _)) => return wrong(or_shortest(format!("list not read since {}", hour(since)), "not read")),
             None => {}
         }
         if self.cx.writes.failing.is_some() {
-            return wrong("nothing can be recorded".to_owned());
+            return wrong(or_shortest("nothing can be recorded".to_owned(), "none recorded"));
         }
         if queue.is_late(self.cx.now) {
-            return wrong("no fresh answer".to_owned());
+            return wrong(or_shortest("no fresh answer".to_owned(), "no answer"));
         }
         let network_of = |id| queue.listing.find(id).map(|alert| alert.provider.clone());
         if let Some(trouble) = self.cx.networks.now(&self.cx.decisions, &self.cx.unfinished, network_of) {
-            return wrong(in_words(&trouble, &hour(&trouble.since), full));
+            return wrong(in_words(&trouble, &hour(&trouble.since), wording));
         }
         if let Some((part, (since, _))) = queue.link.missing() {
-            let since = if full { format!(" since {}", hour(since)) } else { format!(", {}", hour(since)) };
-            return wrong(format!("{} not read{since}", part.words()));
+            return wrong(match wording {
+                Wording::Full => format!("{} not read since {}", part.words(), hour(since)),
+                Wording::Brief => format!("{} not read, {}", part.words(), hour(since)),
+                Wording::Shortest => "not all read".to_owned(),
+            });
+        }
+        let plain = |sign, words: &str, style| Standing { sign, words: words.to_owned(), style };
+        if self.ages_at().is_some_and(|at| at <= self.cx.now) {
+            return plain("·", "not fresh", theme.quiet);
         }
         match has_list {
-            true => Standing { sign: "●", words: "live".to_owned(), style: theme.ok },
-            false => Standing { sign: "·", words: "connecting".to_owned(), style: theme.quiet },
+            true => plain("●", "live", theme.ok),
+            false => plain("·", "connecting", theme.quiet),
         }
     }
 
@@ -314,19 +373,23 @@ impl App {
     }
 }
 
-/// `ETHOCA: outcome unknown since 14:03`, or `ETHOCA: unknown, 14:03`.
-fn in_words(trouble: &NetworkTrouble, since: &str, full: bool) -> String {
+/// `ETHOCA: outcome unknown since 14:03`, or `ETHOCA: unknown, 14:03`, or `ETHOCA unknown`.
+fn in_words(trouble: &NetworkTrouble, since: &str, wording: Wording) -> String {
     let names: Vec<_> = trouble.networks.iter().map(|network| sanitize(network.as_str()).into_owned()).collect();
     let who = match names.as_slice() {
         [] => "a network".to_owned(),
-        [first, others @ ..] if !full && !others.is_empty() => format!("{first} +{}", others.len()),
+        [first, others @ ..] if wording == Wording::Brief && !others.is_empty() => format!("{first} +{}", others.len()),
         all => all.join(", "),
     };
-    match trouble.fault {
-        DecisionFault::Unknown if full => format!("{who}: outcome unknown since {since}"),
-        DecisionFault::Unknown => format!("{who}: unknown, {since}"),
-        DecisionFault::Declined => format!("{who}: not recorded, {since}"),
-        DecisionFault::Unheard => format!("a decision not known, {since}"),
-        DecisionFault::Service => format!("a decision not recorded, {since}"),
+    match (trouble.fault, wording) {
+        (DecisionFault::Unknown, Wording::Full) => format!("{who}: outcome unknown since {since}"),
+        (DecisionFault::Unknown, Wording::Brief) => format!("{who}: unknown, {since}"),
+        (DecisionFault::Unknown, Wording::Shortest) => format!("{who} unknown"),
+        (DecisionFault::Declined, Wording::Shortest) => format!("{who} failed"),
+        (DecisionFault::Declined, _) => format!("{who}: not recorded, {since}"),
+        (DecisionFault::Unheard, Wording::Shortest) => "one not known".to_owned(),
+        (DecisionFault::Unheard, _) => format!("a decision not known, {since}"),
+        (DecisionFault::Service, Wording::Shortest) => "not recorded".to_owned(),
+        (DecisionFault::Service, _) => format!("a decision not recorded, {since}"),
     }
 }

@@ -2,7 +2,7 @@
 
 use avert::console::SessionInfo;
 use avert::console::message::Message;
-use avert::domain::{AlertId, Environment, ResolutionAttempt, Sort};
+use avert::domain::{AlertId, Environment, Provider, ResolutionAttempt, Sort};
 use avert::service::{OutcomeUnknown, ServiceError};
 use chrono::Duration;
 use rstest::rstest;
@@ -228,4 +228,79 @@ fn at_120_columns_a_network_in_doubt_is_told_in_fewer_words_before_a_screen_lose
 
     assert!(NAMES.iter().all(|name| narrow.contains(name)) && narrow.contains(&format!("▲ {provider}: unknown, 14:03")), "{narrow}");
     assert!(wide.contains("avert") && wide.contains(&format!("▲ {provider}: outcome unknown since 14:03")), "{wide}");
+}
+
+#[test]
+fn nothing_is_green_while_a_list_that_is_not_read_again_gets_older_behind_a_form() {
+    let mut rig = Made { operator: false, ..Made::default() }.start();
+    rig.press("r");
+    let mut said = vec![header(&mut rig)];
+
+    rig.advance(Duration::minutes(11));
+    said.push(header(&mut rig));
+    rig.press("esc");
+    rig.advance(Duration::seconds(1));
+    said.push(header(&mut rig));
+
+    assert!(said[0].contains("● live  now"), "{}", said[0]);
+    assert!(said[1].contains("· not fresh  read 11 min ago") && !said[1].contains('●'), "{}", said[1]);
+    assert!(said[2].contains("● live"), "{}", said[2]);
+}
+
+#[test]
+fn a_case_is_read_again_as_the_list_would_be_and_has_the_age_of_its_own() {
+    let mut rig = Made { operator: false, ..Made::default() }.start();
+    rig.press("enter");
+    let id = rig.current();
+
+    rig.advance(Duration::minutes(11));
+    rig.service.change(|alerts| {
+        alerts.iter_mut().filter(|alert| alert.id == id).for_each(|alert| alert.merchant_descriptor = "RENAMED".to_owned())
+    });
+    rig.advance(Duration::minutes(2));
+
+    let header = header(&mut rig);
+    assert!(header.contains("● live") && !header.contains("min ago"), "{header}");
+    assert!(rig.screen().contains("RENAMED"), "{}", rig.screen());
+}
+
+#[test]
+fn the_page_of_a_run_is_of_this_console_and_has_no_age() {
+    let mut rig = Rig::new(morning(clock().now()));
+    rig.press("space space b alt-n ctrl-s");
+
+    rig.advance(Duration::minutes(11));
+
+    let header = header(&mut rig);
+    assert!(header.contains("● live") && !header.contains("ago"), "{header}");
+}
+
+#[rstest]
+#[case((60, 16))]
+#[case((80, 24))]
+fn the_environment_and_the_profile_stay_beside_any_trouble(#[case] size: (u16, u16)) {
+    let mut rig = Made { size, ..Made::default() }.start();
+    for provider in [Provider::Ethoca, Provider::Verifi, Provider::Cdrn] {
+        rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed("down".to_owned())));
+        let at = rig.app.queue().listing.alerts().find(|alert| alert.provider == provider).unwrap().id;
+        rig.update(Message::GoToAlert(at));
+        rig.press("n ctrl-s");
+        rig.advance(Duration::seconds(6));
+    }
+
+    let header = header(&mut rig);
+
+    assert!(header.contains("PRODUCTION  acme-eu") && header.contains("▲ ETHOCA"), "{header}");
+}
+
+#[test]
+fn on_a_narrow_screen_trouble_is_told_in_few_words() {
+    let mut rig = Made { size: (60, 16), ..Made::default() }.start();
+    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed("down".to_owned())));
+    rig.press("n ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    let header = header(&mut rig);
+
+    assert!(header.contains("PRODUCTION  acme-eu") && header.contains("failed"), "{header}");
 }

@@ -7,6 +7,7 @@ use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
+use chrono::Duration;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseEventKind};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -17,7 +18,7 @@ use super::reconnected::Reconnected;
 use super::resolve_form::Choice;
 use super::{copy_menu, links_menu};
 use super::{note_form, snooze_menu};
-use crate::console::dialog::run;
+use crate::console::dialog::{DataAge, run};
 use crate::console::screens::ScreenName;
 use crate::console::screens::queue::facts::Facts;
 use crate::console::screens::queue::orders::change_match;
@@ -27,10 +28,13 @@ use crate::console::{Action, AppContext, ClickTargets, Dialog, Effect, KeyContex
 use crate::domain::advice::{Advice, AdviceBasis};
 use crate::domain::duplicate::{self, DuplicateEvidence};
 use crate::domain::resolution::Decision;
-use crate::domain::{Alert, AlertId};
+use crate::domain::{Alert, AlertId, Timestamp};
 
 /// Most alerts that a case shows: more on one payment is nothing that one decision could be right for.
 const MOST: usize = 20;
+
+/// It is not read again sooner after it was read.
+const APART: Duration = Duration::seconds(3);
 
 /// Whose keys it takes.
 const CONTEXTS: [KeyContext; 3] = [KeyContext::Case, KeyContext::Queue, KeyContext::Always];
@@ -54,6 +58,8 @@ pub struct CaseDialog {
     facts: HashMap<AlertId, Facts>,
     /// The alerts whose payment was looked up, or is.
     asked: HashSet<AlertId>,
+    /// When its alerts were read.
+    read_at: Timestamp,
     /// Whether the alert is shown as the interface writes it.
     raw: bool,
     scroll: u16,
@@ -64,17 +70,22 @@ pub struct CaseDialog {
 /// Opens the case of the alert under the cursor.
 pub fn open(queue: &Queue, cx: &AppContext) -> Orders {
     let Some(alert) = queue.current() else { return Vec::new() };
-    open_on(alert, Some(&queue.facts), cx)
+    open_read(alert, Some(&queue.facts), queue.link.read_at.unwrap_or(cx.now), cx)
 }
 
 /// Opens the case of an alert, with what is known around it.
 pub fn open_on(alert: &Alert, known: Option<&Facts>, cx: &AppContext) -> Orders {
+    open_read(alert, known, cx.now, cx)
+}
+
+fn open_read(alert: &Alert, known: Option<&Facts>, read_at: Timestamp, cx: &AppContext) -> Orders {
     let mut case = CaseDialog {
         in_queue: known.filter(|known| known.alert == Some(alert.id)).map(|_| alert.id),
         alerts: vec![alert.clone()],
         cursor: alert.id,
         facts: HashMap::new(),
         asked: HashSet::new(),
+        read_at,
         raw: false,
         scroll: 0,
         most: Cell::new(0),
@@ -125,12 +136,15 @@ impl CaseDialog {
         run(effects)
     }
 
+    /// Reads every alert of the case again.
+    fn read_alerts(&self) -> Orders {
+        run(self.alerts.iter().map(|alert| Effect::Get(alert.id)).collect())
+    }
+
     /// Reads every alert of the case again, and looks for more.
     fn read_again(&mut self, cx: &AppContext) -> Orders {
         self.asked.clear();
-        let ids: Vec<AlertId> = self.alerts.iter().map(|alert| alert.id).collect();
-        let read = run(ids.into_iter().map(Effect::Get).collect());
-        read.into_iter().chain(self.ask(cx)).collect()
+        self.read_alerts().into_iter().chain(self.ask(cx)).collect()
     }
 
     fn position(&self) -> usize {
@@ -344,7 +358,12 @@ impl Dialog for CaseDialog {
             Message::Changed(Ok(_)) => {
                 return self.read_again(cx);
             }
-            Message::Alert(id, Ok(alert)) if self.alerts.iter().any(|known| known.id == *id) => self.take_in(alert),
+            // The list, whose order stands still meanwhile, is counted when it would be read again: then the case is.
+            Message::Counted(_, Ok(_)) if cx.now - self.read_at >= APART => return self.read_alerts(),
+            Message::Alert(id, Ok(alert)) if self.alerts.iter().any(|known| known.id == *id) => {
+                self.take_in(alert);
+                self.read_at = cx.now;
+            }
             Message::Concluded(alert) if self.alerts.iter().any(|known| known.id == alert.id) => self.take_in(alert),
             Message::SameCards(found) => return self.take_found(found, cx),
             Message::OrdersMatched(id, matched) => {
@@ -360,6 +379,10 @@ impl Dialog for CaseDialog {
             _ => {}
         }
         Vec::new()
+    }
+
+    fn data_age(&self) -> DataAge {
+        DataAge::ReadAt(self.read_at)
     }
 
     fn in_hand(&self) -> Vec<AlertId> {

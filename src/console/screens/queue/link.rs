@@ -4,7 +4,6 @@ use std::time::Duration as Wait;
 
 use chrono::Duration;
 
-use crate::console::times::Moments;
 use crate::domain::{Timestamp, lease};
 use crate::service::ServiceError;
 
@@ -12,7 +11,7 @@ use crate::service::ServiceError;
 const RETRIES: [u64; 5] = [1, 2, 5, 10, 30];
 
 /// So long after an answer was due it is late.
-const LATE: Duration = Duration::seconds(30);
+pub const LATE: Duration = Duration::seconds(30);
 
 /// A part of what is shown that is asked for beside the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,20 +135,13 @@ impl Link {
     }
 
     /// When an answer is late that is asked for so often.
-    fn late_at(&self, every: Duration) -> Option<Timestamp> {
+    pub(super) fn late_at(&self, every: Duration) -> Option<Timestamp> {
         self.heard_at.map(|at| at + every + LATE)
     }
 
     /// Whether an answer is late that is asked for so often.
     pub fn is_late(&self, every: Duration, now: Timestamp) -> bool {
         self.late_at(every).is_some_and(|at| at <= now)
-    }
-
-    /// When what the header says of it changes by itself.
-    pub(super) fn next_change(&self, every: Duration, told: Moments, now: Timestamp) -> Option<Timestamp> {
-        let late = self.late_at(every).filter(|at| *at > now);
-        let aged = self.read_at.map(|at| told.next_age(at, now));
-        late.into_iter().chain(aged).min()
     }
 }
 

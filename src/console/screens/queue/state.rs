@@ -13,7 +13,6 @@ use std::time::Duration as Wait;
 use chrono::Duration;
 use ratatui::layout::Rect;
 
-use crate::console::times::Moments;
 use crate::console::views::{SavedViews, View};
 use crate::console::{Action, ClickTargets, Effect, Loadable, TextInput};
 use crate::desk::snoozed_page::ChosenAlerts;
@@ -207,7 +206,7 @@ impl Queue {
     }
 
     /// How often the list is loaded again by itself.
-    fn every(&self, now: Timestamp) -> Duration {
+    pub fn every(&self, now: Timestamp) -> Duration {
         if self.operator { REREAD } else { self.pace(now) }
     }
 
@@ -611,8 +610,8 @@ impl Queue {
         [facts, search, self.refresh_due, self.link.retry_due].into_iter().flatten().min()
     }
 
-    /// When the header says something else of the service by itself.
-    pub fn next_change(&self, told: Moments, now: Timestamp) -> Option<Timestamp> {
-        self.link.next_change(self.every(now), told, now)
+    /// When an answer of the service will be late.
+    pub fn late_at(&self, now: Timestamp) -> Option<Timestamp> {
+        self.link.late_at(self.every(now)).filter(|at| *at > now)
     }
 }
