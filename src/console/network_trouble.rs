@@ -79,11 +79,15 @@ impl NetworkTroubles {
         unfinished: &Unfinished,
         network_of: impl Fn(AlertId) -> Option<Provider>,
     ) -> Option<NetworkTrouble> {
-        let lasting = |noted: &&Noted| match decisions.get(noted.key).map(|decision| &decision.state) {
-            Some(State::Checking(_) | State::Refused(_)) => true,
-            _ => unfinished.of(noted.alert).is_some(),
+        let fault = |noted: &Noted| match (decisions.get(noted.key).map(|decision| &decision.state), noted.fault) {
+            (Some(State::Checking(_)), fault) => Some(fault),
+            // It was found out that it did not arrive.
+            (Some(State::Refused(_)), DecisionFault::Unknown) => Some(DecisionFault::Declined),
+            (Some(State::Refused(_)), DecisionFault::Unheard) => Some(DecisionFault::Service),
+            (Some(State::Refused(_)), fault) => Some(fault),
+            (_, fault) => unfinished.of(noted.alert).map(|_| fault),
         };
-        let own = self.noted.iter().filter(lasting).map(|noted| (noted.fault, Some(noted.provider.clone()), noted.since));
+        let own = self.noted.iter().filter_map(|noted| Some((fault(noted)?, Some(noted.provider.clone()), noted.since)));
         // What an earlier console sent is as little known as what this one did.
         let noted = |key: u64| self.noted.iter().any(|noted| noted.key == key);
         let earlier = decisions.checked().filter(|decision| !noted(decision.key));

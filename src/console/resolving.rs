@@ -70,6 +70,9 @@ pub fn answered(key: u64, answer: Reply<Alert>, cx: &mut AppContext) -> Orders {
 pub fn looked_up(key: u64, found: Reply<Found>, cx: &mut AppContext) -> Orders {
     let Some(decision) = cx.decisions.get(key).cloned() else { return Vec::new() };
     let event = cx.decisions.looked_up(key, found, cx.now);
+    if cx.operator && event.is_some() {
+        cx.unfinished.changed(cx.now);
+    }
     event.map_or_else(Vec::new, |event| notify(&decision, event, cx))
 }
 
@@ -209,7 +212,7 @@ fn concluded(alert: Box<Alert>, cx: &mut AppContext) -> Orders {
 pub fn listed_unfinished(answer: Reply<Vec<ResolutionAttempt>>, cx: &mut AppContext) {
     // What it told last stands until it tells something else; the header says by itself that it does not answer.
     let Ok(all) = answer else { return cx.unfinished.failed(cx.now) };
-    let event = cx.unfinished.take(all);
+    let event = cx.unfinished.take(all, cx.now);
     if let Some(first) = event.first() {
         let key = cx.key(Action::Settle);
         let what = match event.len() {

@@ -34,6 +34,9 @@ impl Stage {
 /// How soon it is asked again where that failed.
 const AGAIN: Duration = Duration::seconds(5);
 
+/// How soon it is asked again at least while the engine finds out what became of one: nothing tells of every end.
+const WHILE_UNKNOWN: Duration = Duration::seconds(5);
+
 /// The unfinished decisions of the organization, as the engine told of them last.
 #[derive(Debug, Default)]
 pub struct Unfinished {
@@ -73,11 +76,15 @@ impl Unfinished {
     }
 
     /// Takes in what the engine tells; returns those that wait for a person and did not before.
-    pub fn take(&mut self, all: Vec<ResolutionAttempt>) -> Vec<ResolutionAttempt> {
+    pub fn take(&mut self, all: Vec<ResolutionAttempt>, now: Timestamp) -> Vec<ResolutionAttempt> {
         let was_parked = |id| self.all.iter().any(|known| known.id == id && Stage::of(known) == Stage::Parked);
         let parked = all.iter().filter(|unfinished| Stage::of(unfinished) == Stage::Parked && !was_parked(unfinished.id));
         let newly_parked = parked.cloned().collect();
         self.all = all;
+        let goes_on = self.all.iter().filter(|unfinished| Stage::of(unfinished) != Stage::Parked);
+        if let Some(next) = goes_on.map(|unfinished| unfinished.next_check.unwrap_or(now)).min() {
+            self.due.get_or_insert((next + REST).max(now + WHILE_UNKNOWN));
+        }
         self.is_known = true;
         self.index();
         newly_parked
@@ -130,13 +137,17 @@ mod tests {
     use crate::domain::resolution::Decision;
     use crate::domain::time::from_iso;
 
+    fn now() -> Timestamp {
+        from_iso("2026-03-10T12:00:00Z").unwrap()
+    }
+
     fn unfinished(alert: AlertId, state: &str) -> ResolutionAttempt {
         ResolutionAttempt {
             id: AttemptId::generate(),
             alert,
             state: state.to_owned(),
             resolution: Resolution::Current { decision: Decision::Refunded, comments: String::new() },
-            started_at: from_iso("2026-03-10T12:00:00Z").unwrap(),
+            started_at: now(),
             next_check: None,
             checks: 0,
             detail: String::new(),
@@ -151,7 +162,7 @@ mod tests {
         let parked = ResolutionAttempt { state: "PARKED".to_owned(), ..unknown.clone() };
         let mut all = Unfinished::default();
 
-        let told = [vec![unknown], vec![parked.clone()], vec![parked.clone()], vec![]].map(|newly_parked| all.take(newly_parked).len());
+        let told = [vec![unknown], vec![parked.clone()], vec![parked.clone()], vec![]].map(|told| all.take(told, now()).len());
 
         assert_eq!(told, [0, 1, 0, 0]);
         assert_eq!(all.of(alert), None);
@@ -162,7 +173,7 @@ mod tests {
         let alerts = [AlertId::generate(), AlertId::generate(), AlertId::generate()];
         let mut all = Unfinished::default();
 
-        all.take(vec![unfinished(alerts[0], "INFLIGHT"), unfinished(alerts[1], "PARKED"), unfinished(alerts[2], "UNKNOWN")]);
+        all.take(vec![unfinished(alerts[0], "INFLIGHT"), unfinished(alerts[1], "PARKED"), unfinished(alerts[2], "UNKNOWN")], now());
 
         assert_eq!(alerts.map(|alert| all.of(alert).map(Stage::of)), [Some(Stage::Sending), Some(Stage::Parked), Some(Stage::Unknown)]);
         assert_eq!(all.parked().map(|parked| parked.alert).collect::<Vec<_>>(), [alerts[1]]);
@@ -170,7 +181,7 @@ mod tests {
 
     #[test]
     fn changes_are_gathered_before_it_is_asked_again() {
-        let now = from_iso("2026-03-10T12:00:00Z").unwrap();
+        let now = now();
         let mut all = Unfinished::default();
         all.changed(now);
         all.changed(now + Duration::milliseconds(200));
@@ -178,5 +189,19 @@ mod tests {
         let asked = [100, 250, 600].map(|millis| all.take_due(now + Duration::milliseconds(millis)));
 
         assert_eq!(asked, [false, true, false]);
+    }
+    #[test]
+    fn while_the_engine_finds_one_out_it_is_asked_again_after_its_own_next_look() {
+        let (now, alert) = (now(), AlertId::generate());
+        let next_check = |seconds| ResolutionAttempt { next_check: Some(now + Duration::seconds(seconds)), ..unfinished(alert, "UNKNOWN") };
+        let wake = |told: Vec<ResolutionAttempt>| {
+            let mut all = Unfinished::default();
+            all.take(told, now);
+            all.next_wake().map(|due| (due - now).num_milliseconds())
+        };
+
+        let wakes = [wake(vec![next_check(30)]), wake(vec![next_check(1)]), wake(vec![unfinished(alert, "PARKED")]), wake(vec![])];
+
+        assert_eq!(wakes, [Some(30_250), Some(5_000), None, None]);
     }
 }
