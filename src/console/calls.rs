@@ -204,11 +204,13 @@ impl Calls {
         let about = if is_late { unrung } else { untold };
         let first = about.first()?;
         let (left, when, within) = (left_words(first, now), when_words(first, now), times::spell(before));
+        // Of whole hours it is known only that they may end so soon.
+        let may = if about.iter().all(|alert| alert.deadline.moment().is_some()) { "" } else { "may " };
         let (words, outside) = match about.len() {
             1 => (format!("{} lapses {when} and is not answered.", named(first)), format!("{} lapses {left}", outside_name(first))),
             many => (
-                format!("{many} alerts lapse within {within} and are not answered, the first {when}."),
-                format!("{many} alerts lapse within {within}, {} {left}", outside_name(first)),
+                format!("{many} alerts {may}lapse within {within} and are not answered, the first {when}."),
+                format!("{many} alerts {may}lapse within {within}, {} {left}", outside_name(first)),
             ),
         };
         let words = if is_late { format!("The quiet hours are over: {words}") } else { words };

@@ -63,6 +63,17 @@ fn several_that_come_near_together_are_one_call_that_goes_to_the_first() {
     assert_eq!(call.about.iter().map(|alert| alert.provider_id.as_str()).collect::<Vec<_>>(), ["7KQ1", "7KQ0", "7KQ2"]);
 }
 
+#[test]
+fn where_only_whole_hours_are_known_alerts_may_lapse() {
+    let alerts = vec![due(0, Deadline::HoursLeft(0)), due(1, Deadline::HoursLeft(0))];
+    let mut calls = reading(ClosingAlerts { total: 2, alerts, first: true, open_end: false });
+
+    let call = calls.deadlines(BEFORE, false, nobody, now()).unwrap();
+
+    assert_eq!(call.words, "2 alerts may lapse within 30 min and are not answered, the first in less than 1 h.");
+    assert_eq!(call.outside, "2 alerts may lapse within 30 min, CDRN 7KQ0 in less than 1 h");
+}
+
 #[rstest]
 #[case::to_the_moment(Deadline::At(at(30)), true)]
 #[case::later(Deadline::At(at(31)), false)]
