@@ -20,6 +20,7 @@ mod foreign_text;
 mod going_back;
 mod going_round;
 mod header;
+mod heading;
 mod insights;
 mod journaled;
 mod local_time;

@@ -15,7 +15,7 @@ use super::resolve_form::{Choice, FormContext, ResolveForm};
 use crate::console::guards::{Gets, is_searched, looked_up_at_once, on_its_payment};
 use crate::console::resolving::{stage_together, subject};
 use crate::console::runs::RunItem;
-use crate::console::screens::queue::list::title;
+use crate::console::screens::queue::heading::title;
 use crate::console::screens::queue::state::Queue;
 use crate::console::text::{count, counted};
 use crate::console::{Action, AppContext, ClickTargets, Dialog, Effect, Loadable, Message, Order, Orders, TextInput, Tone};

@@ -1,4 +1,4 @@
-//! Draws the list: its name and totals, what is asked for, the titles, the visible rows, and what to do where there are none.
+//! Draws the list: what is asked for, the titles, the visible rows, and what to do where there are none.
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -6,22 +6,23 @@ use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
 
 use super::columns::{self, Column, Placed};
+use super::heading;
 use super::layout::{GUTTER, Regions};
 use super::listing::ListRow;
 use super::signs::ListSign;
-use super::state::{AT_RISK_HOURS, Queue, QueueTarget};
+use super::state::{Queue, QueueTarget};
 use crate::console::pen::{put_middle, put_right};
-use crate::console::text::{count, counted, cut, sanitize};
+use crate::console::text::{counted, cut, sanitize};
 use crate::console::times::{self, Urgency};
 use crate::console::unfinished::Stage;
 use crate::console::widgets::scrollbar;
 use crate::console::{Action, DrawContext, Loadable, Pen, text};
-use crate::domain::{Alert, AlertFilter, AlertStatus, SortField, SortOrder, query};
+use crate::domain::{Alert, SortOrder, query};
 
 /// Draws everything of the list.
 pub fn draw(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>) {
     let regions = queue.regions();
-    draw_title(queue, draw, frame.buffer_mut(), regions.title);
+    heading::draw(queue, draw, frame.buffer_mut(), regions.title);
     draw_chips(queue, draw, frame, &regions);
     let placed = queue.placed_columns();
     // The words of an error need the line of the titles too, where they are long: no row is hidden for them.
@@ -36,131 +37,8 @@ pub fn draw(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>) {
     }
 }
 
-fn draw_title(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
-    let theme = draw.theme;
-    let mut pen = Pen::new(buffer, Rect { x: area.x + 2, width: area.width.saturating_sub(3), ..area });
-    pen.put(&title(queue), theme.strong);
-    pen.skip(3);
-    match queue.listing.total() {
-        Some(total) => {
-            pen.put(&count(total), theme.strong);
-            if let Some(all) = queue.all.loaded().filter(|all| **all != total) {
-                pen.put_whole(&format!(" of {}", count(*all)), theme.quiet);
-            }
-        }
-        None => {
-            pen.put("…", theme.quiet);
-        }
-    }
-    if queue.incoming.is_some() && queue.listing.total().is_some() {
-        pen.put_whole(" …", theme.accent);
-    }
-    if let Some(words) = queue.snoozed_words() {
-        pen.skip(2);
-        pen.put_whole(&words, theme.quiet);
-    }
-    draw_marked(queue, draw, &mut pen);
-    if queue.listing.arrived_above() > 0 {
-        pen.skip(3);
-        let key = draw.key(Action::Arrived);
-        let words = format!("{} came in above  ", count(queue.listing.arrived_above()));
-        let area = pen.put(&words, draw.theme.accent);
-        queue.targets.push(area.union(pen.put(&key, draw.theme.key)), QueueTarget::Do(Action::Arrived));
-    }
-    if let Some(new) = queue.new.zip(queue.listing.total()).and_then(|(now, before)| now.checked_sub(before)).filter(|new| *new > 0) {
-        pen.skip(2);
-        pen.put_whole(&format!("{} new", count(new)), theme.accent);
-    }
-    draw_at_risk(queue, draw, &mut pen);
-}
-
-/// How many alerts are marked, and the key that answers them.
-fn draw_marked(queue: &Queue, draw: &DrawContext<'_>, pen: &mut Pen<'_>) {
-    let marked = &queue.marked;
-    let (words, action) = match queue.range_rows() {
-        Some((first, rows)) => {
-            let shown = queue.listing.lines_between(first, first + rows);
-            (format!("range of {}", counted(shown, "alert", "alerts")), Action::MarkRange)
-        }
-        None if marked.is_reading() => ("reading what is to be marked…".to_owned(), Action::Back),
-        None if marked.is_empty() => return,
-        None => (format!("{} marked", count(marked.alerts().len() as u64)), Action::Bulk),
-    };
-    pen.skip(3);
-    let area = pen.put(&format!("{words}  "), draw.theme.accent);
-    queue.targets.push(area.union(pen.put(&draw.key(action), draw.theme.key)), QueueTarget::Do(action));
-    // What lapses has the room first; the footer has the words too.
-    if let Some(binding) = draw.keymap.binding(action).filter(|_| action == Action::Bulk && pen.room() > 70) {
-        pen.put(&format!(" {}", binding.words), draw.theme.quiet);
-    }
-}
-
-fn draw_at_risk(queue: &Queue, draw: &DrawContext<'_>, pen: &mut Pen<'_>) {
-    let Some(at_risk) = queue.at_risk.loaded() else { return };
-    let alerts: u64 = at_risk.iter().map(|risk| risk.alerts).sum();
-    if pen.room() < 30 {
-        return;
-    }
-    pen.skip(3);
-    if alerts == 0 {
-        pen.put_whole(&format!("nothing open lapses within {AT_RISK_HOURS} h"), draw.theme.quiet);
-        return;
-    }
-    // It counts everything that is open: said where something else is listed, so that nobody takes it for the list's sum.
-    let all_open = AlertFilter { statuses: vec![AlertStatus::Open], ..AlertFilter::default() };
-    let scope = if *queue.listing.filter() == all_open { "" } else { "in all " };
-    let verb = if alerts == 1 { "lapses" } else { "lapse" };
-    if pen.put_whole(&format!("▲ {scope}{} {verb} within {AT_RISK_HOURS} h", count(alerts)), draw.theme.warning).is_none() {
-        return;
-    }
-    pen.skip(1);
-    let whole: Vec<String> = at_risk.iter().map(|risk| risk.money.to_string()).collect();
-    // What is left out is said, in a word where there is room; a sum in one currency never stands for all.
-    let first = whole.first().map_or(0, |first| 2 + text::columns(first));
-    let more = if first + text::columns("  +12 more") <= pen.room() { " more" } else { "" };
-    let left_out = |shown: usize| if shown < at_risk.len() { format!("  +{}{more}", at_risk.len() - shown) } else { String::new() };
-    // A sum that is too long for the line is shortened, and does not disappear.
-    let is_long = first + text::columns(&left_out(1)) > pen.room();
-    let sums = if is_long { at_risk.iter().map(|risk| risk.money.short()).collect() } else { whole };
-    for (index, money) in sums.iter().enumerate() {
-        let money = sanitize(money);
-        let rest: u16 = sums[index..].iter().map(|money| 2 + text::columns(money)).sum();
-        if rest > pen.room() && 2 + text::columns(&money) + text::columns(&left_out(index + 1)) > pen.room() {
-            let words = if index == 0 { format!("  in {} currencies", sums.len()) } else { left_out(index) };
-            pen.put_whole(&words, draw.theme.quiet);
-            break;
-        }
-        pen.skip(2);
-        pen.put(&money, draw.theme.plain);
-    }
-}
-
-/// The view's name and what it is sorted by: `Open, by deadline`.
-pub fn title(queue: &Queue) -> String {
-    let sort = queue.order();
-    let word = query::sort_word(sort);
-    let word = word.trim_start_matches('-');
-    let refused = match queue.sort() {
-        asked if asked == sort => String::new(),
-        asked => format!(" (no order by {} here)", query::sort_word(asked).trim_start_matches('-')),
-    };
-    let direction = match (sort.order, sort.field) {
-        (SortOrder::Ascending, _) => "",
-        (SortOrder::Descending, SortField::Amount | SortField::HoursLeft) => ", largest first",
-        (SortOrder::Descending, field) if is_time(field) => ", latest first",
-        (SortOrder::Descending, _) => ", Z to A",
-    };
-    if queue.is_set_aside() {
-        return format!("Found, {} set aside", sanitize(&queue.view.name));
-    }
-    let narrowed = if *queue.filter() == queue.view.filter { "" } else { " (changed)" };
-    format!("{}{narrowed}, by {word}{direction}{refused}", sanitize(&queue.view.name))
-}
-
-fn is_time(field: SortField) -> bool {
-    use SortField::{AlertTimeStamp, CreatedAt, ExpiredAt, TransactionTimeStamp, UpdatedAt};
-    matches!(field, AlertTimeStamp | TransactionTimeStamp | CreatedAt | UpdatedAt | ExpiredAt)
-}
+/// A chip that has not so many columns is left out rather than cut.
+const LEAST_CHIP: u16 = 6;
 
 fn draw_chips(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>, regions: &Regions) {
     let theme = draw.theme;
@@ -182,13 +60,27 @@ fn draw_chips(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>, regi
         return;
     }
     let mut pen = Pen::new(frame.buffer_mut(), area);
-    for chip in query::chips(queue.filter(), queue.sort()) {
+    let (search, others): (Vec<_>, Vec<_>) =
+        query::chips(queue.filter(), queue.sort()).into_iter().partition(|chip| chip.key == query::Key::Text);
+    let width = |chips: &[query::Chip]| chips.iter().map(|chip| 2 + text::columns(&sanitize(&chip.text))).sum::<u16>();
+    // What is searched for is the last to give way: it says why so few are listed.
+    let room = pen.room().saturating_sub(width(&search).min(area.width / 2));
+    let rest = if width(&others) <= room + 2 { room + 2 } else { room };
+    let mut used = 0;
+    for chip in others.into_iter().chain(search) {
         let style = if chip.set { theme.accent } else { theme.quiet };
-        let area = pen.put(&sanitize(&chip.text), style);
+        let shown = sanitize(&chip.text);
+        let is_search = chip.key == query::Key::Text;
+        let room = if is_search { pen.room() } else { rest.saturating_sub(used) };
+        if room < LEAST_CHIP.min(text::columns(&shown)) {
+            continue;
+        }
+        let area = pen.put(&cut(&shown, room), style);
         if chip.set {
             queue.targets.push(area, QueueTarget::Chip(chip.key));
         }
         pen.skip(2);
+        used += area.width + 2;
     }
     pen.skip(2);
     let note = |area, action| queue.targets.push(area, QueueTarget::Do(action));

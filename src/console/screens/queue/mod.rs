@@ -3,6 +3,7 @@
 pub mod columns;
 pub mod detail;
 pub mod facts;
+pub mod heading;
 pub mod layout;
 pub mod link;
 pub mod list;

@@ -200,6 +200,11 @@ impl Queue {
         effects
     }
 
+    /// Whether the service counts what lapses soon.
+    pub fn counts_at_risk(&self) -> bool {
+        self.operator
+    }
+
     /// How often the service is asked again where nobody tells of changes.
     pub fn pace(&self, now: Timestamp) -> Duration {
         self.pace.every(self.closes_soon(now), now)
