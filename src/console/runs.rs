@@ -1,5 +1,9 @@
 //! Runs: decisions that were made together, what became of each, kept until they are dismissed.
 
+use std::collections::VecDeque;
+
+use chrono::Duration;
+
 use super::decisions::{DecisionEvent, PendingDecision};
 use crate::domain::{Alert, Resolution, Timestamp};
 
@@ -12,6 +16,10 @@ pub struct DecisionRun {
     pub subject: String,
     pub items: Vec<RunItem>,
     pub started: Timestamp,
+    /// What was chosen with them and got no decision, and why.
+    pub left_out: Vec<(Alert, String)>,
+    /// When the last ones ended, without a pause between.
+    ends: VecDeque<Timestamp>,
     /// Whether it was said that it has ended.
     told: bool,
 }
@@ -84,7 +92,18 @@ pub struct RunCounts {
     pub unknown: u64,
 }
 
+/// From so many ends the pace of a run is told, at least and at most.
+const PACED: (usize, usize) = (3, 20);
+
 impl DecisionRun {
+    /// How long what is underway takes, by the pace of what ended last; nothing while that is not known.
+    pub fn left(&self) -> Option<Duration> {
+        let underway = i32::try_from(self.counts().underway).ok().filter(|underway| *underway > 0)?;
+        let (first, last) = (self.ends.front()?, self.ends.back()?);
+        let between = i32::try_from(self.ends.len()).ok().filter(|_| self.ends.len() >= PACED.0)? - 1;
+        Some((*last - *first) / between * underway)
+    }
+
     /// How many alerts are how far.
     pub fn counts(&self) -> RunCounts {
         let mut counts = RunCounts::default();
@@ -114,14 +133,21 @@ impl DecisionRun {
 
     /// In words, what became of it: `35 recorded, 2 failed`.
     pub fn words(&self) -> String {
+        self.words_with(0)
+    }
+
+    /// The same where so many of what is underway are paused.
+    pub fn words_with(&self, paused: u64) -> String {
         let RunCounts { underway, waiting, recorded, taken_back, failed, unknown } = self.counts();
         let parts = [
-            (underway, "underway"),
+            (paused, "paused, not sent"),
+            (underway.saturating_sub(paused), "underway"),
             (waiting, "waiting here, not sent"),
             (recorded, "recorded"),
             (failed, "failed"),
             (unknown, "not known to have arrived"),
             (taken_back, "taken back"),
+            (self.left_out.len() as u64, "left out"),
         ];
         let parts = parts.into_iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}"));
         parts.collect::<Vec<_>>().join(", ")
@@ -148,7 +174,22 @@ impl Runs {
             let result = RunResult::Underway;
             RunItem { alert, resolution, key: *key, result }
         });
-        self.all.push(DecisionRun { number, subject, items: items.collect(), started: now, told: false });
+        self.all.push(DecisionRun {
+            number,
+            subject,
+            items: items.collect(),
+            started: now,
+            left_out: Vec::new(),
+            ends: VecDeque::new(),
+            told: false,
+        });
+    }
+
+    /// What was chosen with the newest run's alerts and got no decision, and why.
+    pub fn leave_out(&mut self, left_out: Vec<(Alert, String)>) {
+        if let Some(run) = self.all.last_mut() {
+            run.left_out = left_out;
+        }
     }
 
     /// The run of a number.
@@ -173,6 +214,14 @@ impl Runs {
         // What comes after the end is news.
         run.told = false;
         let Some(item) = run.items.iter_mut().find(|item| item.key == key) else { return false };
+        // What is over no longer counts down.
+        if let DecisionEvent::Landed(alert) | DecisionEvent::Overtaken(alert) = event {
+            item.alert.clone_from(alert);
+        }
+        if item.result == RunResult::Underway {
+            run.ends.push_back(now);
+            run.ends.drain(..run.ends.len().saturating_sub(PACED.1));
+        }
         item.result = match event {
             DecisionEvent::Landed(alert) => RunResult::Recorded { status: alert.status.to_string(), at: now },
             DecisionEvent::Overtaken(alert) => {
@@ -184,6 +233,10 @@ impl Runs {
             DecisionEvent::Unknown(why) => RunResult::Unknown(why.clone()),
             DecisionEvent::NothingSoFar(_) => return true,
         };
+        if run.has_ended() {
+            // What needs somebody comes first.
+            run.items.sort_by_key(|item| matches!(item.result, RunResult::Recorded { .. } | RunResult::TakenBack));
+        }
         true
     }
 
@@ -199,6 +252,10 @@ impl Runs {
     /// What waited here leaves now, that of one run or of all: it is on its way again.
     pub fn released(&mut self, number: Option<u64>) {
         let runs = self.all.iter_mut().filter(|run| number.is_none_or(|number| run.number == number));
+        let runs = runs.map(|run| {
+            run.ends.clear();
+            run
+        });
         for item in runs.flat_map(|run| &mut run.items).filter(|item| matches!(item.result, RunResult::NotSent(_))) {
             item.result = RunResult::Underway;
         }
@@ -255,6 +312,47 @@ mod tests {
         assert_eq!(early, None);
         assert_eq!(runs.take_ended(), Some(("2 alerts: 1 recorded, 1 failed".to_owned(), 1)));
         assert_eq!(runs.take_ended(), None);
+    }
+
+    #[test]
+    fn once_a_run_has_ended_what_failed_stands_first() {
+        let (mut runs, _) = begun(&[7, 8, 9]);
+        landed(&mut runs, 7);
+        runs.note(8, &DecisionEvent::Refused("closed".to_owned()), now());
+        let underway: Vec<u64> = runs.newest().unwrap().items.iter().map(|item| item.key).collect();
+
+        landed(&mut runs, 9);
+
+        let ended: Vec<u64> = runs.newest().unwrap().items.iter().map(|item| item.key).collect();
+        assert_eq!((underway, ended), (vec![7, 8, 9], vec![8, 7, 9]));
+    }
+
+    #[test]
+    fn the_rest_is_estimated_by_the_pace_of_what_ended_last_and_not_across_a_pause() {
+        let (mut runs, _) = begun(&[1, 2, 3, 4, 5, 6]);
+        let end = |runs: &mut Runs, key, seconds| {
+            runs.note(key, &DecisionEvent::Refused("closed".to_owned()), now() + Duration::seconds(seconds));
+            runs.newest().unwrap().left().map(|left| left.num_seconds())
+        };
+
+        let told = [end(&mut runs, 1, 5), end(&mut runs, 2, 7), end(&mut runs, 3, 9)];
+        runs.released(Some(1));
+        let resumed = [end(&mut runs, 4, 609), end(&mut runs, 5, 611)];
+
+        assert_eq!(told, [None, None, Some(6)]);
+        assert_eq!(resumed, [None, None]);
+    }
+
+    #[test]
+    fn what_is_recorded_no_longer_counts_down_and_what_was_left_out_is_counted() {
+        let (mut runs, _) = begun(&[7]);
+        runs.leave_out(vec![(Alert::sample(), "answered already".to_owned())]);
+        let alert = Alert { expired_at: Some(now()), ..runs.newest().unwrap().items[0].alert.clone() };
+
+        runs.note(7, &DecisionEvent::Landed(Box::new(alert)), now());
+
+        let run = runs.newest().unwrap();
+        assert_eq!((run.items[0].alert.expired_at, run.words().as_str()), (Some(now()), "1 recorded, 1 left out"));
     }
 
     #[test]

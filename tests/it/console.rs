@@ -37,6 +37,7 @@ mod resolving;
 pub mod rig;
 mod rules;
 mod rules_page;
+mod run_page;
 mod sent;
 mod settings;
 mod settling;

@@ -32,7 +32,7 @@ const SIGN: u16 = 4;
 const GAP: u16 = 2;
 
 /// What happens has so much room before a column beyond the first ones has any: at least, and at most.
-const WHAT: (u16, u16) = (30, 60);
+pub const WHAT: (u16, u16) = (30, 60);
 
 /// A table of such rows: its columns from the left, the first of which stay longest, and the title over what happens.
 #[derive(Clone, Copy)]
@@ -40,6 +40,8 @@ pub struct AlertTable<'a, 'r> {
     pub rows: &'r [AlertRow<'a>],
     pub columns: &'static [Column],
     pub title: &'static str,
+    /// How much room what happens has at most.
+    pub most: u16,
 }
 
 /// What alerts of any payment are known by.
@@ -137,11 +139,11 @@ impl ListCursor {
         true
     }
 
-    /// Draws rows below their titles so that the cursor's one is among them, and marked where the list has the focus.
+    /// Draws rows below their titles so that the cursor's one, `at`, is among them, and marked where the list has the focus.
     pub fn draw<T: Copy + PartialEq>(
         &self,
         table: AlertTable<'_, '_>,
-        has_focus: bool,
+        (at, has_focus): (usize, bool),
         context: &DrawContext<'_>,
         buffer: &mut Buffer,
         area: Rect,
@@ -149,17 +151,17 @@ impl ListCursor {
     ) {
         let room = usize::from(area.height.saturating_sub(1));
         let rows = table.rows;
-        let at = self.at.min(rows.len().saturating_sub(1));
+        let at = at.min(rows.len().saturating_sub(1));
         let top = scrolled(self.top.get(), at, rows.len(), room);
         self.page.set(room);
         self.top.set(top);
-        self.happens.set(room_of_what(rows, self.happens.get()));
+        self.happens.set(room_of_what(rows, self.happens.get()).min(table.most.max(WHAT.0)));
         self.what.set(draw_in(table, (top, has_focus.then_some(at), self.happens.get()), context, buffer, area, targets));
     }
 
     /// What has no room in the cursor's row stands in the line below the list.
-    pub fn draw_below(&self, rows: &[AlertRow<'_>], buffer: &mut Buffer, list: Rect) {
-        let at = self.at.min(rows.len().saturating_sub(1));
+    pub fn draw_below(&self, at: usize, rows: &[AlertRow<'_>], buffer: &mut Buffer, list: Rect) {
+        let at = at.min(rows.len().saturating_sub(1));
         if let Some(row) = rows.get(at).filter(|row| text::columns(&row.what) > list.width.saturating_sub(self.what.get() + 1)) {
             let line = Rect { x: list.x + 2, y: list.bottom(), width: list.width.saturating_sub(4), height: 1 };
             Pen::new(buffer, line).put(&row.what, row.style);
@@ -273,7 +275,7 @@ mod tests {
         fn what_happens_has_its_room_beside_the_first_columns(room in 66u16..300) {
             let alert = Alert::sample();
 
-            let (columns, what) = placed(AlertTable { rows: &[row(&alert)], columns: OF_MANY, title: "" }, WHAT.0, room);
+            let (columns, what) = placed(AlertTable { rows: &[row(&alert)], columns: OF_MANY, title: "", most: WHAT.1 }, WHAT.0, room);
 
             prop_assert!(columns.len() >= 3);
             prop_assert!(columns.len() == 3 || what + WHAT.0 <= room);
@@ -286,7 +288,7 @@ mod tests {
             Alert { merchant_descriptor: "BLUEBIRD MEALS 888555".to_owned(), provider_id: "8BD351BP2POPPPC6JSP2OH5M".to_owned(), ..card() };
 
         let widths = [60, 76, 90, 120, 200].map(|room| {
-            placed(AlertTable { rows: &[row(&alert)], columns: OF_MANY, title: "" }, WHAT.0, room)
+            placed(AlertTable { rows: &[row(&alert)], columns: OF_MANY, title: "", most: WHAT.1 }, WHAT.0, room)
                 .0
                 .into_iter()
                 .skip(3)

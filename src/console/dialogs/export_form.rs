@@ -1,4 +1,6 @@
-//! The form that exports what the Queue lists: all pages of it, in its filter and order, into a new file.
+//! The form that exports into a new file: what the Queue lists, all pages of it in its filter and order, or the results of a run.
+
+use std::path::PathBuf;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -23,7 +25,21 @@ const KINDS: [(RecordFormat, &str); 2] = [(RecordFormat::Csv, "csv"), (RecordFor
 #[derive(Debug)]
 pub struct ExportForm {
     form: EntryForm,
-    query: AlertQuery,
+    exported: Exported,
+}
+
+/// What is exported.
+#[derive(Debug)]
+enum Exported {
+    List(AlertQuery),
+    Results(ExportedResults),
+}
+
+/// Results as they are written, in each format.
+#[derive(Debug)]
+pub struct ExportedResults {
+    pub csv: String,
+    pub ndjson: String,
 }
 
 /// Opens it; the progress where an export is on its way.
@@ -41,20 +57,29 @@ pub fn open(queue: &Queue, cx: &mut AppContext) -> Orders {
 impl ExportForm {
     /// For what is listed.
     fn of(queue: &Queue, cx: &AppContext) -> Self {
-        let local = cx.now.with_timezone(&cx.settings.zone.offset(cx.now));
-        let name = format!("avert-{}-{}.{}", in_a_file_name(&queue.view.name), local.format("%Y%m%d-%H%M"), KINDS[0].1);
-        let path = cx.settings.files.join(name);
-        let rows = vec![EntryRow::choice("Format", &FORMATS, 0), EntryRow::text("File", &path.to_string_lossy())];
         let (filter, sort) = (queue.filter().clone(), queue.order());
         let asked = query::render(&filter, sort);
         let many = queue.listing.total().map_or_else(|| "all alerts".to_owned(), |total| counted(total, "alert", "alerts"));
         let what = if asked.is_empty() { many } else { format!("{many}: {asked}") };
         let query = AlertQuery { filter, sort, page: PageRequest { page: 0, size: MAX_PAGE_SIZE } };
-        Self { form: EntryForm::new(format!("Export {what}"), "Export", rows, FILE), query }
+        Self::new(&what, &queue.view.name, Exported::List(query), cx)
     }
 
-    /// What is asked for, or what is wrong with the file.
-    fn request(&self, cx: &AppContext) -> Result<ExportRequest, String> {
+    /// For what became of alerts that were answered together.
+    pub fn of_results(subject: &str, results: ExportedResults, cx: &AppContext) -> Self {
+        Self::new(&format!("the results of {subject}"), "results", Exported::Results(results), cx)
+    }
+
+    fn new(what: &str, named: &str, exported: Exported, cx: &AppContext) -> Self {
+        let local = cx.now.with_timezone(&cx.settings.zone.offset(cx.now));
+        let name = format!("avert-{}-{}.{}", in_a_file_name(named), local.format("%Y%m%d-%H%M"), KINDS[0].1);
+        let path = cx.settings.files.join(name);
+        let rows = vec![EntryRow::choice("Format", &FORMATS, 0), EntryRow::text("File", &path.to_string_lossy())];
+        Self { form: EntryForm::new(format!("Export {what}"), "Export", rows, FILE), exported }
+    }
+
+    /// Into which file and in which format, or what is wrong with the file.
+    fn target(&self, cx: &AppContext) -> Result<(PathBuf, RecordFormat), String> {
         let (format, ending) = KINDS[self.form.chosen(FORMAT)];
         let given = self.form.given(FILE).ok_or("The path of a file is needed.")?;
         let mut path = cx.settings.files.join(given);
@@ -66,7 +91,23 @@ impl ExportForm {
         if path.file_name().is_none() {
             return Err("The name of a file is missing.".to_owned());
         }
-        Ok(ExportRequest { path, format, query: self.query.clone() })
+        Ok((path, format))
+    }
+
+    /// Begins what is asked for.
+    fn begin(&self, path: PathBuf, format: RecordFormat, cx: &mut AppContext) -> Orders {
+        match &self.exported {
+            Exported::List(query) => {
+                let number = cx.exports.begin(path.clone());
+                let request = ExportRequest { path, format, query: query.clone() };
+                let progress = Order::Open(Box::new(ExportProgress::default()));
+                vec![Order::Close, progress, Effect::Export(number, Box::new(request)).into()]
+            }
+            Exported::Results(results) => {
+                let text = if format == RecordFormat::Csv { &results.csv } else { &results.ndjson };
+                vec![Order::Close, Effect::WriteFile(path, text.clone()).into()]
+            }
+        }
     }
 }
 
@@ -83,12 +124,8 @@ impl Dialog for ExportForm {
         match self.form.update(message, cx) {
             Entered::Nothing => {}
             Entered::Leave => return vec![Order::Close],
-            Entered::Submit => match self.request(cx) {
-                Ok(request) => {
-                    let number = cx.exports.begin(request.path.clone());
-                    let progress = Order::Open(Box::new(ExportProgress::default()));
-                    return vec![Order::Close, progress, Effect::Export(number, Box::new(request)).into()];
-                }
+            Entered::Submit => match self.target(cx) {
+                Ok((path, format)) => return self.begin(path, format, cx),
                 Err(wrong) => self.form.refuse(FILE, wrong),
             },
         }

@@ -23,6 +23,7 @@ pub mod many_form;
 pub mod menu;
 pub mod new_credential;
 pub mod note_form;
+pub mod page_keys;
 pub mod palette;
 pub mod prompt;
 pub mod question;

@@ -1,23 +1,30 @@
 //! The progress of a run: how far the alerts are that were answered together, what became of each, and what can be done about it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseEventKind};
+use crossterm::event::{Event, KeyCode, KeyEvent, MouseEventKind};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::alert_rows::{self, AlertRow, AlertTable, ListCursor, OF_MANY};
+use super::alert_rows::{self, AlertRow, AlertTable, ListCursor, OF_MANY, WHAT};
+use super::export_form::{ExportForm, ExportedResults};
 use super::many_form;
-use super::prompt::Prompt;
+use super::page_keys::{is_everywhere, leads_elsewhere};
 use crate::console::decisions::PendingDecision;
+use crate::console::dialog::DataAge;
+use crate::console::keymap::Chord;
 use crate::console::resolving::undo;
 use crate::console::runs::{DecisionRun, RunCounts, RunItem, RunResult};
 use crate::console::text::columns;
 use crate::console::unfinished::in_words;
-use crate::console::{Action, AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders, Pen, Tone, dialog, times};
+use crate::console::{Action, AppContext, ClickTargets, Dialog, KeyContext, Message, Order, Orders, Pen, Tone, dialog, times};
 use crate::domain::sanitize::spreadsheet_cell;
+use crate::domain::{Alert, AlertId};
+
+/// The keys of every screen work here too, after its own.
+const CONTEXTS: [KeyContext; 1] = [KeyContext::Always];
 
 /// What a click can meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +48,8 @@ enum Deed {
 #[derive(Debug, Default)]
 pub struct RunProgress {
     list: ListCursor,
+    /// The alert that the cursor was put on; it is on the first row before.
+    chosen: Option<AlertId>,
     targets: ClickTargets<Target>,
 }
 
@@ -64,19 +73,44 @@ impl RunProgress {
         offered
     }
 
+    /// The row of the cursor.
+    fn position(&self, run: &DecisionRun) -> usize {
+        self.chosen.and_then(|id| alerts(run).position(|alert| alert.id == id)).unwrap_or(0)
+    }
+
     fn key(&mut self, key: KeyEvent, cx: &mut AppContext) -> Orders {
         let Some(run) = cx.runs.newest() else { return vec![Order::Close] };
-        if self.list.key(key.code, run.items.len()) {
+        self.list.at = self.position(run);
+        if key.modifiers.is_empty() && self.list.key(key.code, alerts(run).count()) {
+            self.chosen = alerts(run).nth(self.list.at).map(|alert| alert.id);
             return Vec::new();
         }
-        let pressed = match (key.code, key.modifiers.contains(KeyModifiers::CONTROL)) {
-            (KeyCode::Esc, _) => "esc".to_owned(),
-            (KeyCode::Char(c), true) => format!("ctrl-{c}"),
-            (KeyCode::Char(c), false) => c.to_string(),
-            _ => return Vec::new(),
-        };
-        let deed = Self::offered(run, cx).into_iter().find(|(_, key, _)| *key == pressed).map(|(deed, ..)| deed);
-        deed.map_or_else(Vec::new, |deed| self.act(deed, cx))
+        let pressed = Chord::from(key);
+        let deed = Self::offered(run, cx)
+            .into_iter()
+            .find(|(_, key, _)| key.parse::<Chord>().is_ok_and(|key| key == pressed))
+            .map(|(deed, ..)| deed);
+        match (deed, cx.settings.keymap.action(&CONTEXTS, pressed)) {
+            (Some(deed), _) => self.act(deed, cx),
+            (None, Some(action)) => Self::act_as_everywhere(action, cx),
+            (None, None) => {
+                cx.hint_unknown(key);
+                Vec::new()
+            }
+        }
+    }
+
+    /// Does what a key means on every screen.
+    fn act_as_everywhere(action: Action, cx: &mut AppContext) -> Orders {
+        match action {
+            Action::Back => vec![Order::Close],
+            action if leads_elsewhere(action) => vec![Order::Close, Order::Act(action)],
+            action if is_everywhere(action) => vec![Order::Act(action)],
+            action => {
+                cx.hint_idle(action);
+                Vec::new()
+            }
+        }
     }
 
     fn act(&mut self, deed: Deed, cx: &mut AppContext) -> Orders {
@@ -94,7 +128,11 @@ impl RunProgress {
                 }
             }
             Deed::Retry => return many_form::again(run.failed().cloned().collect(), cx),
-            Deed::Export => return vec![Order::Open(Box::new(export_prompt(run)))],
+            Deed::Export => {
+                let rows = results(run);
+                let results = ExportedResults { csv: results_csv(&rows), ndjson: results_ndjson(&rows) };
+                return dialog::open(ExportForm::of_results(&run.subject, results, cx));
+            }
             Deed::Dismiss => {
                 cx.runs.dismiss(number);
                 return vec![Order::Close];
@@ -144,6 +182,27 @@ impl RunProgress {
     }
 }
 
+/// Columns of what alerts are known by, up to the descriptor.
+const KNOWN_BY: u16 = 76;
+
+/// The alerts of a run in the order of their rows.
+fn alerts(run: &DecisionRun) -> impl Iterator<Item = &Alert> {
+    run.items.iter().map(|item| &item.alert).chain(run.left_out.iter().map(|(alert, _)| alert))
+}
+
+/// How far a run is, and how long the rest takes: `3 underway, 12 recorded, about 20 s`.
+fn how_far(run: &DecisionRun, cx: &AppContext) -> String {
+    if cx.decisions.is_paused(run.number) {
+        let here = |item: &&RunItem| item.result == RunResult::Underway && cx.decisions.get(item.key).is_some_and(PendingDecision::is_here);
+        return run.words_with(run.items.iter().filter(here).count() as u64);
+    }
+    match run.left().map(|left| left.num_seconds()) {
+        Some(seconds @ ..60) => format!("{}, about {} s left", run.words(), (seconds / 5 + 1) * 5),
+        Some(seconds) => format!("{}, about {} min left", run.words(), (seconds + 59) / 60),
+        None => run.words(),
+    }
+}
+
 /// The sign, the words and the style of an alert of a run.
 fn state(item: &RunItem, cx: &AppContext) -> ((&'static str, Style), String, Style) {
     let theme = &cx.theme;
@@ -161,33 +220,36 @@ fn state(item: &RunItem, cx: &AppContext) -> ((&'static str, Style), String, Sty
     }
 }
 
-/// Asks where the results are written to, and writes them.
-fn export_prompt(run: &DecisionRun) -> Prompt {
-    let text = results(run);
-    Prompt::new("Export the results", "a new file; CSV   enter writes   esc closes", move |path, _| {
-        if path.is_empty() {
-            return Err("the path of a file is needed".to_owned());
-        }
-        Ok(vec![Effect::WriteFile(PathBuf::from(path), text.clone()).into()])
-    })
+/// What became of each alert, as `alerts resolve --from` writes it: its id, network, id there, decision, result and reason.
+fn results(run: &DecisionRun) -> Vec<[String; 6]> {
+    let row = |alert: &Alert, decision: String, result: &str, reason: &str| {
+        [alert.id.to_string(), alert.provider.to_string(), alert.provider_id.clone(), decision, result.to_owned(), reason.to_owned()]
+    };
+    let made = run.items.iter().map(|item| row(&item.alert, item.resolution.to_string(), item.result.word(), item.result.reason()));
+    made.chain(run.left_out.iter().map(|(alert, why)| row(alert, String::new(), "skipped", why))).collect()
 }
 
-/// The results as CSV: a line for each alert, as `alerts resolve --from` writes them.
-fn results(run: &DecisionRun) -> String {
+/// The names of what stands in a row of results.
+const RESULT: [&str; 6] = ["id", "provider", "providerId", "decision", "result", "reason"];
+
+/// The results as CSV, with a line of names.
+fn results_csv(rows: &[[String; 6]]) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let write = |writer: &mut csv::Writer<Vec<u8>>| -> csv::Result<()> {
-        writer.write_record(["id", "provider", "providerId", "decision", "result", "reason"])?;
-        for item in &run.items {
-            let decision = item.resolution.to_string();
-            let id = item.alert.id.to_string();
-            let fields = [&id, item.alert.provider.as_str(), &item.alert.provider_id, &decision, item.result.word(), item.result.reason()];
-            writer.write_record(fields.map(|field| spreadsheet_cell(field).into_owned()))?;
-        }
-        Ok(())
-    };
     // Nothing can fail in memory.
-    let _ = write(&mut writer);
+    let _ = writer.write_record(RESULT);
+    for row in rows {
+        let _ = writer.write_record(row.each_ref().map(|field| spreadsheet_cell(field).into_owned()));
+    }
     writer.into_inner().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+}
+
+/// The results as NDJSON.
+fn results_ndjson(rows: &[[String; 6]]) -> String {
+    let line = |row: &[String; 6]| {
+        let fields = RESULT.into_iter().zip(row).map(|(name, value)| (name.to_owned(), serde_json::Value::from(value.as_str())));
+        format!("{}\n", serde_json::Value::Object(fields.collect()))
+    };
+    rows.iter().map(line).collect()
 }
 
 impl Dialog for RunProgress {
@@ -200,7 +262,7 @@ impl Dialog for RunProgress {
             }
             Message::Input(event) => match self.targets.clicked(event) {
                 Some(Target::Row(row)) => {
-                    self.list.at = row;
+                    self.chosen = cx.runs.newest().and_then(|run| alerts(run).nth(row)).map(|alert| alert.id);
                     Vec::new()
                 }
                 Some(Target::Do(deed)) => self.act(deed, cx),
@@ -208,6 +270,26 @@ impl Dialog for RunProgress {
             },
             _ => Vec::new(),
         }
+    }
+
+    fn data_age(&self) -> DataAge {
+        DataAge::Own
+    }
+
+    fn contexts(&self) -> &'static [KeyContext] {
+        &CONTEXTS
+    }
+
+    fn offers(&self, action: Action, cx: &AppContext) -> bool {
+        match action {
+            Action::Undo => cx.decisions.not_left().next().is_some(),
+            Action::GoToTold => cx.toasts.about().is_some(),
+            action => action == Action::Back || leads_elsewhere(action) || is_everywhere(action),
+        }
+    }
+
+    fn act(&mut self, action: Action, cx: &mut AppContext) -> Option<Orders> {
+        (!is_everywhere(action)).then(|| Self::act_as_everywhere(action, cx))
     }
 
     fn is_stale(&self, cx: &AppContext) -> bool {
@@ -227,9 +309,9 @@ impl Dialog for RunProgress {
         y += 1 + u16::from(roomy);
         Self::draw_bar(run, frame, line(y), cx);
         y += 1;
-        Pen::new(frame.buffer_mut(), line(y)).put(&run.words(), cx.theme.plain);
+        Pen::new(frame.buffer_mut(), line(y)).put(&how_far(run, cx), cx.theme.plain);
         y += 1 + u16::from(roomy);
-        let rows: Vec<AlertRow<'_>> = run
+        let mut rows: Vec<AlertRow<'_>> = run
             .items
             .iter()
             .map(|item| {
@@ -237,10 +319,17 @@ impl Dialog for RunProgress {
                 AlertRow { sign, alert: &item.alert, what, style, quiet: item.result != RunResult::Underway }
             })
             .collect();
+        rows.extend(run.left_out.iter().map(|(alert, why)| {
+            let (sign, what) = (("–", cx.theme.quiet), format!("left out: {why}"));
+            AlertRow { sign, alert, what, style: cx.theme.quiet, quiet: true }
+        }));
         let list = Rect { x: area.x, y, width: area.width, height: area.bottom().saturating_sub(y + 1) };
-        let table = AlertTable { rows: &rows, columns: OF_MANY, title: "WHAT HAPPENS" };
-        self.list.draw(table, true, &draw, frame.buffer_mut(), list, (&self.targets, Target::Row));
-        self.list.draw_below(&rows, frame.buffer_mut(), list);
+        // By what an alert is known comes before all that is said of it: the line below has that.
+        let most = area.width.saturating_sub(KNOWN_BY).min(WHAT.1);
+        let table = AlertTable { rows: &rows, columns: OF_MANY, title: "WHAT HAPPENS", most };
+        let at = self.position(run);
+        self.list.draw(table, (at, true), &draw, frame.buffer_mut(), list, (&self.targets, Target::Row));
+        self.list.draw_below(at, &rows, frame.buffer_mut(), list);
     }
 
     fn draw_keys(&self, buffer: &mut Buffer, line: Rect, cx: &AppContext) {

@@ -13,7 +13,7 @@ use super::rig::{Made, Rig, clock};
 use super::settling::unfinished;
 
 /// So many open alerts of payments of their own, the first to lapse first.
-fn alike(count: usize) -> Vec<Alert> {
+pub fn alike(count: usize) -> Vec<Alert> {
     let now = clock().now();
     let one = morning(now).remove(0);
     let alert = |number: usize| Alert {
@@ -328,7 +328,7 @@ fn the_results_are_written_to_a_new_file() {
     rig.advance(Duration::seconds(6));
 
     for _ in 0..2 {
-        rig.press("e");
+        rig.press("e ctrl-u");
         rig.type_text(path.to_str().unwrap());
         rig.press("enter");
     }

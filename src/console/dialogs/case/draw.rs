@@ -140,7 +140,7 @@ impl CaseDialog {
         let height = u16::try_from(room + 1).unwrap_or(u16::MAX);
         let list = Rect { height, ..area };
         let top = alert_rows::scrolled(0, self.position(), rows.len(), room);
-        let table = AlertTable { rows: &rows, columns: OF_ONE_PAYMENT, title: "STATE" };
+        let table = AlertTable { rows: &rows, columns: OF_ONE_PAYMENT, title: "STATE", most: alert_rows::WHAT.1 };
         alert_rows::draw(table, (top, Some(self.position())), &draw, frame.buffer_mut(), list, (&self.targets, Target::Row));
         list.bottom()
     }

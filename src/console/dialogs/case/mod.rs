@@ -14,6 +14,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::many_form::{self, AnswerScope};
+use super::page_keys::is_everywhere;
 use super::reconnected::Reconnected;
 use super::resolve_form::Choice;
 use super::{copy_menu, links_menu};
@@ -334,12 +335,6 @@ impl CaseDialog {
         }
         self.ask(cx)
     }
-}
-
-/// Whether an action means the same on the case as on every screen.
-pub(super) fn is_everywhere(action: Action) -> bool {
-    use Action::{Help, Mouse, Palette, ProgramLog, Quit, Redraw, RulesPause, Suspend, Undo};
-    matches!(action, Help | Mouse | Palette | ProgramLog | Quit | Redraw | RulesPause | Suspend | Undo)
 }
 
 impl Dialog for CaseDialog {

@@ -7,7 +7,7 @@ use ratatui::style::Style;
 
 use super::gets::AnswerScope;
 use super::{ManyForm, Part, Target};
-use crate::console::dialogs::alert_rows::{self, AlertRow, AlertTable, OF_MANY, OF_ONE_PAYMENT};
+use crate::console::dialogs::alert_rows::{self, AlertRow, AlertTable, OF_MANY, OF_ONE_PAYMENT, WHAT};
 use crate::console::guards::Gets;
 use crate::console::pen::put_right;
 use crate::console::text::{columns, counted, sanitize, wrap};
@@ -200,10 +200,10 @@ impl ManyForm {
         }
         let has_focus = self.part == Part::List;
         let columns = if self.purpose == AnswerScope::Bulk { OF_MANY } else { OF_ONE_PAYMENT };
-        let table = AlertTable { rows: &rows, columns, title: "GETS" };
-        self.list.draw(table, has_focus, &draw, frame.buffer_mut(), list, (&self.targets, Target::Row));
+        let table = AlertTable { rows: &rows, columns, title: "GETS", most: WHAT.1 };
+        self.list.draw(table, (self.list.at, has_focus), &draw, frame.buffer_mut(), list, (&self.targets, Target::Row));
         if has_focus && self.word.is_none() {
-            self.list.draw_below(&rows, frame.buffer_mut(), list);
+            self.list.draw_below(self.list.at, &rows, frame.buffer_mut(), list);
         }
     }
 
@@ -222,7 +222,7 @@ impl ManyForm {
         self.targets.push(pen.put_key("esc", back, theme), Target::Back);
         let rest: &[(&str, &str)] = match self.part {
             Part::List => &[("x", "leave out"), ("j k", "move"), ("tab", "fields")],
-            _ if cx.place.dialect == Dialect::Older => &[("tab", "list")],
+            _ if cx.place.dialect == Dialect::Older => &[("alt-r alt-n alt-s", "refund"), ("tab", "list")],
             _ => &[("alt-r alt-n alt-i", "decide"), ("tab", "list")],
         };
         for (key, words) in rest {

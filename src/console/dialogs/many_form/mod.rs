@@ -11,6 +11,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::alert_rows::ListCursor;
+use super::page_keys::{is_everywhere, leads_elsewhere};
 use super::resolve_form::{Choice, FormContext, ResolveForm};
 use crate::console::guards::{Gets, is_searched, looked_up_at_once, on_its_payment};
 use crate::console::resolving::{stage_together, subject};
@@ -18,7 +19,7 @@ use crate::console::runs::RunItem;
 use crate::console::screens::queue::heading::title;
 use crate::console::screens::queue::state::Queue;
 use crate::console::text::{count, counted};
-use crate::console::{Action, AppContext, ClickTargets, Dialog, Effect, Loadable, Message, Order, Orders, TextInput, Tone};
+use crate::console::{Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, TextInput, Tone};
 use crate::desk::Draft;
 use crate::domain::resolution::FieldError;
 use crate::domain::{Alert, AlertId, OrderAdvice, Resolution, duplicate};
@@ -29,6 +30,9 @@ use gets::{FormItem, Said, gets};
 
 /// Above so many alerts their number is typed before they are sent.
 const TYPED_ABOVE: usize = 10;
+
+/// The keys that work everywhere do so while the list has the focus.
+const CONTEXTS: [KeyContext; 1] = [KeyContext::Always];
 
 /// What has the focus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -214,6 +218,11 @@ impl ManyForm {
         if made.is_empty() {
             return self.say("Nothing would be sent: the list says why.");
         }
+        let left_out = self.rows.iter().zip(gets).filter_map(|(row, gets)| match gets {
+            Gets::Out { why, .. } => Some((row.alert.clone(), why.to_string())),
+            Gets::Sent(_) => None,
+        });
+        let left_out: Vec<(Alert, String)> = left_out.collect();
         let refunds = self.answer.says_refund();
         if let AnswerScope::Case(first) = self.purpose
             && refunds
@@ -242,6 +251,7 @@ impl ManyForm {
         let first_decides = matches!(self.purpose, AnswerScope::Case(_)) && refunds;
         let mut outcome = vec![Order::Close];
         outcome.extend(stage_together(words, made, first_decides, cx));
+        cx.runs.leave_out(left_out);
         if self.purpose == AnswerScope::Bulk {
             outcome.push(Message::Unmark.into());
             // The run's page may be under the form already.
@@ -305,22 +315,39 @@ impl ManyForm {
             (_, Part::Number) => {
                 self.number.key(key);
             }
-            (code, Part::List) => self.key_in_list(code),
+            (_, Part::List) => {
+                if let Some(orders) = self.key_in_list(key, cx) {
+                    return orders;
+                }
+            }
         }
         self.work_out(cx);
         self.look_up()
     }
 
-    fn key_in_list(&mut self, code: KeyCode) {
-        if self.list.key(code, self.rows.len()) {
-            return;
+    /// Takes a key while the list has the focus. What it leads to, where it is one of those that work everywhere.
+    fn key_in_list(&mut self, key: KeyEvent, cx: &mut AppContext) -> Option<Orders> {
+        if key.modifiers.is_empty() && self.list.key(key.code, self.rows.len()) {
+            return None;
         }
-        match code {
-            KeyCode::Char('x' | ' ') => self.toggle(),
-            KeyCode::Enter => self.word = Some("Enter never sends: ctrl-s does.".to_owned()),
-            KeyCode::Char(_) => self.word = Some("Text goes into the comments: tab goes there. x leaves an alert out.".to_owned()),
+        let action = cx.settings.keymap.action(&CONTEXTS, key.into());
+        match (key.code, action) {
+            (KeyCode::Char('x' | ' '), _) => self.toggle(),
+            (KeyCode::Enter, _) => self.word = Some("Enter never sends: ctrl-s does.".to_owned()),
+            (_, Some(action)) if is_everywhere(action) => return Some(vec![Order::Act(action)]),
+            (_, Some(action)) if leads_elsewhere(action) => return Some(self.leave_for(action)),
+            (KeyCode::Char(_), _) => self.word = Some("Text goes into the comments: tab goes there. x leaves an alert out.".to_owned()),
             _ => {}
         }
+        None
+    }
+
+    /// Leaves the form for what a key leads to, where nothing is lost by that.
+    fn leave_for(&mut self, action: Action) -> Orders {
+        if self.answer.answer().comments.trim().is_empty() {
+            return vec![Order::Close, Order::Act(action)];
+        }
+        self.say("The comments typed here would be lost: esc leaves the form first.")
     }
 
     /// Leaves the alert under the cursor out, or takes it in again.
@@ -392,11 +419,11 @@ impl ManyForm {
         match mouse.kind {
             MouseEventKind::Down(_) => self.click(event, cx),
             MouseEventKind::ScrollDown => {
-                self.key_in_list(KeyCode::Down);
+                self.list.key(KeyCode::Down, self.rows.len());
                 Vec::new()
             }
             MouseEventKind::ScrollUp => {
-                self.key_in_list(KeyCode::Up);
+                self.list.key(KeyCode::Up, self.rows.len());
                 Vec::new()
             }
             _ => Vec::new(),
@@ -486,6 +513,28 @@ impl Dialog for ManyForm {
             _ => {}
         }
         outcome
+    }
+
+    fn contexts(&self) -> &'static [KeyContext] {
+        if self.part == Part::List { &CONTEXTS } else { &[] }
+    }
+
+    fn offers(&self, action: Action, cx: &AppContext) -> bool {
+        match action {
+            Action::Undo => cx.decisions.not_left().next().is_some(),
+            Action::GoToTold => cx.toasts.about().is_some(),
+            action => action == Action::Back || leads_elsewhere(action) || is_everywhere(action),
+        }
+    }
+
+    fn act(&mut self, action: Action, _: &mut AppContext) -> Option<Orders> {
+        match action {
+            Action::Back => Some(self.close()),
+            action if leads_elsewhere(action) => Some(self.leave_for(action)),
+            action if is_everywhere(action) => None,
+            // Nothing goes on to what lies below.
+            _ => Some(Vec::new()),
+        }
     }
 
     fn in_hand(&self) -> Vec<AlertId> {

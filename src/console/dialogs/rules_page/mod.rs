@@ -9,7 +9,7 @@ use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::console::dialogs::case::is_everywhere;
+use crate::console::dialogs::page_keys::is_everywhere;
 use crate::console::screens::ScreenName;
 use crate::console::{
     Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, Reply, Tone, dialog, times,

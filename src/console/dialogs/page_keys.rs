@@ -1,0 +1,15 @@
+//! What the keys of every screen do on a page that lies over one.
+
+use crate::console::Action;
+use crate::console::screens::ScreenName;
+
+/// Whether an action means the same on a page over the screen as on every screen.
+pub fn is_everywhere(action: Action) -> bool {
+    use Action::{Help, Mouse, Palette, ProgramLog, Quit, Redraw, RulesPause, Suspend, Undo};
+    matches!(action, Help | Mouse | Palette | ProgramLog | Quit | Redraw | RulesPause | Suspend | Undo)
+}
+
+/// Whether an action leads away from the page.
+pub fn leads_elsewhere(action: Action) -> bool {
+    matches!(action, Action::Find | Action::GoToTold | Action::JournalPane) || ScreenName::of(action).is_some()
+}

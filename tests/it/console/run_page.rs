@@ -1,0 +1,146 @@
+//! The page of a run: what failed stands first, what is paused is said to be, the keys of every screen work, results are exported.
+
+use avert::domain::time::Clock;
+use avert::service::ServiceError;
+use chrono::Duration;
+use rstest::rstest;
+
+use super::bulk::alike;
+use super::fake::{Fate, refunded_sibling};
+use super::rig::{Made, Rig, clock};
+
+/// A run of so many of which the third fails.
+fn with_a_failure(count: usize) -> Rig {
+    let mut rig = Rig::new(alike(count));
+    rig.press("* b alt-n ctrl-s");
+    rig.holding = true;
+    rig.advance(Duration::seconds(6));
+    rig.release_one();
+    rig.release_one();
+    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed("closed by the issuer".to_owned())));
+    rig.release();
+    rig.advance(Duration::seconds(1));
+    rig
+}
+
+#[test]
+fn once_it_has_ended_what_failed_stands_first_and_has_the_cursor() {
+    let mut rig = with_a_failure(5);
+
+    let screen = rig.screen();
+
+    let rows: Vec<&str> = screen.lines().skip_while(|line| !line.contains("WHAT HAPPENS")).skip(1).take(5).collect();
+    assert!(rows[0].starts_with('▌') && rows[0].contains('✗') && rows[1..].iter().all(|row| row.contains('✓')), "{screen}");
+    assert!(rows[0].contains(&alike(1)[0].merchant_descriptor), "it is named: {screen}");
+    assert!(!rows[1].contains("4h0"), "what is recorded no longer counts down: {screen}");
+}
+
+#[rstest]
+#[case::activity("4", "Activity")]
+#[case::palette(":", "Palette")]
+#[case::help("?", "Keys")]
+#[case::find("ctrl-f", "Find")]
+#[case::journal("L", "Journal")]
+fn the_keys_of_every_screen_work_on_it(#[case] key: &str, #[case] words: &str) {
+    let mut rig = with_a_failure(3);
+    assert!(rig.screen().contains("WHAT HAPPENS"));
+
+    rig.press(key);
+
+    let screen = rig.screen();
+    assert!(screen.lines().skip(1).any(|line| line.to_lowercase().contains(&words.to_lowercase())), "{screen}");
+}
+
+#[test]
+fn a_key_that_means_nothing_on_it_says_so() {
+    let mut rig = with_a_failure(3);
+
+    rig.press("9");
+
+    assert!(rig.screen().contains("9 means nothing here"), "{}", rig.screen());
+}
+
+#[rstest]
+#[case("?", "Keys")]
+#[case("ctrl-f", "Find")]
+#[case("4", "Activity")]
+fn the_keys_of_every_screen_work_in_the_list_of_the_form(#[case] key: &str, #[case] words: &str) {
+    let mut rig = Rig::new(alike(3));
+    rig.press("* b alt-n tab");
+
+    rig.press(key);
+
+    let screen = rig.screen();
+    assert!(screen.lines().skip(1).any(|line| line.contains(words)), "{screen}");
+}
+
+#[test]
+fn a_form_with_comments_is_not_left_by_a_key_of_another_screen() {
+    let mut rig = Rig::new(alike(3));
+    rig.press("* b alt-n");
+    rig.type_text("list 88213");
+    rig.press("tab 4");
+
+    let screen = rig.screen();
+
+    assert!(screen.contains("list 88213") && screen.contains("The comments typed here would be lost"), "{screen}");
+}
+
+#[test]
+fn what_is_paused_is_not_said_to_be_underway() {
+    let mut rig = Rig::new(alike(9));
+    rig.press("* b alt-n ctrl-s");
+    rig.holding = true;
+    rig.advance(Duration::seconds(6));
+
+    rig.press("ctrl-p");
+
+    assert!(rig.screen().contains("5 paused, not sent, 4 underway"), "{}", rig.screen());
+}
+
+#[test]
+fn the_rest_is_estimated_while_it_goes_on() {
+    let mut rig = Rig::new(alike(9));
+    rig.press("* b alt-n ctrl-s");
+    rig.holding = true;
+    rig.advance(Duration::seconds(6));
+    for _ in 0..4 {
+        rig.advance(Duration::seconds(2));
+        rig.release_one();
+    }
+
+    let screen = rig.screen();
+
+    assert!(screen.contains("about 15 s left"), "{screen}");
+}
+
+#[test]
+fn what_was_left_out_is_listed_below_with_its_reason() {
+    let mut alerts = alike(3);
+    alerts.push(refunded_sibling(&alerts[1], 1_001, clock().now()));
+    let mut rig = Rig::new(alerts);
+    rig.press("* b alt-r tab x ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    let screen = rig.screen();
+
+    assert!(screen.contains("left out: left out by you") && screen.contains("recorded") && screen.contains(" left out"), "{screen}");
+}
+
+#[test]
+fn results_are_exported_by_the_form_of_lists_with_a_name_and_both_formats() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut rig = Made { files: directory.path().to_owned(), ..Made::of(alike(2)) }.start();
+    rig.press("* b alt-n ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    rig.press("e");
+    let form = rig.screen();
+    rig.press("up right enter");
+
+    assert!(form.contains("Export the results of 2 alerts") && form.contains("NDJSON"), "{form}");
+    let text = std::fs::read_to_string(directory.path().join("avert-results-20261120-1803.ndjson")).unwrap();
+    let rows: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(rows.len(), 2);
+    assert_eq!((rows[0]["result"].as_str(), rows[0]["decision"].as_str()), (Some("recorded"), Some("NOT REFUNDED")));
+}
