@@ -168,8 +168,9 @@ fn tell(before: &Alert, resolution: &Resolution, event: DecisionEvent, cx: &mut 
             return vec![Message::OutOfReach(ServiceError::Unreachable(why)).into()];
         }
         DecisionEvent::Refused(why) => {
-            let why = why.trim_end_matches('.');
-            cx.notify_about(before, Tone::Bad, format!("{subject}: {word} was not recorded. {why}. It can be resolved again."));
+            let (why, activity, again) = (why.trim_end_matches('.'), cx.key(Action::ShowActivity), cx.key(Action::Reopen));
+            let words = format!("{subject}: {word} was not recorded. {why}. {activity} and {again} open its form again.");
+            cx.notify_about(before, Tone::Bad, words);
         }
         DecisionEvent::NothingSoFar(polls) => cx.notify_about(
             before,
