@@ -42,6 +42,9 @@ impl Selection {
 /// Entries that a leap goes further.
 const LEAP: usize = 10;
 
+/// From so many rows on there is room for blank lines.
+const ROOMY: u16 = 18;
+
 /// The contents of a menu. What a click on it means is its owner's to say.
 pub struct Menu<'m, T> {
     /// Over it.
@@ -97,7 +100,11 @@ impl<T: Copy + PartialEq> Menu<'_, T> {
         let lines = self.lines();
         let entries = u16::try_from(lines.len().max(1)).unwrap_or(u16::MAX);
         // Border or margin, title, a blank line on either side of the entries, the keys.
-        let height = entries.saturating_add(6 + self.field).min(area.height.saturating_sub(2));
+        let height = entries.saturating_add(6 + self.field);
+        // Where there is little room the entries have it, and nothing is blank but the line of what has no room.
+        let tight = area.height < ROOMY && height > area.height.saturating_sub(2);
+        let height = height.min(if tight { area.height } else { area.height.saturating_sub(2) });
+        let blank = u16::from(!tight);
         let width = self.width.min(area.width.saturating_sub(4));
         let panel = centered(area, width, height);
         let inside = theme.open_panel(frame.buffer_mut(), panel);
@@ -105,7 +112,8 @@ impl<T: Copy + PartialEq> Menu<'_, T> {
         Pen::new(frame.buffer_mut(), line(inside.y)).put(self.title, theme.strong);
         let field = Rect { y: inside.y + 1, height: self.field, ..inside };
 
-        let list = Rect { y: inside.y + 2 + self.field, height: inside.height.saturating_sub(4 + self.field), ..inside };
+        let top = 1 + self.field + blank;
+        let list = Rect { y: inside.y + top, height: inside.height.saturating_sub(top + 2), ..inside };
         let chosen = self.chosen.index(self.entries.len());
         if self.entries.is_empty() {
             Pen::new(frame.buffer_mut(), list).put(self.empty, theme.quiet);
