@@ -2,7 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 
 use crate::console::text::columns;
 use crate::console::{Pen, Theme};
@@ -77,13 +77,20 @@ pub fn draw_buttons<S: Copy + PartialEq>(
     let begin = label.min(line.width.saturating_sub(needed));
     let mut pen = Pen::new(buffer, Rect { x: line.x + begin, width: line.width - begin, ..line });
     for FormButton { spot, words, key, style } in buttons {
-        note(pen.put(&button(words, focus == *spot), *style), *spot);
+        let focused = focus == *spot;
+        note(pen.put(&button(words, focused), button_style(theme, *style, focused)), *spot);
         if !key.is_empty() {
             pen.skip(1);
             pen.put(key, theme.key);
         }
         pen.skip(BETWEEN);
     }
+}
+
+/// A button's look: without colour the one that has the focus is in reverse.
+pub fn button_style(theme: &Theme, style: Style, focused: bool) -> Style {
+    let by_reverse = focused && theme.selection.add_modifier.contains(Modifier::REVERSED);
+    if by_reverse { style.patch(theme.selection) } else { style }
 }
 
 /// A button's text; the one that has the focus is in brackets.

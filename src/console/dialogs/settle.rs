@@ -222,13 +222,14 @@ impl Settle {
     fn buttons(&self, draw: &DrawContext<'_>) -> Row {
         let theme = draw.theme;
         let button = |text: &str, target| form::button(text, self.focus == target);
+        let style = |style, target| form::button_style(theme, style, self.focus == target);
         let can_say = self.applied.is_some() && !self.gone;
         let spans = vec![
             Span::raw("      "),
-            Span::styled(button("Not now", Target::NotNow), theme.button),
+            Span::styled(button("Not now", Target::NotNow), style(theme.button, Target::NotNow)),
             Span::styled("  esc", theme.key),
             Span::raw("      "),
-            Span::styled(button("Say so", Target::SayIt), if can_say { theme.primary } else { theme.muted }),
+            Span::styled(button("Say so", Target::SayIt), style(if can_say { theme.primary } else { theme.muted }, Target::SayIt)),
             Span::styled("  ctrl-s", theme.key),
             Span::styled("  final", theme.warning),
         ];

@@ -9,7 +9,7 @@ use super::options::{DECISION_GAP, decisions, flow, longest_reason, option_width
 use super::plan::{Plan, Sheet};
 use super::seen::Attention;
 use super::{Choice, Errors, Focus, ResolveForm, Target, View};
-use crate::console::dialogs::form::{Measures, button};
+use crate::console::dialogs::form::{Measures, button, button_style};
 use crate::console::text::{columns, counted, cut, sanitize};
 use crate::console::widgets::scrollbar;
 use crate::console::{Theme, times};
@@ -489,12 +489,12 @@ impl FormPen<'_, '_> {
         let focus = self.form.focus;
         let can_send = self.form.sends_nothing().is_none();
         let x = self.content_x();
-        let cancel = self.put_text(x, &button("Cancel", focus == Focus::Cancel), theme.button);
+        let cancel = self.put_text(x, &button("Cancel", focus == Focus::Cancel), button_style(theme, theme.button, focus == Focus::Cancel));
         self.target(cancel, Target::Field(Focus::Cancel));
         let keeps = if self.content_width() < ROOM_FOR_HINTS { "" } else { " keeps a draft" };
         let esc = self.put(cancel.right() + 2, vec![Span::styled("esc", theme.key), Span::styled(keeps, theme.quiet)]);
         let style = if can_send { theme.primary } else { theme.muted };
-        let send = self.put_text(esc.right() + 4, &button("Send", focus == Focus::Send), style);
+        let send = self.put_text(esc.right() + 4, &button("Send", focus == Focus::Send), button_style(theme, style, focus == Focus::Send));
         self.target(send, Target::Field(Focus::Send));
         if can_send {
             let (grace, at_once) = (self.form.place.grace_seconds, self.form.leaves_at_once(now));
