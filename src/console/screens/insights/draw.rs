@@ -33,10 +33,10 @@ pub fn draw(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area:
     // The last line is kept for notifications.
     let area = Rect { height: area.height.saturating_sub(1), ..area };
     let inside = Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER + 2), ..area };
-    draw_title(screen, cx, buffer, inside);
     let body = Rect { y: inside.y + 2, height: inside.height.saturating_sub(2), ..inside };
     let words = ListWords { name: "Insights", empty: "" };
     if !has_rows(&screen.found, |_| false, &words, &draw, buffer, body) {
+        draw_title(screen, cx, false, buffer, inside);
         return;
     }
     let Some(found) = screen.found.loaded() else { return };
@@ -47,6 +47,7 @@ pub fn draw(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area:
     let rows = u16::try_from(rows).unwrap_or(u16::MAX);
     let most = rows.saturating_sub(body.height);
     screen.window.set((most, body.height));
+    draw_title(screen, cx, most > 0, buffer, inside);
     let top = screen.scrolled.min(most);
     let mut put = |line: &Line<'static>, at: usize, x: u16, width: u16| {
         let Some(y) = u16::try_from(at).ok().and_then(|at| at.checked_sub(top)).filter(|y| *y < body.height) else { return };
@@ -102,7 +103,7 @@ fn below_each_other<const N: usize>(parts: [Vec<Line<'static>>; N]) -> Vec<Line<
 }
 
 /// What it is of: the Queue's filter, but for what says how alerts stand.
-fn draw_title(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
+fn draw_title(screen: &InsightsScreen, cx: &AppContext, scrolls: bool, buffer: &mut Buffer, area: Rect) {
     let theme = &cx.theme;
     let mut pen = Pen::new(buffer, Rect { height: 1, ..area });
     pen.put("Insights", theme.strong);
@@ -132,4 +133,7 @@ fn draw_title(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, are
     }
     let draw = cx.draw_context();
     draw.put_actions(&mut pen, &[Action::SalesEnter], |area, action| screen.targets.push(area, action));
+    if scrolls {
+        pen.put_whole(&format!("{} {} scroll", cx.key(Action::Down), cx.key(Action::Up)), theme.quiet);
+    }
 }
