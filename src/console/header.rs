@@ -253,8 +253,9 @@ impl App {
             let (full, shortest) = (Wording::Full, Wording::Shortest);
             let ways = [(full, true, true), (full, false, true), (full, false, false), (shortest, false, true)];
             let mut ways = ways.into_iter().map(|(wording, aged, timed)| way(wording, aged, timed));
-            let fits =
-                |(standing, age, clock): &(Standing, String, String)| standing.width() + columns(age) + columns(clock) + before(clock) <= room;
+            let fits = |(standing, age, clock): &(Standing, String, String)| {
+                standing.width() + columns(age) + columns(clock) + before(clock) <= room
+            };
             ways.find(fits).unwrap_or_else(|| way(shortest, false, false))
         };
         if !plan.names {

@@ -430,7 +430,7 @@ mod tests {
         let alert = Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud);
         let made = vec![(alert, refunded())];
         let (mut decisions, mut runs) = (Decisions::default(), Runs::default());
-        let (number, keys) = decisions.stage_together(made.clone(), false, chrono::Duration::seconds(5), now());
+        let (number, keys) = decisions.stage_together(made.clone(), false, Duration::seconds(5), now());
         runs.begin(number, "1 alert".to_owned(), made, &keys, now());
 
         runs.taken_back(&decisions.take_back());

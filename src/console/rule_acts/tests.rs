@@ -164,7 +164,7 @@ fn what_an_earlier_rule_wins_or_an_unnamed_one_matches_is_left_alone() {
 })]
 #[case::parked_at_the_engine(|around: &mut Around, alert: &Alert| {
     let resolution = Resolution::Current { decision: Decision::NotRefunded, comments: String::new() };
-    drop(around.unfinished.take(vec![ResolutionAttempt {
+    let attempt = ResolutionAttempt {
         id: AttemptId::generate(),
         alert: alert.id,
         state: "PARKED".to_owned(),
@@ -174,7 +174,8 @@ fn what_an_earlier_rule_wins_or_an_unnamed_one_matches_is_left_alone() {
         checks: 0,
         detail: String::new(),
         actor: String::new(),
-    }]));
+    };
+    drop(around.unfinished.take(vec![attempt], now()));
 })]
 fn what_is_in_somebodys_hand_or_was_ever_decided_here_is_left_to_people(#[case] set: fn(&mut Around, &Alert)) {
     let (alert, mut around) = (small(), Around::default());
