@@ -76,8 +76,10 @@ fn data(rotated: &RotatedDataKey, file: &Path, new_file: Option<&Path>) -> Repor
         None => " Keep the key before: backups that were made before need it.".to_owned(),
     });
     if let Some(new) = new_file {
+        // One that was named beside the file in use has moved into its place.
+        let new = if new.exists() { new } else { file };
         note.push_str(&format!(
-            " Processes on other machines need the key in {}, as the file that they name or as that with .new.",
+            " Processes on other machines need the key in {}, as the file that they name or as that with .new, which they put in its place.",
             new.display()
         ));
     }

@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::seal::{Seal, put_key};
+use super::seal::{Seal, directory_of, put_key};
 use super::{Finding, StoreError, StoreResult, sealed};
 use crate::domain::time::{Clock as _, SystemClock};
 
@@ -35,15 +35,7 @@ impl DataKey {
             return Err(present.err().unwrap_or(wrong));
         };
         if place != file {
-            match put_in_place(file, &check, |_| {}) {
-                Ok(kept) => {
-                    let kept = kept.map(|kept| kept.display().to_string());
-                    tracing::info!(file = %file.display(), kept, "the new data key of a rotation that was broken off is in its place now");
-                }
-                Err(error) => {
-                    tracing::warn!(%error, file = %file.display(), "the file with the data key holds an old one; {} is used", place.display());
-                }
-            }
+            take_over(file, &check);
         }
         Ok(Self { file: file.to_owned(), known: Mutex::new((check, seal)) })
     }
@@ -53,7 +45,8 @@ impl DataKey {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
     }
 
-    /// The seal that a database with this check is sealed with; its file is read anew where that is another one than before.
+    /// The seal that a database with this check is sealed with. Where that is another one than before its file is read anew, and a key
+    /// beside it is put in its place: the next rotation needs the room.
     pub(super) fn seal(&self, check: &[u8]) -> StoreResult<Seal> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.0 != check {
@@ -63,11 +56,17 @@ impl DataKey {
                 return Err(StoreError::Unusable(format!("{file}: {words} {}", next(&self.file).display())));
             };
             tracing::info!(file = %place.display(), "the data key was rotated; the new one is in use");
+            if place != self.file {
+                take_over(&self.file, check);
+            }
             *known = (check.to_vec(), seal);
         }
         Ok(known.1.clone())
     }
 }
+
+/// How the name of a key that was in use before goes on behind that of its file.
+const KEPT: &str = ".before-rotation.";
 
 fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
@@ -90,16 +89,33 @@ pub(super) fn find(file: &Path, check: &[u8]) -> Option<(Seal, PathBuf)> {
     })
 }
 
-/// Puts the new key that proves this check in the place of the one in use, and says where that is kept.
+/// Puts the new key that proves this check in its place, and says so in the log. Where that cannot be it is used from where it is.
+fn take_over(file: &Path, check: &[u8]) {
+    match put_in_place(file, check, |_| {}) {
+        Ok(kept) => {
+            let kept = kept.map(|kept| kept.display().to_string());
+            tracing::info!(file = %file.display(), kept, "the new data key of a rotation is in its place now");
+        }
+        Err(error) => {
+            let next = next(file);
+            tracing::warn!(%error, file = %file.display(), "the file with the data key holds an old one; {} is used", next.display());
+        }
+    }
+}
+
+/// Puts the new key that proves this check in the place of the one in use, and says where that is kept; nothing where another process has
+/// done so. One process at a time: none puts there what it found before another's rotation.
 pub(super) fn put_in_place(file: &Path, check: &[u8], mut step: impl FnMut(&str)) -> io::Result<Option<PathBuf>> {
     let next = next(file);
+    let directory = fs::File::open(directory_of(file))?;
+    directory.lock()?;
     if !proves(&next, check) {
         return Ok(None);
     }
     let kept = match fs::read_to_string(file) {
         Ok(old) => {
             let stamp = SystemClock.now().format("%Y%m%dT%H%M%S%.6f");
-            let kept = with_suffix(file, &format!(".before-rotation.{stamp}"));
+            let kept = with_suffix(file, &format!("{KEPT}{stamp}"));
             put_key(&kept, &old)?;
             step("the old key is kept");
             Some(kept)
@@ -109,12 +125,34 @@ pub(super) fn put_in_place(file: &Path, check: &[u8], mut step: impl FnMut(&str)
     };
     fs::rename(&next, file)?;
     step("the new key is in its place");
-    fs::File::open(file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or_else(|| Path::new(".")))?.sync_all()?;
+    directory.sync_all()?;
     Ok(kept)
 }
 
+/// Where this key, which was in use before, is kept.
+pub(super) fn kept(file: &Path, key: &str) -> Option<PathBuf> {
+    let begins = with_suffix(file.file_name()?.as_ref(), KEPT).into_os_string().into_encoded_bytes();
+    let files = fs::read_dir(directory_of(file)).ok()?.flatten();
+    let mut files = files.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(&begins)).map(|entry| entry.path());
+    files.find(|file| fs::read_to_string(file).is_ok_and(|text| text.trim() == key))
+}
+
+/// What the key file of a database with this check holds, and what lies beside it. Whether it can be read at all is another matter.
+pub(super) fn examine(file: &Path, check: &[u8], advice: impl FnOnce() -> String) -> Vec<Finding> {
+    let key = match find(file, check) {
+        Some((_, place)) if place == file => Some(Finding::fine("key", "is the one that the database was sealed with")),
+        Some((_, place)) => Some(Finding::fine("key", format!("the one that the database was sealed with is in {}", place.display()))),
+        None if Seal::from_file(file, false).is_err() => None,
+        None => {
+            let found = format!("wrong key: {} does not hold the key that the database was sealed with", file.display());
+            Some(Finding::wrong("key", found, advice()))
+        }
+    };
+    key.into_iter().chain(left_of_a_rotation(file, check)).collect()
+}
+
 /// What a rotation that was prepared or broken off has left beside the key of a database with this check.
-pub(super) fn left_of_a_rotation(file: &Path, check: &[u8]) -> Option<Finding> {
+fn left_of_a_rotation(file: &Path, check: &[u8]) -> Option<Finding> {
     let next = next(file);
     if fs::symlink_metadata(&next).is_err() {
         return None;
@@ -126,12 +164,12 @@ pub(super) fn left_of_a_rotation(file: &Path, check: &[u8]) -> Option<Finding> {
         true => Finding::notice(
             "rotation",
             format!("{shown} holds the data key, and {file} an older one: a rotation was broken off before its last step"),
-            "nothing: the next start puts it in its place".to_owned(),
+            "nothing: the next start puts it in its place, and so does a process that runs; if none can, put it there".to_owned(),
         ),
         false => Finding::notice(
             "rotation",
             format!("{shown} holds nothing that is in use: a rotation was prepared, or broken off before it changed anything"),
-            format!("`avert secrets rotate data` goes on with it; or remove {shown}"),
+            format!("`avert secrets rotate data --new-key-file {shown}` goes on with it; or remove {shown}"),
         ),
     })
 }

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::key_file::{next, put_in_place};
+use super::key_file::{kept, next, put_in_place};
 use super::seal::{Seal, made_key, put_key};
 use super::{SharedStore, StoreError, StoreResult, sealed};
 use crate::domain::time::Timestamp;
@@ -34,12 +34,14 @@ pub async fn rotate_data_key(
 ) -> StoreResult<RotatedDataKey> {
     prepare(file, new_file, &mut step)?;
     let new = Seal::from_file(&next(file), false)?;
-    let check = sealed::key_check(&new)?;
+    let (check, old) = (sealed::key_check(&new)?, key_in(file)?);
     let sealed = store.seal_anew(new, now).await?;
     step("everything is sealed anew");
     let placed = put_in_place(file, &check, step);
     let not_in_place = placed.as_ref().err().map(ToString::to_string);
-    Ok(RotatedDataKey { sealed, kept: placed.ok().flatten(), not_in_place })
+    // A process that runs here may have been quicker.
+    let kept = placed.ok().and_then(|here| here.or_else(|| kept(file, &old)));
+    Ok(RotatedDataKey { sealed, kept, not_in_place })
 }
 
 /// Has the new key beside the file in use.
@@ -69,8 +71,8 @@ fn prepare(file: &Path, new_file: Option<&Path>, step: &mut impl FnMut(&str)) ->
         (true, wanted) => {
             let prepared = key_in(&next)?;
             if wanted.is_some_and(|wanted| wanted != prepared) {
-                let what = "holds another new key, of a rotation that was prepared or broken off; go on with it without --new-key-file, or remove it";
-                return Err(StoreError::Unusable(format!("{shown}: {what}")));
+                let what = "holds another new key, of a rotation that was prepared or broken off; go on with it";
+                return Err(StoreError::Unusable(format!("{shown}: {what} (--new-key-file {shown}), or remove it")));
             }
             prepared
         }

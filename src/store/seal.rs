@@ -92,6 +92,11 @@ impl Seal {
     }
 }
 
+/// The directory that a file is in.
+pub(super) fn directory_of(file: &Path) -> &Path {
+    file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."))
+}
+
 /// A key of its own making, as a file has it.
 pub(super) fn made_key() -> String {
     let key: [u8; 32] = rand::random();
@@ -100,7 +105,7 @@ pub(super) fn made_key() -> String {
 
 /// Writes a key into a file that is not there yet, all of it or nothing, for its owner alone.
 pub(super) fn put_key(path: &Path, key: &str) -> std::io::Result<()> {
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+    let directory = directory_of(path);
     // A temporary file is 0600 from its first moment.
     let mut file = tempfile::NamedTempFile::new_in(directory)?;
     writeln!(file, "{}", key.trim())?;

@@ -18,8 +18,7 @@ use super::statements::{cell, micros, moment_at, optional_moment};
 use crate::domain::database::PostgresAddress;
 use crate::domain::time::Timestamp;
 use crate::domain::{EndpointId, PlacedCredential, Provider};
-use crate::store::key_file::{find, left_of_a_rotation};
-use crate::store::seal::Seal;
+use crate::store::key_file;
 use crate::store::sealed::KEY_CHECK;
 use crate::store::verdicts::{self, PulledSource};
 use crate::store::{Finding, SchemaState, StoreError, StoreResult};
@@ -42,7 +41,7 @@ const RESTORE: &str = "keep a dump of it as it is (pg_dump), then restore a back
 const ABANDONED: TimeDelta = TimeDelta::days(2);
 
 /// Examines a database with its key and the processes on it, as of `now`. Changes nothing.
-pub async fn examine(server: &PostgresAddress, key_file: Option<&Path>, now: Timestamp) -> Examination {
+pub async fn examine(server: &PostgresAddress, key_path: Option<&Path>, now: Timestamp) -> Examination {
     let mut examination = Examination::default();
     let findings = &mut examination.findings;
     let conn = match connect(server).await {
@@ -50,7 +49,7 @@ pub async fn examine(server: &PostgresAddress, key_file: Option<&Path>, now: Tim
         Err(error) => {
             let advice = "see whether the server runs, and whether host, port, name, user and password are right (AVERT_DATABASE)";
             findings.push(Finding::wrong("database", format!("{server}: {error}"), advice));
-            findings.push(key_of(key_file, false));
+            findings.push(key_of(key_path, false));
             return examination;
         }
     };
@@ -64,13 +63,13 @@ pub async fn examine(server: &PostgresAddress, key_file: Option<&Path>, now: Tim
         }
         Ok(SchemaState::Empty(_)) => {
             findings.push(Finding::notice("database", format!("{server}: nothing is there yet"), "avert migrate"));
-            findings.push(key_of(key_file, false));
+            findings.push(key_of(key_path, false));
             return examination;
         }
         Ok(SchemaState::Waiting(steps)) => {
             let found = format!("{server}: its schema waits for {}", steps.join(", "));
             findings.push(Finding::wrong("database", found, "avert migrate: until then no command runs that opens it"));
-            findings.push(key_of(key_file, true));
+            findings.push(key_of(key_path, true));
             return examination;
         }
         Err(error) => {
@@ -84,9 +83,9 @@ pub async fn examine(server: &PostgresAddress, key_file: Option<&Path>, now: Tim
     }
     findings.push(checked(&conn, "searches", trigrams(&conn)).await);
     findings.push(checked(&conn, "processes", processes(&conn)).await);
-    findings.push(key_of(key_file, true));
-    if let Some(file) = key_file.filter(|file| Seal::from_file(file, false).is_ok()) {
-        findings.push(checked(&conn, "key", key(&conn, file)).await);
+    findings.push(key_of(key_path, true));
+    if let Some(file) = key_path {
+        findings.extend(key(&conn, file).await);
     }
     findings.push(checked(&conn, "outcomes", outcomes(&conn)).await);
     findings.push(checked(&conn, "counts", counts(&conn)).await);
@@ -153,20 +152,14 @@ async fn processes(conn: &Connection) -> Work<Finding> {
     .await
 }
 
-async fn key(conn: &Connection, file: &Path) -> Work<Finding> {
-    let check = conn.first("SELECT value FROM fact WHERE name = $1", &[&KEY_CHECK], cell::<Vec<u8>>).await?;
-    let Some(check) = check else { return Ok(Finding::fine("key", "nothing is sealed yet")) };
-    if let Some(left) = left_of_a_rotation(file, &check) {
-        return Ok(left);
+async fn key(conn: &Connection, file: &Path) -> Vec<Finding> {
+    const ADVICE: &str = "put the right file there: it was made with the database or with `avert secrets rotate data`, and every process on it \
+        has the same one";
+    match conn.first("SELECT value FROM fact WHERE name = $1", &[&KEY_CHECK], cell::<Vec<u8>>).await {
+        Ok(Some(check)) => key_file::examine(file, &check, || ADVICE.to_owned()),
+        Ok(None) => vec![Finding::fine("key", "nothing is sealed yet")],
+        Err(fault) => vec![verdicts::checked("key", Err(fault.into()), RESTORE)],
     }
-    Ok(match find(file, &check) {
-        Some(_) => Finding::fine("key", "is the one that the database was sealed with"),
-        None => {
-            let advice = "put the right file there: it was made with the database or with `avert secrets rotate data`, and every process on it \
-                has the same one";
-            Finding::wrong("key", "the key file does not hold the key that the database was sealed with", advice)
-        }
-    })
 }
 
 async fn outcomes(conn: &Connection) -> Work<Finding> {

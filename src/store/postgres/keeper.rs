@@ -1,19 +1,18 @@
 //! The keeper thread of a process, on a connection of its own: heartbeats, news of other processes' changes four times a second while somebody
-//! listens, and counts drawn together. It ends with the store and says so, whatever the rest of the process is at.
+//! listens, counts drawn together, and a look at the data key. It ends with the store and says so, whatever the rest of the process is at.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use tokio::sync::{oneshot, watch};
 use tokio::time::{Instant, timeout};
 use tokio_postgres::Client;
-use uuid::Uuid;
 
 use super::connection::DatabaseServer;
 use super::counts::DRAW_TOGETHER;
 use super::liveness;
-use crate::domain::InstanceId;
+use super::unit::{CHECK, Shared};
 use crate::store::{StoreError, StoreResult};
 
 /// How often it looks for changes.
@@ -39,11 +38,11 @@ pub(super) struct Keeper {
 
 impl Keeper {
     /// Starts the thread.
-    pub(super) fn start(server: DatabaseServer, own: InstanceId, changes: watch::Sender<u64>) -> StoreResult<Self> {
+    pub(super) fn start(server: DatabaseServer, shared: Arc<Shared>, changes: watch::Sender<u64>) -> StoreResult<Self> {
         let unavailable = |error: std::io::Error| StoreError::Unavailable(format!("no thread can be started: {error}"));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(unavailable)?;
         let (stop, stopped) = oneshot::channel();
-        let work = move || runtime.block_on(keep(&server, own.0, &changes, stopped));
+        let work = move || runtime.block_on(keep(&server, &shared, &changes, stopped));
         let thread = Builder::new().name("avert-keeper".to_owned()).spawn(work).map_err(unavailable)?;
         Ok(Self { thread: Mutex::new(Some((stop, thread))) })
     }
@@ -65,7 +64,8 @@ impl Drop for Keeper {
     }
 }
 
-async fn keep(server: &DatabaseServer, own: Uuid, changes: &watch::Sender<u64>, mut stopped: oneshot::Receiver<()>) {
+async fn keep(server: &DatabaseServer, shared: &Shared, changes: &watch::Sender<u64>, mut stopped: oneshot::Receiver<()>) {
+    let own = shared.own.0;
     let mut client: Option<Client> = None;
     let mut next_beat = Instant::now() + BEAT;
     loop {
@@ -89,6 +89,10 @@ async fn keep(server: &DatabaseServer, own: Uuid, changes: &watch::Sender<u64>, 
                 for drawing in &*DRAW_TOGETHER {
                     connected.execute(drawing, &[]).await?;
                 }
+                let check: Vec<u8> = connected.query_one(&format!("SELECT {CHECK}"), &[]).await?.try_get(0)?;
+                // A key that was rotated is put in its place here even while nothing is sealed or opened. Where it is not here, whoever
+                // needs it says so.
+                let _ = shared.data_key.seal(&check);
             }
             let newest: i64 = connected.query_one(NEWEST_CHANGE, &[]).await?.try_get(0)?;
             Ok::<_, tokio_postgres::Error>((connected, newest.unsigned_abs()))

@@ -62,9 +62,9 @@ impl PostgresStore {
         announce(&server, own).await?;
         let newest: i64 = conn.one(NEWEST_CHANGE, &[], cell).await?;
         let (changes, _) = watch::channel(newest.unsigned_abs());
-        let keeper = Arc::new(Keeper::start(server, own, changes.clone())?);
         let render = Arc::clone(&options.render);
         let shared = Arc::new(Shared { render, data_key, database, own, organizations: Mutex::default(), links: AtomicBool::new(false) });
+        let keeper = Arc::new(Keeper::start(server, Arc::clone(&shared), changes.clone())?);
         Ok(Arc::new(Self { shared, pool, changes, by: Arc::new(Actor::avert()), keeper }))
     }
 }

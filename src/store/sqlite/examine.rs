@@ -123,7 +123,7 @@ pub fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Vec<Finding>
     for (name, check) in checks {
         findings.push(verdicts::checked(name, check(&conn, now), RESTORE));
     }
-    findings.extend(places::wrong_key(&conn, key_file));
+    findings.extend(places::key(&conn, key_file));
     findings
 }
 

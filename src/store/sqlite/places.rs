@@ -6,37 +6,32 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use super::backup;
-use super::data_key::{fits, key_check};
+use super::data_key::key_check;
 use super::files::{directory_of, is_regular};
 use super::instance::census;
 use super::restore;
 use super::staging::{LeftBehind, Staging, StagingState, StepObserver, named_after, settle_named_after};
-use crate::store::key_file::left_of_a_rotation;
 use crate::store::seal::Seal;
-use crate::store::{Finding, StoreResult};
+use crate::store::{Finding, StoreResult, key_file, sealed};
 
 /// What removes it at once.
 const CLEAN: &str = "`avert doctor --clean` does it now";
 
 /// Whether the key is the one that the database was sealed with; where it is not, the file beside it that is. And what a rotation has left.
-pub(super) fn wrong_key(conn: &Connection, key_file: &Path) -> Option<Finding> {
-    if let Some(left) = key_check(conn).ok().flatten().and_then(|check| left_of_a_rotation(key_file, &check)) {
-        return Some(left);
-    }
-    let opens = |file: &Path| Seal::from_file(file, false).is_ok_and(|seal| matches!(fits(conn, &seal), Ok(Some(true))));
-    if Seal::from_file(key_file, false).is_err() || opens(key_file) {
-        return None;
-    }
-    let shown = key_file.display();
-    let entries = fs::read_dir(directory_of(key_file)).ok();
-    let files = entries.into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut keys: Vec<PathBuf> = files.filter(|file| file.to_string_lossy().contains(".key") && is_regular(file) && opens(file)).collect();
-    keys.sort();
-    let advice = match keys.last() {
-        Some(right) => format!("{} is: put it there", right.display()),
-        None => "put the right file there: it was made with the database, backups keep it as FILE.key".to_owned(),
-    };
-    Some(Finding::wrong("key", format!("{shown} is not the key that the database was sealed with"), advice))
+pub(super) fn key(conn: &Connection, file: &Path) -> Vec<Finding> {
+    let Some(check) = key_check(conn).ok().flatten() else { return Vec::new() };
+    key_file::examine(file, &check, || {
+        let opens = |file: &Path| Seal::from_file(file, false).is_ok_and(|seal| sealed::proves(&seal, &check));
+        let entries = fs::read_dir(directory_of(file)).ok();
+        let files = entries.into_iter().flatten().flatten().map(|entry| entry.path());
+        let mut keys: Vec<PathBuf> =
+            files.filter(|file| file.to_string_lossy().contains(".key") && is_regular(file) && opens(file)).collect();
+        keys.sort();
+        match keys.last() {
+            Some(right) => format!("{} is: put it there", right.display()),
+            None => "put the right file there: it was made with the database, backups keep it as FILE.key".to_owned(),
+        }
+    })
 }
 
 /// The processes at work on a database.

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use avert::domain::EndpointAuth;
 use avert::domain::time::{Clock as _, SystemClock};
@@ -41,6 +42,15 @@ fn said_of_keys(home: &Path) -> Vec<String> {
     bad.map(|check| check["check"].as_str().unwrap().to_owned())
         .filter(|check| ["key", "key file", "rotation"].contains(&&**check))
         .collect()
+}
+
+/// Waits until something is so, which takes a node's heartbeat at most.
+async fn until(what: &str, is_so: impl Fn() -> bool) {
+    let (began, mut tick) = (Instant::now(), tokio::time::interval(Duration::from_millis(50)));
+    while !is_so() {
+        assert!(began.elapsed() < Duration::from_secs(20), "never so: {what}");
+        tick.tick().await;
+    }
 }
 
 /// The password of the only endpoint, as the store opens it.
@@ -188,6 +198,79 @@ async fn nodes_go_on_over_a_rotation_and_one_without_the_new_key_says_so() {
     assert_eq!(then.0, 200, "{then:?}");
     assert!(heard[0].header("authorization").starts_with("Basic "));
     assert_eq!(fs::read_to_string(cluster.key_file()).unwrap(), fs::read_to_string(&new_key).unwrap());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_that_idles_puts_a_new_key_in_its_place_and_has_room_for_the_next() {
+    let Some(cluster) = Cluster::migrated().await else { return };
+    cluster.run_ok("a", &["webhooks", "add", "https://shop.example/hook", "--basic", "shop:hunter22"]);
+    let key = cluster.home("b").join("secret.key");
+    let beside = key.with_extension("key.new");
+    fs::copy(cluster.key_file(), &key).unwrap();
+    let on_b = |arguments: &[&str]| {
+        let mut command = cluster.command("b", arguments);
+        command.env("AVERT_SECRET_KEY_FILE", &key);
+        command
+    };
+    let nodes = [(); 2].map(|()| Server::spawn(on_b(&["serve", "--listen", "127.0.0.1:0"]), std::process::Stdio::inherit()));
+    let text = |file: &Path| fs::read_to_string(file).unwrap();
+
+    for round in 0..2 {
+        let (new, before) = (cluster.home("a").join(format!("{round}.key")), text(&key));
+        fs::write(&new, format!("{}\n", ["A", "B"][round].repeat(42) + "E=")).unwrap();
+        fs::copy(&new, &beside).unwrap();
+        let said = cluster.run_ok("a", &["secrets", "rotate", "data", "--new-key-file", new.to_str().unwrap()]);
+        until("the new key is in its place", || !beside.exists()).await;
+
+        assert_eq!(text(&key), text(&new), "{said}");
+        let kept = keys(&cluster.home("b")).into_iter().filter(|name| name.contains(".before-rotation."));
+        assert_eq!(kept.filter(|name| text(&cluster.home("b").join(name)) == before).count(), 1, "kept once");
+    }
+
+    assert!(nodes.map(|node| node.terminate()).iter().all(|code| *code == Some(0)));
+    let restarted = on_b(&["webhooks", "list"]).output().unwrap();
+    assert!(restarted.status.success(), "{restarted:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_command_says_where_the_new_key_is_behind_a_rotation_in_place() {
+    let Some(cluster) = Cluster::migrated().await else { return };
+    cluster.run_ok("a", &["keys", "list"]);
+    let beside = cluster.key_file().with_extension("key.new");
+
+    let said = cluster.run_ok("a", &["secrets", "rotate", "data", "--new-key-file", beside.to_str().unwrap()]);
+
+    let place = format!("need the key in {},", cluster.key_file().display());
+    assert!(said.contains(&place) && !beside.exists(), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_lies_ready_hides_no_wrong_one() {
+    let Some(cluster) = Cluster::migrated().await else { return };
+    cluster.run_ok("a", &["keys", "list"]);
+    let here = tempfile::tempdir().unwrap();
+    run_ok(here.path(), &["keys", "list"]);
+    let beside = cluster.key_file().with_extension("key.new");
+    for file in [&beside, &here.path().join("secret.key.new")] {
+        fs::write(file, "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=\n").unwrap();
+    }
+    let doctors = || [cluster.run("a", &["doctor"]), run(here.path(), &["doctor"])];
+
+    let prepared = doctors();
+    for file in [&cluster.key_file(), &here.path().join("secret.key")] {
+        fs::write(file, "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n").unwrap();
+    }
+    let wrong = doctors();
+
+    for doctor in prepared {
+        let said = String::from_utf8_lossy(&doctor.stdout).into_owned();
+        assert!(doctor.status.success() && said.contains("`avert secrets rotate data --new-key-file "), "{said}");
+        assert!(said.contains("is the one that the database was sealed with"), "{said}");
+    }
+    for doctor in wrong {
+        let said = String::from_utf8_lossy(&doctor.stdout).into_owned();
+        assert!(doctor.status.code() == Some(1) && said.contains("wrong key"), "{said}");
+    }
 }
 
 #[test]
