@@ -4,10 +4,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use deadpool_postgres::{Hook, Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime, TimeoutType};
+use futures::TryStreamExt as _;
 use tokio_postgres::config::SslMode;
 use tokio_postgres::{Client, Config, Row, SimpleQueryMessage};
 
-use super::fault::{Work, ends_the_connection, unreachable};
+use super::fault::{Work, ends_the_connection, in_words, is_read_only, unreachable};
 use super::statements::{Sql, Values};
 use super::tls::Tls;
 use crate::domain::database::{DatabaseTls, PostgresAddress};
@@ -21,6 +22,9 @@ pub(super) const CONNECT: Duration = Duration::from_secs(4);
 
 /// How long a unit of work waits for a connection.
 const ACQUIRE: Duration = Duration::from_secs(5);
+
+/// How long may be waited for what follows a commit, which has been answered by then.
+const BEHIND_A_COMMIT: Duration = Duration::from_secs(1);
 
 /// How long a statement may take, and a transaction may stand still: a process that is stopped in the middle keeps nobody waiting for longer.
 /// No statement here runs for so long that compiling it would pay.
@@ -82,11 +86,13 @@ pub(super) fn pool(server: &DatabaseServer) -> StoreResult<Pool> {
     built.map_err(|error| StoreError::Unavailable(format!("no connections can be made: {error}")))
 }
 
-/// A connection from the pool. One that is lost, or dropped within a transaction, is closed, and the server rolls back.
+/// A connection from the pool. One that is lost, or dropped within a transaction, is closed, and the server rolls back. One that may only read
+/// is closed with all that wait in the pool: whether they may write was settled when they were opened, and new ones hear of a change.
 pub(super) struct Connection {
     client: Option<Object>,
     in_transaction: AtomicBool,
     lost: AtomicBool,
+    read_only: AtomicBool,
     changed: AtomicBool,
 }
 
@@ -102,8 +108,8 @@ impl Connection {
             PoolError::Closed => StoreError::Unavailable("the store is closed".to_owned()),
             other => StoreError::Unavailable(other.to_string()),
         })?;
-        let [in_transaction, lost, changed] = std::array::from_fn(|_| AtomicBool::new(false));
-        Ok(Self { client: Some(client), in_transaction, lost, changed })
+        let [in_transaction, lost, read_only, changed] = std::array::from_fn(|_| AtomicBool::new(false));
+        Ok(Self { client: Some(client), in_transaction, lost, read_only, changed })
     }
 
     fn client(&self) -> Work<&Object> {
@@ -115,6 +121,9 @@ impl Connection {
         if done.as_ref().is_err_and(ends_the_connection) {
             self.lost.store(true, Ordering::Relaxed);
         }
+        if done.as_ref().is_err_and(is_read_only) {
+            self.read_only.store(true, Ordering::Relaxed);
+        }
         done
     }
 
@@ -124,15 +133,34 @@ impl Connection {
         Ok(self.noticed(self.client()?.batch_execute(&format!("BEGIN {mode}")).await)?)
     }
 
-    /// Ends the transaction, doing this afterwards; the number that it answers with, where it answers.
+    /// Ends the transaction, doing this afterwards; the number that it answers with, where it answers. What fails behind the commit is not the
+    /// transaction, and is only logged.
     pub(super) async fn commit(&self, afterwards: &str) -> Work<Option<u64>> {
-        let answers = self.noticed(self.client()?.simple_query(&format!("COMMIT; {afterwards}")).await)?;
+        let answers = self.client()?.simple_query_raw(&format!("COMMIT; {afterwards}")).await;
+        let mut answers = std::pin::pin!(self.noticed(answers)?);
+        // The first answer is the one to COMMIT.
+        self.noticed(answers.try_next().await)?;
         self.in_transaction.store(false, Ordering::Relaxed);
-        let number = answers.iter().find_map(|answer| match answer {
-            SimpleQueryMessage::Row(row) => row.get(0)?.parse().ok(),
-            _ => None,
-        });
-        Ok(number)
+        let behind = async {
+            let mut number = None;
+            while let Some(answer) = self.noticed(answers.try_next().await)? {
+                if let SimpleQueryMessage::Row(row) = answer {
+                    number = row.get(0).and_then(|number| number.parse().ok());
+                }
+            }
+            Ok::<_, tokio_postgres::Error>(number)
+        };
+        match tokio::time::timeout(BEHIND_A_COMMIT, behind).await {
+            Ok(Ok(number)) => Ok(number),
+            Ok(Err(error)) => {
+                tracing::warn!(error = in_words(&error), "a change was stored, and those who wait for news hear of it with the next one");
+                Ok(None)
+            }
+            Err(_) => {
+                self.lost.store(true, Ordering::Relaxed);
+                Ok(None)
+            }
+        }
     }
 
     /// Undoes the transaction. Where that fails the connection is given up, and the server does it.
@@ -207,9 +235,13 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        if (*self.in_transaction.get_mut() || *self.lost.get_mut())
+        let read_only = *self.read_only.get_mut();
+        if (*self.in_transaction.get_mut() || *self.lost.get_mut() || read_only)
             && let Some(client) = self.client.take()
         {
+            if let Some(pool) = Object::pool(&client).filter(|_| read_only) {
+                pool.retain(|_, _| false);
+            }
             drop(Object::take(client));
         }
     }

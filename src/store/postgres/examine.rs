@@ -81,6 +81,7 @@ pub async fn examine(server: &PostgresAddress, key_path: Option<&Path>, now: Tim
             return examination;
         }
     }
+    findings.push(verdicts::checked("writing", writing(&conn).await.map_err(Into::into), RESTORE));
     findings.push(checked(&conn, "searches", trigrams(&conn)).await);
     findings.push(checked(&conn, "processes", processes(&conn)).await);
     findings.push(key_of(key_path, true));
@@ -128,6 +129,29 @@ async fn checked(conn: &Connection, name: &'static str, check: impl Future<Outpu
 
 async fn count(conn: &Connection, sql: &str) -> Work<i64> {
     conn.one(sql, &[], cell).await
+}
+
+/// Whether the server takes writes, as it says outside of any transaction.
+async fn writing(conn: &Connection) -> Work<Finding> {
+    const CHECK: &str = "writing";
+    let state = "SELECT pg_is_in_recovery(), current_setting('transaction_read_only') = 'on'";
+    conn.one(state, &[], |row| {
+        let (follows, read_only): (bool, bool) = (row.try_get(0)?, row.try_get(1)?);
+        Ok(match (follows, read_only) {
+            (true, _) => Finding::wrong(
+                CHECK,
+                "nothing can be written: the server is a standby, which follows another one",
+                "name the server that it follows, or promote this one",
+            ),
+            (false, true) => Finding::wrong(
+                CHECK,
+                "nothing can be written: the database, or this user in it, is set read-only",
+                "whoever set default_transaction_read_only takes it back when it may be written: nodes go on by themselves",
+            ),
+            (false, false) => Finding::fine(CHECK, "the server takes writes"),
+        })
+    })
+    .await
 }
 
 async fn trigrams(conn: &Connection) -> Work<Finding> {

@@ -83,10 +83,15 @@ pub(super) fn ends_the_connection(error: &tokio_postgres::Error) -> bool {
 }
 
 /// An error that the server did not tell, with what is behind it.
-fn in_words(error: &tokio_postgres::Error) -> String {
+pub(super) fn in_words(error: &tokio_postgres::Error) -> String {
     let source = std::error::Error::source(error).map(|source| format!(": {source}")).unwrap_or_default();
     format!("{error}{source}")
 }
+/// Whether the server takes no writes: it is a standby, or its operator has set the database read-only.
+pub(super) fn is_read_only(error: &tokio_postgres::Error) -> bool {
+    error.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION)
+}
+
 
 /// Why a server cannot be reached, or does not let this user in.
 pub(super) fn unreachable(error: &tokio_postgres::Error) -> StoreError {

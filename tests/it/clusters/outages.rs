@@ -101,3 +101,65 @@ async fn while_its_database_is_away_a_node_says_so_and_afterwards_it_goes_on(#[c
     assert_eq!(node.server.terminate(), Some(0));
     node.cluster.run_ok("a", &["doctor"]);
 }
+
+/// Has a database be set read-only or not, and its connections end, as an operator does.
+async fn set_read_only(cluster: &Cluster, setting: &str) {
+    let hands = cluster.database.client().await;
+    let name = cluster.database.server().name;
+    hands.batch_execute("SET default_transaction_read_only = off").await.unwrap();
+    hands.batch_execute(&format!("ALTER DATABASE {name} SET default_transaction_read_only = {setting}")).await.unwrap();
+    let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    hands.query(end, &[]).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_its_operator_sets_read_only_is_left_alone_until_it_may_be_written() {
+    let Some(node) = Node::start().await else { return };
+    assert_eq!(node.decide(&node.ids[0]).await.0, StatusCode::OK);
+
+    set_read_only(&node.cluster, "on").await;
+    node.until_ready(false).await;
+    let (list, decision) = (node.list().await, node.decide(&node.ids[1]).await);
+    let doctor = node.cluster.run("a", &["doctor"]);
+    let sent = "SELECT count(*) FROM resolution_attempt";
+    let attempts: i64 = node.cluster.database.client().await.query_one(sent, &[]).await.unwrap().get(0);
+
+    assert_eq!((list.0, list.1["total"].as_u64()), (StatusCode::OK, Some(4)), "{list:?}");
+    assert_eq!((decision.0, attempts), (StatusCode::SERVICE_UNAVAILABLE, 1), "{decision:?}");
+    let said = String::from_utf8_lossy(&doctor.stdout).into_owned();
+    assert!(doctor.status.code() == Some(1) && said.contains("set read-only"), "{said}");
+
+    // Without a word to the connections that are there.
+    let hands = node.cluster.database.client().await;
+    hands.batch_execute("SET default_transaction_read_only = off").await.unwrap();
+    let name = node.cluster.database.server().name;
+    hands.batch_execute(&format!("ALTER DATABASE {name} RESET default_transaction_read_only")).await.unwrap();
+    node.until_ready(true).await;
+    let decided = node.decide(&node.ids[1]).await;
+
+    assert_eq!(decided.0, StatusCode::OK, "{decided:?}");
+    assert_eq!(node.server.terminate(), Some(0));
+    node.cluster.run_ok("a", &["doctor"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_that_idles_while_its_database_is_away_says_so_and_not_again_and_again() {
+    let Some(cluster) = Cluster::migrated().await else { return };
+    let gate = Gate::before(cluster.database.server().port).await;
+    let address = format!("postgres://avert@{}/{}", gate.address, cluster.database.server().name);
+    let log = cluster.home("a").join("log");
+    let command = cluster.command_at(&address, "a", &["serve", "--listen", "127.0.0.1:0"]);
+    let server = Server::spawn(command, std::fs::File::create(&log).unwrap().into());
+
+    gate.set(Way::Shut);
+    let (began, mut tick) = (Instant::now(), tokio::time::interval(Duration::from_millis(100)));
+    while began.elapsed() < Duration::from_secs(4) {
+        tick.tick().await;
+    }
+    gate.set(Way::Open);
+    assert_eq!(server.terminate(), Some(0));
+
+    let said = std::fs::read_to_string(log).unwrap();
+    let lines = said.lines().filter(|line| line.contains("WARN") || line.contains("ERROR")).count();
+    assert!((1..=12).contains(&lines), "{lines} lines: {said}");
+}
