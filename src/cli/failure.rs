@@ -21,12 +21,12 @@ pub struct Misused(pub String);
 #[error("{0}")]
 pub struct NotFound(pub String);
 
-/// A newer avert has been at work, and this one can do nothing about it: exit 4.
+/// What is there is not this avert's to work on (another program's, say), and it can do nothing about it: exit 4.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct Superseded(pub String);
+pub struct NotOurs(pub String);
 
-/// It is not known what became of something that was sent: exit 6.
+/// It is not known what became of something that was sent, or what was asked could not be found out: exit 6.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InDoubt(pub String);
@@ -86,7 +86,8 @@ fn broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe))
 }
 
-fn code(error: &anyhow::Error) -> u8 {
+/// The exit code for an error.
+pub(super) fn code(error: &anyhow::Error) -> u8 {
     error.chain().find_map(known).unwrap_or(1)
 }
 
@@ -113,8 +114,9 @@ fn known(cause: &(dyn std::error::Error + 'static)) -> Option<u8> {
     }
     if let Some(error) = cause.downcast_ref::<StoreError>() {
         return Some(match error {
-            StoreError::Conflict(_) => 4,
-            StoreError::Unusable(_) | StoreError::Newer(_) | StoreError::Unavailable(_) | StoreError::Corrupt(_) => 1,
+            // What was made by a newer avert stays so: a supervisor that starts again for this has a loop.
+            StoreError::Conflict(_) | StoreError::Newer(_) => 4,
+            StoreError::Unusable(_) | StoreError::Unavailable(_) | StoreError::Corrupt(_) => 1,
         });
     }
     if let Some(signalled) = cause.downcast_ref::<Signalled>() {
@@ -129,7 +131,7 @@ fn known(cause: &(dyn std::error::Error + 'static)) -> Option<u8> {
     if cause.is::<InDoubt>() {
         return Some(6);
     }
-    if cause.is::<Superseded>() {
+    if cause.is::<NotOurs>() {
         return Some(4);
     }
     cause.is::<NotFound>().then_some(3)

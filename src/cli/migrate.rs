@@ -1,15 +1,16 @@
 //! `avert migrate`: the schema of the database brought up to date, or only looked at.
 
+use anyhow::Context as _;
 use serde_json::json;
 
 use super::args::MigrateArgs;
 use super::context::Context;
-use super::database::{of_flag, open, with_password};
-use super::failure::{SaidAlready, Superseded};
+use super::database::{of_flag, open, shared_key_file, with_password};
+use super::failure::{InDoubt, NotOurs, SaidAlready, code};
 use super::output::Report;
 use crate::domain::database::DatabaseLocation;
 use crate::store::sqlite::schema_of;
-use crate::store::{SchemaState, StoreError, StoreResult, postgres};
+use crate::store::{SchemaState, StoreError, postgres};
 
 pub(super) async fn run(mut context: Context, args: MigrateArgs) -> anyhow::Result<()> {
     if let Some(database) = &args.database {
@@ -17,10 +18,7 @@ pub(super) async fn run(mut context: Context, args: MigrateArgs) -> anyhow::Resu
     }
     let home = &context.home;
     let shown = &home.database;
-    let waiting = match shown {
-        DatabaseLocation::Sqlite(file) => known(schema_of(file), shown)?,
-        DatabaseLocation::Postgres(address) => known(postgres::migrate::inspect(&with_password(address, home)?).await, shown)?,
-    };
+    let waiting = look(&context).await.map_err(|error| if args.check { unknown(error) } else { error })?;
     let steps = waiting.waiting().to_vec();
     if args.check {
         let words = match &waiting {
@@ -37,7 +35,18 @@ pub(super) async fn run(mut context: Context, args: MigrateArgs) -> anyhow::Resu
             open(home, &context.settings, true).await?.close();
             steps
         }
-        DatabaseLocation::Postgres(address) => known(postgres::migrate::migrate(&with_password(address, home)?).await, shown)?,
+        DatabaseLocation::Postgres(address) => {
+            let is_fresh = matches!(waiting, SchemaState::Empty(_));
+            if is_fresh {
+                shared_key_file(&context.settings)?;
+            }
+            let applied = postgres::migrate::migrate(&with_password(address, home)?).await.with_context(|| shown.to_string())?;
+            if is_fresh {
+                // Whoever makes the tables makes the data key too: of nodes that start together only one could.
+                open(home, &context.settings, true).await?.close();
+            }
+            applied
+        }
     };
     let words = match applied.is_empty() {
         true => format!("{shown}: its schema is up to date"),
@@ -46,10 +55,22 @@ pub(super) async fn run(mut context: Context, args: MigrateArgs) -> anyhow::Resu
     context.output.print(&Report::one(json!({"waiting": [], "applied": applied}), words))
 }
 
-/// What a look at a schema found; a newer one has an exit code of its own.
-fn known<T>(looked: StoreResult<T>, shown: &DatabaseLocation) -> anyhow::Result<T> {
-    looked.map_err(|error| match error {
-        StoreError::Newer(words) => Superseded(format!("{shown}: {words}")).into(),
-        error => anyhow::Error::new(error).context(shown.to_string()),
-    })
+/// What has become of the schema. Changes nothing.
+async fn look(context: &Context) -> anyhow::Result<SchemaState> {
+    let shown = &context.home.database;
+    let state = match shown {
+        DatabaseLocation::Sqlite(file) => schema_of(file),
+        DatabaseLocation::Postgres(address) => postgres::migrate::inspect(&with_password(address, &context.home)?).await,
+    };
+    state.with_context(|| shown.to_string())
+}
+
+/// Why a check does not know whether something waits: 1 says that it does, and nothing else.
+fn unknown(error: anyhow::Error) -> anyhow::Error {
+    let words = format!("{error:#}");
+    match error.downcast_ref::<StoreError>() {
+        Some(StoreError::Unusable(_)) => NotOurs(words).into(),
+        _ if code(&error) == 1 => InDoubt(words).into(),
+        _ => error,
+    }
 }

@@ -21,18 +21,17 @@ pub(super) struct DataKey {
 
 impl DataKey {
     /// Reads the key of a database, made where the database has no check of one yet. What a broken-off rotation has left is put in its
-    /// place.
-    pub(super) fn unlock(file: &Path, check: Option<Vec<u8>>, database: &str) -> StoreResult<Self> {
+    /// place. `whence` is where a missing one can be had from.
+    pub(super) fn unlock(file: &Path, check: Option<Vec<u8>>, database: &str, whence: &str) -> StoreResult<Self> {
         let Some(check) = check else {
             let seal = Seal::from_file(file, true)?;
             return Ok(Self { file: file.to_owned(), known: Mutex::new((sealed::key_check(&seal)?, seal)) });
         };
         let Some((seal, place)) = find(file, &check) else {
-            let present = Seal::from_file(file, false);
-            let what = "is not the key that";
-            let advice = "was sealed with; put the right file there (it was made with the database)";
-            let wrong = StoreError::Unusable(format!("{}: {what} {database} {advice}", file.display()));
-            return Err(present.err().unwrap_or(wrong));
+            return Err(StoreError::Unusable(match Seal::from_file(file, false) {
+                Err(error) => format!("{error} ({whence})"),
+                Ok(_) => format!("{}: is not the key that {database} was sealed with; put the right file there ({whence})", file.display()),
+            }));
         };
         if place != file {
             take_over(file, &check);

@@ -66,9 +66,9 @@ impl Seal {
                 make_key_file(path).map_err(|error| unusable(format!("cannot be made: {error}")))?;
                 Self::from_file(path, false)
             }
-            Err(error) if error.kind() == ErrorKind::NotFound => Err(unusable(
-                "is missing, and the database holds values sealed with it; put it back (a backup of the data directory has it)".to_owned(),
-            )),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                Err(unusable("is missing, and the database holds values sealed with it; put it there".to_owned()))
+            }
             Err(error) => Err(unusable(format!("cannot be read: {error}; make it readable for the user who runs avert"))),
         }
     }

@@ -160,12 +160,17 @@ async fn make_lock(conn: &Connection) -> Work<()> {
     conn.batch("INSERT INTO schema_lock (single) VALUES (1) ON CONFLICT DO NOTHING").await
 }
 
+/// Waits until no other process is at the schema; until the end of the transaction none is.
+async fn lock(conn: &Connection) -> Work<()> {
+    conn.one("SELECT single FROM schema_lock FOR UPDATE", &[], cell::<i64>).await.map(drop)
+}
+
 /// A step over many rows takes its time.
 const PATIENT: &str = "SET LOCAL statement_timeout = 0";
 
 async fn apply(conn: &Connection) -> Work<Vec<&'static str>> {
     conn.batch(PATIENT).await?;
-    conn.one("SELECT single FROM schema_lock FOR UPDATE", &[], cell::<i64>).await?;
+    lock(conn).await?;
     let pending = waiting(conn).await?;
     if pending.is_empty() {
         return Ok(Vec::new());
@@ -212,6 +217,7 @@ pub(super) async fn gather_statistics(conn: &Connection) -> Work<()> {
 async fn index_trigrams(conn: &Connection) -> Work<()> {
     conn.begin("").await?;
     conn.batch(PATIENT).await?;
+    lock(conn).await?;
     conn.batch("CREATE EXTENSION IF NOT EXISTS pg_trgm").await?;
     conn.batch("CREATE INDEX IF NOT EXISTS alert_by_trigram ON alert USING gin (searched gin_trgm_ops)").await?;
     conn.batch(&format!("CREATE INDEX IF NOT EXISTS alert_by_find_edges ON alert USING gin (({}) gin_trgm_ops)", find::edged("find_text")))

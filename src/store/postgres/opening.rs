@@ -75,7 +75,9 @@ async fn unlock(conn: &Connection, options: &PostgresOptions) -> Work<(DataKey, 
     let file = &options.secret_key_file;
     let check = conn.first("SELECT value FROM fact WHERE name = $1", &[&KEY_CHECK], cell::<Vec<u8>>).await?;
     let is_new = check.is_none();
-    let data_key = DataKey::unlock(file, check, "the database")?;
+    let whence =
+        "it was made by the first command on the database, or by `avert secrets rotate data`: every machine has a copy of that file";
+    let data_key = DataKey::unlock(file, check, "the database", whence)?;
     if is_new {
         conn.run("INSERT INTO fact (name, value) VALUES ($1, $2)", &[&KEY_CHECK, &data_key.check()]).await?;
     }

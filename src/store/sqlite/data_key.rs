@@ -25,7 +25,8 @@ pub(super) fn unlock(conn: &mut Connection, key_file: &Path, database: &Path) ->
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let check = key_check(&tx)?;
     let is_new = check.is_none();
-    let key = DataKey::unlock(key_file, check, &database.display().to_string())?;
+    let whence = "it was made with the database; a backup of the data directory has it";
+    let key = DataKey::unlock(key_file, check, &database.display().to_string(), whence)?;
     if is_new {
         tx.execute("INSERT INTO fact (name, value) VALUES (?1, ?2)", (KEY_CHECK, key.check()))?;
         tx.commit()?;

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::process::Stdio;
 
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -62,7 +63,7 @@ async fn a_newer_schema_is_told_by_a_code_of_its_own() {
 
     let checked = refused(&cluster.run("a", &["migrate", "--check"]), 4);
     let migrated = refused(&cluster.run("a", &["migrate"]), 4);
-    let served = refused(&cluster.run("a", &["serve", "--listen", "127.0.0.1:0"]), 1);
+    let served = refused(&cluster.run("a", &["serve", "--listen", "127.0.0.1:0"]), 4);
 
     for said in [checked, migrated, served] {
         assert!(said.contains("newer avert (schema 9999"), "{said}");
@@ -74,8 +75,11 @@ async fn the_tables_of_another_program_are_left_alone() {
     let Some(cluster) = Cluster::empty().await else { return };
     cluster.database.client().await.batch_execute("CREATE TABLE bookmarks (url text)").await.unwrap();
 
-    for arguments in [&["migrate", "--check"][..], &["migrate"], &["serve", "--listen", "127.0.0.1:0"], &["import", "-"]] {
-        let said = refused(&cluster.run("a", arguments), 1);
+    // 1 of a check says that something waits, and nothing else.
+    for (arguments, code) in
+        [(&["migrate", "--check"][..], 4), (&["migrate"], 1), (&["serve", "--listen", "127.0.0.1:0"], 1), (&["import", "-"], 1)]
+    {
+        let said = refused(&cluster.run("a", arguments), code);
         assert!(said.contains("another program"), "{said}");
     }
     assert_eq!(tables(&cluster).await, 1);
@@ -109,8 +113,70 @@ fn a_file_is_looked_at_and_brought_up_to_date_as_well() {
     assert_eq!(contents(home.path()), before);
     let database = rusqlite::Connection::open(home.path().join("avert.db")).unwrap();
     database.execute_batch("INSERT INTO schema_migration VALUES (9999, 'future', x'00', 0)").unwrap();
+    let served = refused(&run(home.path(), &["serve", "--listen", "127.0.0.1:0"]), 4);
     let newer = refused(&run(home.path(), &["migrate", "--check"]), 4);
+    assert!(served.contains("newer avert"), "{served}");
     assert!(newer.contains("newer avert (schema 9999"), "{newer}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_check_that_cannot_look_has_a_code_of_its_own() {
+    let Some(cluster) = Cluster::migrated().await else { return };
+    let wrong = cluster.address_of("guarded").replace("guarded@", "guarded:wrong@");
+
+    for address in [&*wrong, "postgres://guarded@127.0.0.1:1/nowhere"] {
+        let checked = cluster.command_at(address, "a", &["migrate", "--check"]).output().unwrap();
+        let migrated = cluster.command_at(address, "a", &["migrate"]).output().unwrap();
+
+        assert_eq!((checked.status.code(), migrated.status.code()), (Some(6), Some(1)), "{checked:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_makes_the_tables_makes_the_data_key_and_has_to_name_it() {
+    let Some(cluster) = Cluster::empty().await else { return };
+    let mut nameless = cluster.command("a", &["migrate"]);
+    nameless.env_remove("AVERT_SECRET_KEY_FILE");
+    let mut looking = cluster.command("a", &["migrate", "--check"]);
+    looking.env_remove("AVERT_SECRET_KEY_FILE");
+
+    let nameless = refused(&nameless.output().unwrap(), 2);
+    let (looked, untouched) = (looking.output().unwrap().status.code(), tables(&cluster).await);
+    cluster.run_ok("a", &["migrate"]);
+    let mode = fs::metadata(cluster.key_file()).unwrap().permissions().mode() & 0o777;
+    let missing = cluster.home("b").join("missing.key");
+    let mut without = cluster.command("b", &["serve", "--listen", "127.0.0.1:0"]);
+    let without = refused(&without.env("AVERT_SECRET_KEY_FILE", &missing).output().unwrap(), 1);
+
+    assert!(nameless.contains("AVERT_SECRET_KEY_FILE"), "{nameless}");
+    assert_eq!((looked, untouched, mode), (Some(1), 0, 0o600));
+    assert!(without.contains("every machine has a copy of that file") && !without.contains("data directory"), "{without}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn several_who_make_the_tables_at_once_warn_of_nothing() {
+    let Some(cluster) = Cluster::empty().await else { return };
+    let start = |_| cluster.command("a", &["migrate"]).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+
+    let started: Vec<_> = (0..4).map(start).collect();
+    let ended: Vec<_> = started.into_iter().map(|child| child.wait_with_output().unwrap()).collect();
+
+    for output in ended {
+        assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_missing_grant_is_named_as_what_it_is() {
+    let Some(cluster) = Cluster::empty().await else { return };
+    let plain = format!("plain_{}", uuid::Uuid::now_v7().simple());
+    cluster.database.client().await.batch_execute(&format!("CREATE ROLE {plain} LOGIN")).await.unwrap();
+
+    let refused = refused(&cluster.command_at(&cluster.address_of(&plain), "a", &["migrate"]).output().unwrap(), 1);
+
+    cluster.database.client().await.batch_execute(&format!("DROP ROLE {plain}")).await.unwrap();
+    assert!(refused.contains("permission denied for schema public") && refused.contains("needs a grant"), "{refused}");
+    assert!(!refused.contains("should not be there"), "{refused}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
