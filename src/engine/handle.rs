@@ -1,8 +1,8 @@
 //! The engine: the store, the providers, the clock and the settings that every use case stands on, and the caller it acts for.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use chrono::TimeDelta;
 use tokio::sync::{Notify, watch};
@@ -164,10 +164,40 @@ impl std::fmt::Debug for Engine {
     }
 }
 
+/// How often the log is told of the same store error: while a database is away every task meets it several times a second.
+const TELL_AGAIN: Duration = Duration::from_secs(60);
+
+/// Most store errors that are remembered; they are few, but for texts of the server's.
+const MOST_TOLD: usize = 64;
+
+/// The store errors that the log was told of, and when.
+#[derive(Debug, Default)]
+struct Told(BTreeMap<String, Instant>);
+
+impl Told {
+    /// Whether the log is to be told of this error at this moment.
+    fn is_due(&mut self, error: String, now: Instant) -> bool {
+        self.0.retain(|_, told| now.saturating_duration_since(*told) < TELL_AGAIN);
+        if self.0.contains_key(&error) {
+            return false;
+        }
+        if self.0.len() < MOST_TOLD {
+            self.0.insert(error, now);
+        }
+        true
+    }
+}
+
+/// Of this process: errors become a caller's in many places, none of which knows of the others.
+static TOLD: Mutex<Told> = Mutex::new(Told(BTreeMap::new()));
+
 /// A store error as the caller's; the log has it as it was.
 impl From<StoreError> for ServiceError {
     fn from(error: StoreError) -> Self {
-        tracing::warn!(%error, "the store did not do its work");
+        match locked(&TOLD).is_due(error.to_string(), Instant::now()) {
+            true => tracing::warn!(%error, "the store did not do its work; said once a minute"),
+            false => tracing::debug!(%error, "the store did not do its work"),
+        }
         match error {
             StoreError::Unusable(text) | StoreError::Newer(text) => Self::Unavailable(text),
             StoreError::Unavailable(text) => {
@@ -199,4 +229,19 @@ pub(super) fn until(moment: Timestamp, now: Timestamp) -> Duration {
 /// Locks a mutex though it may be poisoned: no holder leaves half a change behind.
 pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_log_is_told_of_the_same_store_error_once_a_minute_and_of_another_at_once() {
+        let (mut told, begin) = (Told::default(), Instant::now());
+        let mut is_due = |error: &str, seconds| told.is_due(error.to_owned(), begin + Duration::from_secs(seconds));
+
+        let due = [is_due("away", 0), is_due("away", 1), is_due("full", 2), is_due("away", 59), is_due("away", 60), is_due("away", 61)];
+
+        assert_eq!(due, [true, false, true, false, true, false]);
+    }
 }
