@@ -59,10 +59,12 @@ fn describe() {
     describe_histogram!("avert_store_commit_units", "Units of work in one commit.");
     describe_counter!("avert_store_connections_total", "Connections to a database on a server that were made.");
     describe_counter!("avert_store_repeats_total", "Units of work that were done again because others were at work on the same rows.");
+    describe_counter!("avert_store_heartbeats_total", "Signs of life of this process in a PostgreSQL database, by result.");
     describe_gauge!("avert_store_up", "1 where the database answered this question, else 0.");
     describe_gauge!("avert_deliveries_queued", "Deliveries that have not arrived, by state.");
     describe_gauge!("avert_deliveries_overdue_seconds", Unit::Seconds, "For how long the oldest pending delivery has been due.");
     describe_gauge!("avert_decisions_unsettled", "Decisions without an end, by state.");
+    describe_gauge!("avert_clock_off_seconds", Unit::Seconds, "How far the machine's clock is ahead of the PostgreSQL server's.");
     describe_gauge!("avert_clock_ahead_seconds", Unit::Seconds, "How far the machine's clock has jumped ahead and is not believed yet.");
 }
 

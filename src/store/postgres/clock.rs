@@ -13,12 +13,44 @@ const APART: TimeDelta = TimeDelta::seconds(5);
 /// What to do where they differ.
 pub(super) const ADVICE: &str = "set the clocks of the machines by NTP: deadlines go by this one, leases by the server's";
 
+/// The server's date, in microseconds.
+pub(super) const SERVERS_DATE: &str = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
+
 /// By how much this machine's clock differs from the server's, in words, where that is too much.
 pub(super) async fn apart(conn: &Connection, now: Timestamp) -> Work<Option<String>> {
-    let there = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
-    let apart = conn.one(there, &[], |row| moment_at(row, 0)).await? - now;
-    Ok((apart.abs() > APART).then(|| {
-        let (by, way) = (apart.abs().num_seconds(), if apart > TimeDelta::zero() { "behind" } else { "ahead of" });
+    Ok(in_words(conn.one(SERVERS_DATE, &[], |row| moment_at(row, 0)).await? - now))
+}
+
+/// By how much the server's clock is ahead of this machine's, in words, where that is too much.
+fn in_words(ahead: TimeDelta) -> Option<String> {
+    (ahead.abs() > APART).then(|| {
+        let (by, way) = (ahead.abs().num_seconds(), if ahead > TimeDelta::zero() { "behind" } else { "ahead of" });
         format!("this machine's clock is {by} s {way} the server's")
-    }))
+    })
+}
+
+/// What the log was told of the clocks.
+#[derive(Debug)]
+pub(super) struct ClockWatch {
+    apart: bool,
+}
+
+impl ClockWatch {
+    /// Begins where the log was told, or was not, that the clocks differ.
+    pub(super) fn new(apart: bool) -> Self {
+        Self { apart }
+    }
+
+    /// Compares the clocks again, and tells the log where they have come apart or together.
+    pub(super) fn observe(&mut self, server: Timestamp, here: Timestamp) {
+        let ahead = server - here;
+        metrics::gauge!("avert_clock_off_seconds").set(-ahead.as_seconds_f64());
+        let words = in_words(ahead);
+        match (&words, self.apart) {
+            (Some(words), false) => tracing::warn!("{words}: {ADVICE}"),
+            (None, true) => tracing::info!("this machine's clock is the server's again"),
+            _ => {}
+        }
+        self.apart = words.is_some();
+    }
 }

@@ -1,5 +1,6 @@
 //! The keeper thread of a process, on a connection of its own: heartbeats, news of other processes' changes four times a second while somebody
-//! listens, counts drawn together, and a look at the data key. It ends with the store and says so, whatever the rest of the process is at.
+//! listens, counts drawn together, a look at the clocks and the data key. It ends with the store and says so, whatever the rest of the process
+//! is at.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
@@ -9,10 +10,13 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::{Instant, timeout};
 use tokio_postgres::Client;
 
+use super::clock::{ClockWatch, SERVERS_DATE};
 use super::connection::DatabaseServer;
 use super::counts::DRAW_TOGETHER;
 use super::liveness;
+use super::statements::moment;
 use super::unit::{CHECK, Shared};
+use crate::domain::time::{Clock as _, SystemClock};
 use crate::store::{StoreError, StoreResult};
 
 /// How often it looks for changes.
@@ -38,11 +42,11 @@ pub(super) struct Keeper {
 
 impl Keeper {
     /// Starts the thread.
-    pub(super) fn start(server: DatabaseServer, shared: Arc<Shared>, changes: watch::Sender<u64>) -> StoreResult<Self> {
+    pub(super) fn start(server: DatabaseServer, shared: Arc<Shared>, changes: watch::Sender<u64>, clocks: ClockWatch) -> StoreResult<Self> {
         let unavailable = |error: std::io::Error| StoreError::Unavailable(format!("no thread can be started: {error}"));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(unavailable)?;
         let (stop, stopped) = oneshot::channel();
-        let work = move || runtime.block_on(keep(&server, &shared, &changes, stopped));
+        let work = move || runtime.block_on(keep(&server, &shared, &changes, clocks, stopped));
         let thread = Builder::new().name("avert-keeper".to_owned()).spawn(work).map_err(unavailable)?;
         Ok(Self { thread: Mutex::new(Some((stop, thread))) })
     }
@@ -64,7 +68,13 @@ impl Drop for Keeper {
     }
 }
 
-async fn keep(server: &DatabaseServer, shared: &Shared, changes: &watch::Sender<u64>, mut stopped: oneshot::Receiver<()>) {
+async fn keep(
+    server: &DatabaseServer,
+    shared: &Shared,
+    changes: &watch::Sender<u64>,
+    mut clocks: ClockWatch,
+    mut stopped: oneshot::Receiver<()>,
+) {
     let own = shared.own.0;
     let mut client: Option<Client> = None;
     let mut next_beat = Instant::now() + BEAT;
@@ -85,19 +95,17 @@ async fn keep(server: &DatabaseServer, shared: &Shared, changes: &watch::Sender<
                 None => server.connect().await?,
             };
             if beats {
-                liveness::beat(&connected, &own).await?;
-                for drawing in &*DRAW_TOGETHER {
-                    connected.execute(drawing, &[]).await?;
-                }
-                let check: Vec<u8> = connected.query_one(&format!("SELECT {CHECK}"), &[]).await?.try_get(0)?;
-                // A key that was rotated is put in its place here even while nothing is sealed or opened. Where it is not here, whoever
-                // needs it says so.
-                let _ = shared.data_key.seal(&check);
+                beat(&connected, shared, &mut clocks).await?;
             }
             let newest: i64 = connected.query_one(NEWEST_CHANGE, &[]).await?.try_get(0)?;
             Ok::<_, tokio_postgres::Error>((connected, newest.unsigned_abs()))
         };
-        match timeout(PATIENCE, turn).await {
+        let turn = timeout(PATIENCE, turn).await;
+        if beats {
+            let result = if matches!(turn, Ok(Ok(_))) { "done" } else { "failed" };
+            metrics::counter!("avert_store_heartbeats_total", "result" => result).increment(1);
+        }
+        match turn {
             Ok(Ok((connected, newest))) => {
                 client = Some(connected);
                 changes.send_if_modified(|known| {
@@ -120,4 +128,20 @@ async fn keep(server: &DatabaseServer, shared: &Shared, changes: &watch::Sender<
     };
     // Where it cannot be said now, the missing heartbeats say it later.
     let _ = timeout(LEAVE, leave).await;
+}
+
+/// What is done with each heartbeat.
+async fn beat(client: &Client, shared: &Shared, clocks: &mut ClockWatch) -> Result<(), tokio_postgres::Error> {
+    liveness::beat(client, &shared.own.0).await?;
+    for drawing in &*DRAW_TOGETHER {
+        client.execute(drawing, &[]).await?;
+    }
+    let date: i64 = client.query_one(SERVERS_DATE, &[]).await?.try_get(0)?;
+    if let Ok(date) = moment(date) {
+        clocks.observe(date, SystemClock.now());
+    }
+    let check: Vec<u8> = client.query_one(&format!("SELECT {CHECK}"), &[]).await?.try_get(0)?;
+    // A key that was rotated is put in its place here even while nothing is sealed or opened. Where it is not here, whoever needs it says so.
+    let _ = shared.data_key.seal(&check);
+    Ok(())
 }

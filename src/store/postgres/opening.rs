@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use tokio::sync::watch;
 
-use super::clock;
+use super::clock::{self, ClockWatch};
 use super::connection::{CONNECT, Connection, DatabaseServer, pool};
 use super::fault::{Work, unreachable};
 use super::handle::PostgresStore;
@@ -55,7 +55,8 @@ impl PostgresStore {
             }
         };
         conn.commit("").await?;
-        if let Some(words) = clock::apart(&conn, SystemClock.now()).await? {
+        let apart = clock::apart(&conn, SystemClock.now()).await?;
+        if let Some(words) = &apart {
             tracing::warn!("{words}: {}", clock::ADVICE);
         }
         let own = InstanceId::generate();
@@ -64,7 +65,7 @@ impl PostgresStore {
         let (changes, _) = watch::channel(newest.unsigned_abs());
         let render = Arc::clone(&options.render);
         let shared = Arc::new(Shared { render, data_key, database, own, organizations: Mutex::default(), links: AtomicBool::new(false) });
-        let keeper = Arc::new(Keeper::start(server, Arc::clone(&shared), changes.clone())?);
+        let keeper = Arc::new(Keeper::start(server, Arc::clone(&shared), changes.clone(), ClockWatch::new(apart.is_some()))?);
         Ok(Arc::new(Self { shared, pool, changes, by: Arc::new(Actor::avert()), keeper }))
     }
 }

@@ -139,3 +139,40 @@ async fn a_machine_whose_clock_is_not_the_servers_is_warned() {
     assert!(behind.contains("s behind the server's") && behind.contains("NTP"), "{behind}");
     assert!(ahead.contains("s ahead of the server's"), "{ahead}");
 }
+
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_whose_clock_moves_while_it_runs_says_so_once_and_again_when_it_is_over() {
+    let Some(cluster) = Cluster::migrated().await else { return };
+    let (operator, log) = (cluster.key("operator"), cluster.home("a").join("log"));
+    let date = crate::support::date::ProcessDate::new();
+    let mut command = cluster.command("a", &["serve", "--listen", "127.0.0.1:0"]);
+    date.show(&mut command);
+    let server = Server::spawn(command, std::fs::File::create(&log).unwrap().into());
+    let client = Client::new();
+    let off = async || {
+        let figures = client.get(format!("{}/metrics", server.url)).bearer_auth(&operator).send().await.unwrap().text().await.unwrap();
+        let figure = figures.lines().find_map(|line| line.strip_prefix("avert_clock_off_seconds "));
+        figure.map_or(f64::NAN, |figure| figure.parse().unwrap())
+    };
+    let until = async |is_so: fn(f64) -> bool| {
+        let (began, mut tick) = (std::time::Instant::now(), tokio::time::interval(std::time::Duration::from_millis(100)));
+        while !is_so(off().await) {
+            assert!(began.elapsed().as_secs() < 20, "the figure is {}", off().await);
+            tick.tick().await;
+        }
+    };
+
+    until(|off| off.abs() < 5.0).await;
+    date.set(30);
+    until(|off| off > 25.0).await;
+    date.set(40);
+    until(|off| off > 35.0).await;
+    date.set(0);
+    until(|off| off.abs() < 5.0).await;
+
+    assert_eq!(server.terminate(), Some(0));
+    let said = std::fs::read_to_string(log).unwrap();
+    assert_eq!(said.matches("s ahead of the server's").count(), 1, "{said}");
+    assert_eq!(said.matches("clock is the server's again").count(), 1, "{said}");
+}
