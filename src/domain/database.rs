@@ -129,7 +129,9 @@ impl FromStr for PostgresAddress {
         for (key, value) in url.query_pairs() {
             match &*key {
                 "sslmode" => {
-                    address.tls = DatabaseTls::parse(&value).ok_or_else(|| wrong(&format!("its sslmode is none of {}", modes())))?;
+                    // Without TLS first and with it where that is refused is no better than the other way round.
+                    let mode = if value == "allow" { DatabaseTls::Prefer.as_str() } else { &*value };
+                    address.tls = DatabaseTls::parse(mode).ok_or_else(|| wrong(&format!("its sslmode is none of {}", modes())))?;
                 }
                 "sslrootcert" => address.authorities = Some(PathBuf::from(&*value)),
                 _ => return Err(wrong("it has a parameter other than sslmode and sslrootcert")),
@@ -206,6 +208,7 @@ mod tests {
     #[case("postgres://u@db.example/d?sslrootcert=/etc/ca.pem", DatabaseTls::VerifyCa)]
     #[case("postgres://u@db.example/d?sslmode=require&sslrootcert=/etc/ca.pem", DatabaseTls::VerifyCa)]
     #[case("postgres://u@db.example/d?sslmode=disable", DatabaseTls::Disable)]
+    #[case("postgres://u@db.example/d?sslmode=allow", DatabaseTls::Prefer)]
     #[case("postgres://u@localhost/d?sslmode=verify-full", DatabaseTls::VerifyFull)]
     fn the_way_to_another_machine_is_encrypted_unless_it_is_said_otherwise(#[case] text: &str, #[case] tls: DatabaseTls) {
         assert_eq!((read(text).tls, read(text).port), (tls, 5432));
