@@ -1,7 +1,7 @@
 //! The database of this machine's desk: how it is opened, with which password and which data key.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Once};
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -131,7 +131,13 @@ pub(super) fn key_file(home: &Home, settings: &Settings) -> Option<PathBuf> {
 /// The address with its password: of the file that was named, else its own, else the one that `PGPASSFILE` has for it.
 pub(super) fn with_password(address: &PostgresAddress, home: &Home) -> anyhow::Result<PostgresAddress> {
     let password = match (home.password_file.as_deref(), &address.password) {
-        (Some(file), _) => Some(Secret::new(read_credential(file)?)),
+        (Some(file), _) => {
+            let password = Secret::new(read_credential(file)?);
+            if password.reveal().is_empty() {
+                return Err(Misused(format!("{}: is empty: a file with the password of the database is needed", file.display())).into());
+            }
+            Some(password)
+        }
         (None, Some(own)) => Some(own.clone()),
         (None, None) => {
             let file = variable(PASSWORDS).filter(|file| !file.is_empty()).map(PathBuf::from);
@@ -143,8 +149,10 @@ pub(super) fn with_password(address: &PostgresAddress, home: &Home) -> anyhow::R
 
 /// The text of a file of passwords. One that cannot be used is left out, as PostgreSQL's own programs do, and that is said.
 fn read_passwords(file: &Path) -> Option<String> {
+    static SAID: Once = Once::new();
     let left_out = |what: String| {
-        say(&format!("warning: {PASSWORDS} is left out: {} {what}", file.display()));
+        // A command may look into it several times.
+        SAID.call_once(|| say(&format!("warning: {PASSWORDS} is left out: {} {what}", file.display())));
         None
     };
     match std::fs::metadata(file) {

@@ -13,6 +13,7 @@ use super::demo::DemoFeed;
 use super::failure::Misused;
 use super::local::Local;
 use super::output::{Report, Rows};
+use crate::domain::database::DatabaseLocation;
 use crate::domain::{AlertPatch, AlertQuery, CompanyId, Environment, IngestOptions, Timestamp, batch};
 use crate::engine::ActingEngine;
 use crate::service::{Alerts as _, Intake as _};
@@ -30,7 +31,11 @@ pub(super) async fn run(context: Context, args: GenerateArgs) -> anyhow::Result<
     }
     let local = Local::making(&context).await?;
     let now = local.now();
-    let desks = organizations(&local, args.organizations).await?;
+    let elsewhere = match &context.home.database {
+        DatabaseLocation::Sqlite(_) => "name another place with --data-dir",
+        DatabaseLocation::Postgres(_) => "name another database with AVERT_DATABASE",
+    };
+    let desks = organizations(&local, args.organizations, elsewhere).await?;
     let (mut records, mut rows) = (Vec::new(), Vec::new());
     for (number, (name, acting)) in (0..).zip(&desks) {
         let count = if number == 0 { args.alerts } else { args.alerts * OTHERS / 100 };
@@ -43,16 +48,15 @@ pub(super) async fn run(context: Context, args: GenerateArgs) -> anyhow::Result<
     context.output.print(&Report::list(records, &["organization", "alerts", "seed"], table))
 }
 
-/// The organizations to fill: those that are there, and new ones up to this number. None of them has an alert.
-async fn organizations(local: &Local, number: u32) -> anyhow::Result<Vec<(String, ActingEngine)>> {
+/// The organizations to fill: those that are there, and new ones up to this number. None of them has an alert; where one has, `elsewhere`
+/// says what to do.
+async fn organizations(local: &Local, number: u32, elsewhere: &str) -> anyhow::Result<Vec<(String, ActingEngine)>> {
     let mut names: Vec<String> = local.engine.organizations().await?.into_iter().map(|known| known.organization.name).collect();
     for name in &names {
         let one = AlertQuery { ..AlertQuery::default() };
         let there = local.acting(Some(name)).await?.list(&one).await?.total;
         if there > 0 {
-            bail!(Misused(format!(
-                "organization {name} has {there} alerts: made-up ones are for a desk without any; name another place with --data-dir"
-            )));
+            bail!(Misused(format!("organization {name} has {there} alerts: made-up ones are for a desk without any; {elsewhere}")));
         }
     }
     for next in names.len() + 1..=number as usize {

@@ -64,6 +64,7 @@ impl From<tokio_postgres::Error> for WorkFault {
             }
             &SqlState::DISK_FULL => Self::Final(StoreError::Unavailable("the disk is full; make room, nothing else is needed".to_owned())),
             &SqlState::READ_ONLY_SQL_TRANSACTION => Self::Final(StoreError::Unavailable(format!("it cannot be written: {message}"))),
+            &SqlState::INSUFFICIENT_PRIVILEGE => Self::Final(StoreError::Unavailable(format!("{message}: {GRANT}"))),
             &SqlState::QUERY_CANCELED => Self::Final(StoreError::Unavailable(format!("it took too long: {message}"))),
             // Integrity constraints, wrong data, and what is missing in the schema.
             code if ["23", "22", "42", "XX", "P0"].iter().any(|class| code.code().starts_with(class)) => {
@@ -74,6 +75,10 @@ impl From<tokio_postgres::Error> for WorkFault {
     }
 }
 
+/// What to do where the server says that this user may not.
+const GRANT: &str = "this user needs a grant; make it the owner of the database, or have its owner run \
+    GRANT USAGE, CREATE ON SCHEMA public TO this user, before the first `avert migrate`";
+
 /// How errors begin that come from a value or a column, and not from the connection.
 const VALUE_ERRORS: [&str; 4] = ["error serializing", "error deserializing", "invalid column", "expected"];
 
@@ -82,16 +87,16 @@ pub(super) fn ends_the_connection(error: &tokio_postgres::Error) -> bool {
     error.as_db_error().is_none_or(|told| matches!(told.parsed_severity(), Some(Severity::Fatal | Severity::Panic)))
 }
 
-/// An error that the server did not tell, with what is behind it.
-pub(super) fn in_words(error: &tokio_postgres::Error) -> String {
-    let source = std::error::Error::source(error).map(|source| format!(": {source}")).unwrap_or_default();
-    format!("{error}{source}")
-}
 /// Whether the server takes no writes: it is a standby, or its operator has set the database read-only.
 pub(super) fn is_read_only(error: &tokio_postgres::Error) -> bool {
     error.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION)
 }
 
+/// An error that the server did not tell, with what is behind it.
+pub(super) fn in_words(error: &tokio_postgres::Error) -> String {
+    let source = std::error::Error::source(error).map(|source| format!(": {source}")).unwrap_or_default();
+    format!("{error}{source}")
+}
 
 /// Why a server cannot be reached, or does not let this user in.
 pub(super) fn unreachable(error: &tokio_postgres::Error) -> StoreError {

@@ -105,12 +105,15 @@ async fn a_password_comes_from_the_address_a_file_or_the_file_of_passwords() {
     let in_variable = list(&bare).env("AVERT_DATABASE_PASSWORD_FILE", &alone).output().unwrap();
     let in_passwords = list(&bare).env("PGPASSFILE", &passwords).output().unwrap();
     let in_open_ones = list(&bare).env("PGPASSFILE", &open).output().unwrap();
+    let in_an_empty_one = list(&whole).env("AVERT_DATABASE_PASSWORD_FILE", write("empty", "\n", 0o600)).output().unwrap();
 
     for output in [in_address, in_file, in_variable, in_passwords] {
         assert_eq!(output.status.code(), Some(0), "{}", all(&output));
     }
     let said = refused(&in_open_ones, 1);
-    assert!(said.contains("PGPASSFILE is left out") && said.contains("chmod 600"), "{said}");
+    assert!(said.matches("PGPASSFILE is left out").count() == 1 && said.contains("chmod 600"), "{said}");
+    let said = refused(&in_an_empty_one, 2);
+    assert!(said.contains("empty: is empty"), "{said}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -144,4 +147,15 @@ async fn the_data_directory_is_not_looked_into_for_what_is_in_the_database() {
     let count = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap().as_array().unwrap().len();
     assert_eq!((count(&listed), count(&there), count(&here)), (0, 1, 1));
     assert!(!cluster.home("b").join("avert.db").exists() && !cluster.home("b").join("secret.key").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn made_up_alerts_never_join_others_and_the_advice_is_for_a_server() {
+    let Some(cluster) = Cluster::migrated().await else { return };
+    let made = ["generate", "--alerts", "20", "--organizations", "1"];
+    cluster.run_ok("a", &made);
+
+    let again = refused(&cluster.run("a", &made), 2);
+
+    assert!(again.contains("20 alerts") && again.contains("AVERT_DATABASE") && !again.contains("--data-dir"), "{again}");
 }
