@@ -10,7 +10,7 @@ use super::failure::{InDoubt, NotOurs, SaidAlready, code};
 use super::output::Report;
 use crate::domain::database::DatabaseLocation;
 use crate::store::sqlite::schema_of;
-use crate::store::{SchemaState, StoreError, postgres};
+use crate::store::{PostgresStore, SchemaState, StoreError, postgres};
 
 pub(super) async fn run(mut context: Context, args: MigrateArgs) -> anyhow::Result<()> {
     if let Some(database) = &args.database {
@@ -36,14 +36,15 @@ pub(super) async fn run(mut context: Context, args: MigrateArgs) -> anyhow::Resu
             steps
         }
         DatabaseLocation::Postgres(address) => {
-            let is_fresh = matches!(waiting, SchemaState::Empty(_));
-            if is_fresh {
-                shared_key_file(&context.settings)?;
-            }
-            let applied = postgres::migrate::migrate(&with_password(address, home)?).await.with_context(|| shown.to_string())?;
-            if is_fresh {
-                // Whoever makes the tables makes the data key too: of nodes that start together only one could.
-                open(home, &context.settings, true).await?.close();
+            let server = with_password(address, home)?;
+            // Whoever makes the tables makes the data key too: of nodes that start together only one could.
+            let key_file = match &waiting {
+                SchemaState::Empty(_) => Some(shared_key_file(&context.settings)?),
+                SchemaState::Waiting(_) | SchemaState::Current => None,
+            };
+            let applied = postgres::migrate::migrate(&server).await.with_context(|| shown.to_string())?;
+            if let Some(file) = key_file {
+                PostgresStore::make_data_key(&server, file).await.with_context(|| shown.to_string())?;
             }
             applied
         }

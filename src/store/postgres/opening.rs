@@ -1,6 +1,6 @@
 //! Opening a store: the schema, the data key, the first organization, and the announcement that this process lives.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
@@ -68,12 +68,40 @@ impl PostgresStore {
         let keeper = Arc::new(Keeper::start(server, Arc::clone(&shared), changes.clone(), ClockWatch::new(apart.is_some()))?);
         Ok(Arc::new(Self { shared, pool, changes, by: Arc::new(Actor::avert()), keeper }))
     }
+
+    /// Makes the data key of a database that has tables and nothing in them, and proves that of another one.
+    ///
+    /// # Errors
+    /// [`Unusable`](StoreError::Unusable) says what is wrong with the key; [`Unavailable`](StoreError::Unavailable) that the server cannot be
+    /// reached.
+    pub async fn make_data_key(server: &PostgresAddress, file: &Path) -> StoreResult<()> {
+        let pool = pool(&DatabaseServer::at(server)?)?;
+        let conn = Connection::take(&pool).await?;
+        conn.begin("").await?;
+        if let Err(fault) = data_key(&conn, file).await {
+            conn.roll_back().await;
+            return Err(fault.into());
+        }
+        conn.commit("").await?;
+        Ok(())
+    }
 }
 
-/// Proves the data key, which is made for a database that has none, and gives fresh data its id and its organization. One process at a time.
+/// Proves the data key, and gives fresh data its id and its organization. One process at a time.
 async fn unlock(conn: &Connection, options: &PostgresOptions) -> Work<(DataKey, DatabaseId)> {
+    let data_key = data_key(conn, &options.secret_key_file).await?;
+    let id = DatabaseId::generate();
+    let made = "INSERT INTO fact (name, value) VALUES ('database', $1) ON CONFLICT DO NOTHING";
+    conn.run(made, &[&id.0.as_bytes().as_slice()]).await?;
+    let id: Vec<u8> = conn.one("SELECT value FROM fact WHERE name = 'database'", &[], cell).await?;
+    let id = uuid::Uuid::from_slice(&id).map_err(|_| StoreError::Corrupt("the id of the database".to_owned()))?;
+    ensure_organization(conn, SystemClock.now()).await?;
+    Ok((data_key, DatabaseId(id)))
+}
+
+/// Proves the data key, which is made for a database that has none; from here to the end of the transaction no other process does so.
+async fn data_key(conn: &Connection, file: &Path) -> Work<DataKey> {
     conn.one("SELECT single FROM schema_lock FOR UPDATE", &[], cell::<i64>).await?;
-    let file = &options.secret_key_file;
     let check = conn.first("SELECT value FROM fact WHERE name = $1", &[&KEY_CHECK], cell::<Vec<u8>>).await?;
     let is_new = check.is_none();
     let whence =
@@ -82,13 +110,7 @@ async fn unlock(conn: &Connection, options: &PostgresOptions) -> Work<(DataKey, 
     if is_new {
         conn.run("INSERT INTO fact (name, value) VALUES ($1, $2)", &[&KEY_CHECK, &data_key.check()]).await?;
     }
-    let id = DatabaseId::generate();
-    let made = "INSERT INTO fact (name, value) VALUES ('database', $1) ON CONFLICT DO NOTHING";
-    conn.run(made, &[&id.0.as_bytes().as_slice()]).await?;
-    let id: Vec<u8> = conn.one("SELECT value FROM fact WHERE name = 'database'", &[], cell).await?;
-    let id = uuid::Uuid::from_slice(&id).map_err(|_| StoreError::Corrupt("the id of the database".to_owned()))?;
-    ensure_organization(conn, SystemClock.now()).await?;
-    Ok((data_key, DatabaseId(id)))
+    Ok(data_key)
 }
 
 /// Says that this process lives, before it takes any lease.

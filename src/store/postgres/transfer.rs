@@ -18,6 +18,7 @@ use super::migrate;
 use super::statements::{cell, storable};
 use crate::domain::database::PostgresAddress;
 use crate::store::portable::{BATCH, COUNTS, PROBED, PortableCell, PortableKind, PortableRow, PortableTable, search_text_of};
+use crate::store::sealed::KEY_CHECK;
 use crate::store::{SchemaState, StoreError, StoreResult};
 
 /// One end of a copy.
@@ -68,6 +69,9 @@ impl PostgresEnd {
         let end = Self::open(server, "ISOLATION LEVEL READ COMMITTED READ WRITE").await?;
         // One copy at a time, and nobody makes a desk of it meanwhile.
         end.conn.one("SELECT single FROM schema_lock FOR UPDATE", &[], cell::<i64>).await?;
+        // The key that was made with the tables has sealed nothing yet: the copy brings its own.
+        let unused = "DELETE FROM fact WHERE name = $1 AND NOT EXISTS (SELECT 1 FROM fact WHERE name = 'database')";
+        end.conn.run(unused, &[&KEY_CHECK]).await?;
         Ok(end)
     }
 
