@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 
 use super::args::CopyArgs;
 use super::context::Context;
-use super::database::{key_file_of, of_flag, shared_key_file, with_password};
+use super::database::{key_file_of, named_key_file, of_flag, shared_key_file, with_password};
 use super::failure::{Misused, SaidAlready, say};
 use super::home::Home;
 use super::output::{Report, Rows};
 use crate::domain::database::DatabaseLocation;
-use crate::store::transfer::{NewKey, Transferred, transfer};
+use crate::store::transfer::{CopyKeys, CopyStep, Transferred, transfer};
 
 pub(super) async fn run(context: Context, args: CopyArgs) -> anyhow::Result<()> {
     let (from, to) = (of_flag("--from", &args.from)?, of_flag("--to", &args.to)?);
@@ -29,27 +29,77 @@ pub(super) async fn run(context: Context, args: CopyArgs) -> anyhow::Result<()> 
     if let DatabaseLocation::Sqlite(file) = &from {
         Home::at(PathBuf::new()).with_database(DatabaseLocation::Sqlite(file.clone())).require_data()?;
     }
-    let key = || match &from {
-        DatabaseLocation::Sqlite(file) => Ok(key_file_of(file, &context.settings).0),
-        DatabaseLocation::Postgres(_) => shared_key_file(&context.settings).map(ToOwned::to_owned),
-    };
-    let new_key = match &args.to_secret_key_file {
-        Some(file) => Some(NewKey { from: key()?, to: file.clone() }),
-        None => None,
-    };
-    let bar = ProgressBar::no_length().with_style(ProgressStyle::with_template("{spinner} {msg}")?);
-    bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(5));
-    let copied = transfer(&from, &to, new_key.as_ref(), |table, rows| bar.set_message(format!("{table}: {rows}"))).await;
-    bar.finish_and_clear();
+    if let (DatabaseLocation::Postgres(_), Some(_)) = (&from, &args.to_secret_key_file) {
+        // Without it nothing can be sealed anew.
+        shared_key_file(&context.settings)?;
+    }
+    let keys = CopyKeys { from: key_of(&from, &context), to: args.to_secret_key_file.clone() };
+    let progress = Progress::start();
+    let copied = transfer(&from, &to, &keys, |step| progress.show(step)).await;
+    progress.bar.finish_and_clear();
     let copied = copied.with_context(|| format!("the copy from {from} to {to}"))?;
     context.output.print(&report(&copied, &to))?;
     if !copied.is_same() {
         return Err(SaidAlready.into());
     }
-    if new_key.is_none() && copied.is_sealed() {
+    if keys.to.is_none() && copied.is_sealed() {
         tell_of_the_key(&copied, &from, &to, &context)?;
     }
     Ok(())
+}
+
+/// The file that should hold the data key of the source. One that is not there says nothing of a file's: the key may be elsewhere.
+fn key_of(from: &DatabaseLocation, context: &Context) -> Option<PathBuf> {
+    match from {
+        DatabaseLocation::Sqlite(file) => Some(key_file_of(file, &context.settings).0).filter(|key| key.exists()),
+        DatabaseLocation::Postgres(_) => named_key_file(&context.settings).map(Path::to_owned),
+    }
+}
+
+/// How far the copy is, on a terminal.
+struct Progress {
+    bar: ProgressBar,
+}
+
+impl Progress {
+    fn start() -> Self {
+        let bar = ProgressBar::no_length();
+        bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(5));
+        bar.set_style(style("{spinner} {msg}"));
+        Self { bar }
+    }
+
+    fn show(&self, step: CopyStep) {
+        let counted = |done: u64, of: u64| {
+            self.bar.set_style(style("{msg:20} {bar:32} {pos} of {len}  {percent} %"));
+            self.bar.set_length(of);
+            self.bar.set_position(done);
+        };
+        match step {
+            CopyStep::GoesOn => say("An earlier copy was broken off: it goes on behind what has arrived."),
+            CopyStep::BeginsAnew => {
+                say(
+                    "An earlier copy was broken off, and the source is not as it was then: what has arrived is removed, and the copy begins anew.",
+                );
+            }
+            CopyStep::Copied { table, rows, of } => {
+                self.bar.set_message(table);
+                counted(rows, of);
+            }
+            CopyStep::Compares { table, rows } => {
+                self.bar.set_style(style("{spinner} {msg}"));
+                self.bar.set_message(format!("comparing {table}: {rows}"));
+            }
+            CopyStep::Indexed { alerts, of } => {
+                self.bar.set_message("index of searches");
+                counted(alerts, of);
+            }
+        }
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 /// The directory of a file, as it is really called.
@@ -99,15 +149,25 @@ fn tell_of_the_key(copied: &Transferred, from: &DatabaseLocation, to: &DatabaseL
         (DatabaseLocation::Postgres(_), DatabaseLocation::Sqlite(target)) => {
             let place = target.with_file_name("secret.key");
             if copied.key_at(&place).is_none() {
-                let named = shared_key_file(&context.settings).ok().and_then(|named| copied.key_at(named));
-                let needed = named.map_or_else(|| format!("the key file of {from}"), |named| named.display().to_string());
+                let named = named_key_file(&context.settings).and_then(|named| copied.key_at(named));
+                let needed = named.map_or_else(|| unnamed_key(from), |named| format!("the key in {}", named.display()));
                 let instead = if place.exists() { ", in the place of another key that is there" } else { "" };
-                say(&format!("Its secrets are sealed with the key in {needed}: copy that file to {}{instead}.", place.display()));
+                say(&format!("Its secrets are sealed with {needed}: copy that file to {}{instead}.", place.display()));
             }
             Ok(())
         }
-        (DatabaseLocation::Postgres(_), DatabaseLocation::Postgres(_)) => Ok(()),
+        (DatabaseLocation::Postgres(_), DatabaseLocation::Postgres(_)) => {
+            if named_key_file(&context.settings).is_none() {
+                say(&format!("Its secrets are sealed with {}: whoever works on {to} needs that file.", unnamed_key(from)));
+            }
+            Ok(())
+        }
     }
+}
+
+/// The key of a source whose file nobody has named.
+fn unnamed_key(from: &DatabaseLocation) -> String {
+    format!("the data key of {from} (the file that AVERT_SECRET_KEY_FILE names there; it was not named here, so nothing was tried with it)")
 }
 
 /// Puts the key of a copied file beside the copy. Another one that is there already is somebody's, and left.
@@ -135,7 +195,7 @@ fn report(copied: &Transferred, to: &DatabaseLocation) -> Report {
     let note = match (copied.is_same(), copied.before) {
         (true, false) => format!("{to} holds the same, table by table."),
         (true, true) => format!("{to} holds this copy already; nothing was changed."),
-        (false, _) => format!("{to} does not hold the same: nothing was kept there."),
+        (false, _) => format!("{to} does not hold the same: it stays an unfinished copy, and the same command begins it anew."),
     };
     let table = Rows { head: vec!["TABLE", "FROM", "TO", ""], rows: rows.collect(), note: Some(note), ..Rows::default() };
     Report::new(json!({"tables": records}), records.clone(), &["table", "from", "to"], table)

@@ -100,8 +100,8 @@ pub(super) fn of_flag(flag: &str, text: &str) -> anyhow::Result<DatabaseLocation
     Ok(location)
 }
 
-/// The file with the data key that the settings name.
-fn named_key_file(settings: &Settings) -> Option<&Path> {
+/// The file with the data key that the settings name, where they name one.
+pub(super) fn named_key_file(settings: &Settings) -> Option<&Path> {
     Some(settings.secret_key_file.as_path()).filter(|file| !file.as_os_str().is_empty())
 }
 

@@ -84,6 +84,9 @@ impl PortableTable {
 /// Counts are the sum of their rows, and told apart by all that they are counted by.
 pub(super) const COUNTS: &str = "alert_count";
 
+/// Where the audit log begins: one row, which is there in every database and only changed.
+pub(super) const AUDIT_START: &str = "audit_start";
+
 fn of_fields<R>(fields: &'static [Field<R>]) -> impl Iterator<Item = PortableColumn> {
     fields.iter().filter_map(|field| {
         let kind = match field.kind {
@@ -307,12 +310,12 @@ pub(super) static TABLES: LazyLock<Vec<PortableTable>> = LazyLock::new(|| {
                 ("person", Text),
             ],
         ),
-        PortableTable::new("audit_start", 1, &[("single", Number), ("number", Number), ("hash", Bytes)]),
+        PortableTable::new(AUDIT_START, 1, &[("single", Number), ("number", Number), ("hash", Bytes)]),
     ]
 });
 
 /// So many rows are on their way at once.
-pub(super) const BATCH: usize = 1_000;
+pub(super) const BATCH: usize = 2_000;
 
 /// A fact that is written only to see whether that can be done.
 pub(super) const PROBED: &str = "probed_at";

@@ -26,14 +26,21 @@ pub(super) fn in_use_already() -> StoreError {
     StoreError::Unusable("the new data key is the one that is in use already; name a file that is not there yet".to_owned())
 }
 
+/// The place of what is sealed in a row's column.
+fn place_of<'a>(table: &'a str, column: &'a str, row: &'a [u8]) -> AssociatedData<'a> {
+    // The whole address is sealed in the place of the one that is shown.
+    AssociatedData { table, row, column: if column == "sealed_url" { "url" } else { column } }
+}
+
+/// What is sealed in a row's column, opened.
+pub(super) fn opened(seal: &Seal, table: &str, column: &str, row: &[u8], sealed: &[u8]) -> StoreResult<Vec<u8>> {
+    let opened = seal.open(place_of(table, column, row), sealed);
+    opened.ok_or_else(|| StoreError::Corrupt(format!("a secret in {table}.{column} that cannot be opened")))
+}
+
 /// What is sealed in a row's column, sealed with another key.
 pub(super) fn again(old: &Seal, new: &Seal, table: &str, column: &str, row: &[u8], sealed: &[u8]) -> StoreResult<Vec<u8>> {
-    // The whole address is sealed in the place of the one that is shown.
-    let column = if column == "sealed_url" { "url" } else { column };
-    let place = AssociatedData { table, row, column };
-    let opened = old.open(place, sealed);
-    let opened = opened.ok_or_else(|| StoreError::Corrupt(format!("a secret in {table}.{column} that cannot be opened")))?;
-    new.seal(place, &opened)
+    new.seal(place_of(table, column, row), &opened(old, table, column, row, sealed)?)
 }
 
 fn url_place(id: &EndpointId) -> AssociatedData<'_> {

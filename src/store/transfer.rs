@@ -1,11 +1,13 @@
-//! Copies of a desk from one database to another, of either kind: all of it in one transaction, compared at the end.
+//! Copies of a desk from one database to another, of either kind: batch by batch into a target that is marked as unfinished meanwhile, gone on
+//! with where they were broken off, and compared at the end.
 
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
+use super::copy_mark::{CopyMark, Occupant};
 use super::key_file;
-use super::portable::{PortableCell, PortableKind, PortableRow, PortableTable, TABLES};
+use super::portable::{AUDIT_START, PortableCell, PortableKind, PortableRow, PortableTable, TABLES};
 use super::postgres::transfer::PostgresEnd;
 use super::seal::Seal;
 use super::sealed::{self, KEY_CHECK};
@@ -13,13 +15,28 @@ use super::sqlite::transfer::SqliteEnd;
 use super::{StoreError, StoreResult};
 use crate::domain::database::DatabaseLocation;
 
-/// Another data key for a copy.
-#[derive(Debug, Clone)]
-pub struct NewKey {
-    /// The file with the source's.
-    pub from: PathBuf,
-    /// The file with the target's; made where there is none.
-    pub to: PathBuf,
+/// The data keys of a copy.
+#[derive(Debug, Clone, Default)]
+pub struct CopyKeys {
+    /// The file with the source's, where it is known: another one is refused.
+    pub from: Option<PathBuf>,
+    /// The file with the target's, where that is to be another one; made where there is none.
+    pub to: Option<PathBuf>,
+}
+
+/// What a copy is at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CopyStep {
+    /// What was broken off is gone on with.
+    GoesOn,
+    /// What was broken off is not what the source is now: it is taken away, and the copy begins anew.
+    BeginsAnew,
+    /// So many of so many rows of a table have arrived.
+    Copied { table: &'static str, rows: u64, of: u64 },
+    /// A table is compared.
+    Compares { table: &'static str, rows: u64 },
+    /// The search over all fields knows so many of so many alerts.
+    Indexed { alerts: u64, of: u64 },
 }
 
 /// How many rows of a table are at either end.
@@ -64,26 +81,25 @@ enum End {
     Postgres(Box<PostgresEnd>),
 }
 
-/// Copies everything to a database with nothing in it. A copy that was broken off has left nothing there; one that was finished is found to be.
+/// Copies everything to a database with nothing in it, or goes on with the same copy that was broken off. One that was finished is found to be.
 ///
 /// # Errors
-/// [`Unusable`](StoreError::Unusable) where an end cannot be used, another process is at work on it, or the target holds another desk.
+/// [`Unusable`](StoreError::Unusable) where an end or a key cannot be used, another process is at work on it, or the target holds another desk.
 pub async fn transfer(
     from: &DatabaseLocation,
     to: &DatabaseLocation,
-    new_key: Option<&NewKey>,
-    mut progress: impl FnMut(&'static str, u64),
+    keys: &CopyKeys,
+    mut progress: impl FnMut(CopyStep),
 ) -> StoreResult<Transferred> {
     let source = match from {
         DatabaseLocation::Sqlite(file) => End::Sqlite(Box::new(SqliteEnd::source(file)?)),
         DatabaseLocation::Postgres(server) => End::Postgres(Box::new(PostgresEnd::source(server).await?)),
     };
-    let keys = new_key.map(|NewKey { from, to }| Ok::<_, StoreError>((Seal::from_file(from, false)?, to)));
-    let keys = keys.transpose()?;
-    if let Some((old, _)) = &keys {
-        source.prove(old, new_key).await?;
-    }
     let key_check = source.key_check().await?;
+    let old = match (&keys.from, &key_check) {
+        (Some(file), Some(check)) => Some(proven(file, check)?),
+        _ => None,
+    };
     let mut target = match to {
         DatabaseLocation::Sqlite(file) => End::Sqlite(Box::new(SqliteEnd::target(file)?)),
         DatabaseLocation::Postgres(server) => End::Postgres(Box::new(PostgresEnd::target(server).await?)),
@@ -93,50 +109,93 @@ pub async fn transfer(
     {
         return Err(StoreError::Unusable(format!("{to}: is the same database as {from}; name an empty one")));
     }
-    match target.desk().await? {
-        None => {}
-        Some(desk) if source.desk().await?.as_ref() == Some(&desk) => {
-            let tables = compare(&source, &target).await?;
+    let mark = source.mark(from).await?;
+    let another = |what: &str| StoreError::Unusable(format!("{to}: {what}"));
+    let anew = match target.occupant() {
+        Occupant::Nobody => false,
+        Occupant::Desk(desk) if desk == mark.desk => {
+            let tables = compare([(&source, &Sealing::LeftOut), (&target, &Sealing::LeftOut)], &mut progress).await?;
             let copied = Transferred { tables, before: true, key_check };
             if copied.is_same() {
                 source.stood_still().await?;
                 return Ok(copied);
             }
-            let words = "holds an earlier copy of this desk, and one of the two has changed since; name an empty database";
-            return Err(StoreError::Unusable(format!("{to}: {words}")));
+            return Err(another("holds an earlier copy of this desk, and one of the two has changed since; name an empty database"));
         }
-        Some(_) => return Err(StoreError::Unusable(format!("{to}: holds another desk; name an empty database"))),
-    }
-    let keys = match keys {
-        Some((old, file)) => Some((old, Seal::from_file(file, true)?)),
-        None => None,
+        Occupant::Desk(_) => return Err(another("holds another desk; name an empty database")),
+        Occupant::Copy(begun) if begun.desk != mark.desk => {
+            return Err(another(&format!("{}: this is another desk", begun.refusal())));
+        }
+        Occupant::Copy(begun) => {
+            let is_same = begun.state == mark.state;
+            progress(if is_same { CopyStep::GoesOn } else { CopyStep::BeginsAnew });
+            !is_same
+        }
     };
-    let mut tables = Vec::new();
+    let new = keys.to.as_ref().map(|file| Seal::from_file(file, true)).transpose()?;
+    let keys = old.zip(new);
+    target.begin(&mark, anew).await?;
+    target.require_key(key_check.as_deref(), keys.as_ref()).await?;
+    copy_rows(&source, &mut target, keys.as_ref(), &mut progress).await?;
+    let (sent, stored) = match &keys {
+        Some((old, new)) => (Sealing::Opened(old), Sealing::Opened(new)),
+        None => (Sealing::AsItIs, Sealing::AsItIs),
+    };
+    let tables = compare([(&source, &sent), (&target, &stored)], &mut progress).await?;
+    let copied = Transferred { tables, before: false, key_check };
+    // What did not arrive as it was sent is no desk, nor what is out of date already.
+    if copied.is_same() {
+        let newest_entry = source.newest_entry().await?;
+        index(&mut target, &mut progress).await?;
+        source.stood_still().await?;
+        target.finish(newest_entry).await?;
+    } else {
+        target.give_up().await?;
+    }
+    Ok(copied)
+}
+
+/// The key in a file, which has to be the one that a database with this check was sealed with.
+fn proven(file: &Path, check: &[u8]) -> StoreResult<Seal> {
+    if let Some((seal, _)) = key_file::find(file, check) {
+        return Ok(seal);
+    }
+    Seal::from_file(file, false)?;
+    let words = "is not the key that the source was sealed with; name the file with the right one";
+    Err(StoreError::Unusable(format!("{}: {words}", file.display())))
+}
+
+/// Copies the rows that are missing: those behind the last one of each table, in the order of their keys.
+async fn copy_rows(source: &End, target: &mut End, keys: Option<&(Seal, Seal)>, progress: &mut impl FnMut(CopyStep)) -> StoreResult<()> {
     for table in TABLES.iter() {
-        let (mut sent, mut count, mut last) = (Sha256::new(), 0, None);
+        let of = source.count(table).await?;
+        let mut last = target.last(table).await?;
+        let mut count = if last.is_some() { target.count(table).await? } else { 0 };
         loop {
             let mut rows = source.rows(table, last.as_ref()).await?;
             let Some(newest) = rows.last().cloned() else { break };
             for row in &mut rows {
-                carry(table, row, keys.as_ref())?;
-                add(&mut sent, row);
+                carry(table, row, keys)?;
             }
             target.write(table, &rows).await?;
             count += rows.len() as u64;
-            progress(table.name, count);
+            progress(CopyStep::Copied { table: table.name, rows: count, of: of.max(count) });
             last = Some(newest);
         }
-        let (to, stored) = digest(&target, table, false).await?;
-        tables.push(TransferredTable { table: table.name, from: count, to, same: sent.finalize().as_slice() == stored });
     }
-    let copied = Transferred { tables, before: false, key_check };
-    // What did not arrive as it was sent is not kept, nor what is out of date already.
-    if copied.is_same() {
-        let newest_entry = source.newest_entry().await?;
-        source.stood_still().await?;
-        target.finish(newest_entry).await?;
+    Ok(())
+}
+
+/// Has the search over all fields know the alerts that it does not know yet.
+async fn index(target: &mut End, progress: &mut impl FnMut(CopyStep)) -> StoreResult<()> {
+    let (mut alerts, of) = target.indexed().await?;
+    loop {
+        match target.index().await? {
+            0 => return Ok(()),
+            more => alerts += more,
+        }
+        progress(CopyStep::Indexed { alerts, of });
     }
-    Ok(copied)
 }
 
 /// Makes a row what it is at the other end: sealed with that key, and without the one character that not every database holds.
@@ -149,9 +208,26 @@ fn carry(table: &PortableTable, row: &mut PortableRow, keys: Option<&(Seal, Seal
         }
     }
     let Some((old, new)) = keys else { return Ok(()) };
-    if table.name == "fact" && row[0] == PortableCell::Text(KEY_CHECK.to_owned()) {
+    if is_key_check(table, row) {
         row[1] = PortableCell::Bytes(sealed::key_check(new)?);
     }
+    each_sealed(table, row, |column, id, bytes| {
+        *bytes = sealed::again(old, new, table.name, column, id, bytes)?;
+        Ok(())
+    })
+}
+
+/// Whether this row proves a data key.
+fn is_key_check(table: &PortableTable, row: &PortableRow) -> bool {
+    table.name == "fact" && row[0] == PortableCell::Text(KEY_CHECK.to_owned())
+}
+
+/// Does this with what is sealed in a row, its column and the row's id.
+fn each_sealed(
+    table: &PortableTable,
+    row: &mut PortableRow,
+    mut work: impl FnMut(&'static str, &[u8], &mut Vec<u8>) -> StoreResult<()>,
+) -> StoreResult<()> {
     let id = match table.place("id").map(|place| row[place].clone()) {
         Some(PortableCell::Bytes(id)) => id,
         Some(PortableCell::Text(id)) => id.into_bytes(),
@@ -162,10 +238,42 @@ fn carry(table: &PortableTable, row: &mut PortableRow, keys: Option<&(Seal, Seal
         if let (PortableKind::Sealed, PortableCell::Bytes(bytes)) = (kind, cell)
             && !bytes.is_empty()
         {
-            *bytes = sealed::again(old, new, table.name, column, &id, bytes)?;
+            work(column, &id, bytes)?;
         }
     }
     Ok(())
+}
+
+/// How what is sealed is compared.
+enum Sealing<'a> {
+    /// As it was written.
+    AsItIs,
+    /// Opened with this key: each sealing is another.
+    Opened(&'a Seal),
+    /// Not at all: with which keys it was sealed is not known.
+    LeftOut,
+}
+
+impl Sealing<'_> {
+    fn prepare(&self, table: &PortableTable, row: &mut PortableRow) -> StoreResult<()> {
+        if let Self::AsItIs = self {
+            return Ok(());
+        }
+        let is_proven = match (&row[..], self) {
+            ([_, PortableCell::Bytes(check), ..], Self::Opened(seal)) => sealed::proves(seal, check),
+            _ => true,
+        };
+        if is_key_check(table, row) && is_proven {
+            row[1] = PortableCell::Null;
+        }
+        each_sealed(table, row, |column, id, bytes| {
+            *bytes = match self {
+                Self::Opened(seal) => sealed::opened(seal, table.name, column, id, bytes)?,
+                Self::AsItIs | Self::LeftOut => Vec::new(),
+            };
+            Ok(())
+        })
+    }
 }
 
 fn add(digest: &mut Sha256, row: &PortableRow) {
@@ -177,22 +285,15 @@ fn add(digest: &mut Sha256, row: &PortableRow) {
     }
 }
 
-/// How many rows a table has, and the checksum of them; what is sealed may be left out, because each sealing is another.
-async fn digest(end: &End, table: &PortableTable, without_sealed: bool) -> StoreResult<(u64, Vec<u8>)> {
+/// How many rows a table has, and the checksum of them.
+async fn digest(end: &End, table: &PortableTable, sealing: &Sealing<'_>) -> StoreResult<(u64, Vec<u8>)> {
     let (mut digest, mut count, mut last) = (Sha256::new(), 0, None);
     loop {
         let mut rows = end.rows(table, last.as_ref()).await?;
         let Some(newest) = rows.last().cloned() else { break };
         count += rows.len() as u64;
         for row in &mut rows {
-            if without_sealed {
-                let is_check = table.name == "fact" && row[0] == PortableCell::Text(KEY_CHECK.to_owned());
-                for ((_, kind), cell) in table.columns.iter().zip(row.iter_mut()) {
-                    if *kind == PortableKind::Sealed || (is_check && *kind == PortableKind::Bytes) {
-                        *cell = PortableCell::Null;
-                    }
-                }
-            }
+            sealing.prepare(table, row)?;
             carry(table, row, None)?;
             add(&mut digest, row);
         }
@@ -202,20 +303,59 @@ async fn digest(end: &End, table: &PortableTable, without_sealed: bool) -> Store
 }
 
 /// Compares two ends without a change.
-async fn compare(source: &End, target: &End) -> StoreResult<Vec<TransferredTable>> {
+async fn compare(ends: [(&End, &Sealing<'_>); 2], progress: &mut impl FnMut(CopyStep)) -> StoreResult<Vec<TransferredTable>> {
     let mut tables = Vec::new();
+    let [(source, sent), (target, stored)] = ends;
     for table in TABLES.iter() {
-        let ((from, sent), (to, stored)) = (digest(source, table, true).await?, digest(target, table, true).await?);
+        let (from, sent) = digest(source, table, sent).await?;
+        progress(CopyStep::Compares { table: table.name, rows: from });
+        let (to, stored) = digest(target, table, stored).await?;
         tables.push(TransferredTable { table: table.name, from, to, same: sent == stored });
     }
     Ok(tables)
 }
 
 impl End {
-    async fn desk(&self) -> StoreResult<Option<Vec<u8>>> {
+    fn occupant(&self) -> Occupant {
         match self {
-            Self::Sqlite(end) => end.desk(),
-            Self::Postgres(end) => end.desk().await,
+            Self::Sqlite(end) => end.occupant(),
+            Self::Postgres(end) => end.occupant(),
+        }
+    }
+
+    /// What a copy of this end is marked with.
+    async fn mark(&self, shown: &DatabaseLocation) -> StoreResult<CopyMark> {
+        let state = match self {
+            Self::Sqlite(end) => end.state()?,
+            Self::Postgres(end) => end.state().await?,
+        };
+        let desk = if let Occupant::Desk(desk) = self.occupant() { desk } else { Vec::new() };
+        Ok(CopyMark { source: shown.to_string(), desk, state })
+    }
+
+    async fn begin(&mut self, mark: &CopyMark, anew: bool) -> StoreResult<()> {
+        match self {
+            Self::Sqlite(end) => end.begin(mark, anew),
+            Self::Postgres(end) => end.begin(&TABLES, mark, anew).await,
+        }
+    }
+
+    async fn count(&self, table: &PortableTable) -> StoreResult<u64> {
+        match self {
+            Self::Sqlite(end) => end.count(table),
+            Self::Postgres(end) => end.count(table).await,
+        }
+    }
+
+    /// The row of a table that the next ones come behind.
+    async fn last(&self, table: &PortableTable) -> StoreResult<Option<PortableRow>> {
+        // This row is there from the first on, and is only changed.
+        if table.name == AUDIT_START {
+            return Ok(None);
+        }
+        match self {
+            Self::Sqlite(end) => end.last(table),
+            Self::Postgres(end) => end.last(table).await,
         }
     }
 
@@ -237,6 +377,28 @@ impl End {
         match self {
             Self::Sqlite(end) => end.newest_entry(),
             Self::Postgres(end) => end.newest_entry().await,
+        }
+    }
+
+    /// How many alerts the search over all fields knows, and how many there are.
+    async fn indexed(&self) -> StoreResult<(u64, u64)> {
+        match self {
+            Self::Sqlite(end) => end.indexed(),
+            Self::Postgres(end) => end.indexed().await,
+        }
+    }
+
+    async fn index(&mut self) -> StoreResult<u64> {
+        match self {
+            Self::Sqlite(end) => end.index(),
+            Self::Postgres(end) => end.index().await,
+        }
+    }
+
+    async fn give_up(&self) -> StoreResult<()> {
+        match self {
+            Self::Sqlite(end) => end.give_up(),
+            Self::Postgres(end) => end.give_up().await,
         }
     }
 
@@ -269,14 +431,17 @@ impl End {
         })
     }
 
-    /// Refuses a key that is not the one of this end.
-    async fn prove(&self, seal: &Seal, named: Option<&NewKey>) -> StoreResult<()> {
-        let file = named.map_or(Path::new(""), |named| &named.from);
-        match self.key_check().await? {
-            Some(check) if !sealed::proves(seal, &check) => {
-                Err(StoreError::Unusable(format!("{}: is not the key that the source was sealed with", file.display())))
-            }
-            _ => Ok(()),
+    /// Refuses to go on with what is sealed with another key than it is about to be.
+    async fn require_key(&self, of_source: Option<&[u8]>, keys: Option<&(Seal, Seal)>) -> StoreResult<()> {
+        let Some(check) = self.key_check().await? else { return Ok(()) };
+        let is_same = match keys {
+            Some((_, new)) => sealed::proves(new, &check),
+            None => of_source == Some(check.as_slice()),
+        };
+        if is_same {
+            return Ok(());
         }
+        let words = "the unfinished copy is sealed with another key; name the same one with --to-secret-key-file, or remove the copy";
+        Err(StoreError::Unusable(words.to_owned()))
     }
 }

@@ -9,6 +9,7 @@ use super::access;
 use super::audit;
 use super::clock;
 use super::connection::{Connection, DatabaseServer, pool};
+use super::copy_mark;
 use super::counts::{DAY_MICROS, NO_DAY};
 use super::fault::Work;
 use super::liveness::DEAD_AFTER;
@@ -53,6 +54,10 @@ pub async fn examine(server: &PostgresAddress, key_path: Option<&Path>, now: Tim
             return examination;
         }
     };
+    if let Ok(Some(mark)) = copy_mark::read(&conn).await {
+        findings.push(mark.finding(&server.to_string()));
+        return examination;
+    }
     match migrate::state(&conn).await.map_err(StoreError::from) {
         Ok(SchemaState::Current) => {
             let sized = conn.one("SELECT pg_database_size(current_database()), current_setting('server_version')", &[], |row| {

@@ -246,14 +246,18 @@ impl Search<'_> {
 /// Gives every alert its text.
 pub(super) async fn index_all(conn: &Connection) -> Work<()> {
     let mut last = 0;
-    loop {
-        let next = "SELECT key FROM alert WHERE key > $1 ORDER BY key LIMIT $2";
-        let keys: Vec<i64> = conn.all(next, &[&last, &BATCH], cell).await?;
-        let Some(newest) = keys.last() else { return Ok(()) };
+    while let Some(newest) = index_behind(conn, last).await?.last() {
         last = *newest;
-        let texts: Vec<String> = read_by_keys(conn, &keys).await?.iter().map(|stored| find_text(&stored.alert)).collect();
-        let update =
-            "UPDATE alert SET find_text = new.text FROM unnest($1::bigint[], $2::text[]) AS new (key, text) WHERE alert.key = new.key";
-        conn.run(update, &[&keys, &texts]).await?;
     }
+    Ok(())
+}
+
+/// Gives the next alerts their texts, those behind this one. Their keys in order.
+pub(super) async fn index_behind(conn: &Connection, last: i64) -> Work<Vec<i64>> {
+    let next = "SELECT key FROM alert WHERE key > $1 ORDER BY key LIMIT $2";
+    let keys: Vec<i64> = conn.all(next, &[&last, &BATCH], cell).await?;
+    let texts: Vec<String> = read_by_keys(conn, &keys).await?.iter().map(|stored| find_text(&stored.alert)).collect();
+    let update = "UPDATE alert SET find_text = new.text FROM unnest($1::bigint[], $2::text[]) AS new (key, text) WHERE alert.key = new.key";
+    conn.run(update, &[&keys, &texts]).await?;
+    Ok(keys)
 }

@@ -3,11 +3,13 @@
 use sha2::{Digest as _, Sha256};
 
 use super::connection::{Connection, DatabaseServer, pool};
+use super::copy_mark;
 use super::fault::{Work, WorkFault};
 use super::find;
 use super::statements::{cell, micros};
 use crate::domain::database::PostgresAddress;
 use crate::domain::time::{Clock as _, SystemClock};
+use crate::store::copy_mark::UNFINISHED_COPY;
 use crate::store::{SchemaState, StoreError, StoreResult};
 
 /// One step of the schema. Never edited once released: the checksum is compared.
@@ -54,6 +56,12 @@ pub async fn inspect(server: &PostgresAddress) -> StoreResult<SchemaState> {
 
 /// The same of a connection.
 pub(super) async fn state(conn: &Connection) -> Work<SchemaState> {
+    copy_mark::refuse(conn).await?;
+    state_of_any(conn).await
+}
+
+/// The same of what may be an unfinished copy.
+pub(super) async fn state_of_any(conn: &Connection) -> Work<SchemaState> {
     refuse_strangers(conn).await?;
     Ok(SchemaState::after(applied(conn).await?, MIGRATIONS.iter().map(|step| step.name)))
 }
@@ -66,16 +74,22 @@ pub(super) async fn state(conn: &Connection) -> Work<SchemaState> {
 pub async fn migrate(server: &PostgresAddress) -> StoreResult<Vec<&'static str>> {
     let pool = pool(&DatabaseServer::at(server)?)?;
     let conn = Connection::take(&pool).await?;
-    refuse_strangers(&conn).await?;
-    make_lock(&conn).await?;
+    copy_mark::refuse(&conn).await?;
+    bring_up(&conn).await
+}
+
+/// The same on a connection, of what may be an unfinished copy.
+pub(super) async fn bring_up(conn: &Connection) -> StoreResult<Vec<&'static str>> {
+    refuse_strangers(conn).await?;
+    make_lock(conn).await?;
     conn.begin("").await?;
-    let done = apply(&conn).await;
+    let done = apply(conn).await;
     match done {
         Ok(applied) => {
             conn.commit("").await?;
-            offer_trigrams(&conn).await;
+            offer_trigrams(conn).await;
             if !applied.is_empty() {
-                gather_statistics(&conn).await?;
+                gather_statistics(conn).await?;
             }
             Ok(applied)
         }
@@ -88,6 +102,7 @@ pub async fn migrate(server: &PostgresAddress) -> StoreResult<Vec<&'static str>>
 
 /// Refuses a schema that is not the one that this avert knows.
 pub(super) async fn check(conn: &Connection) -> Work<()> {
+    copy_mark::refuse(conn).await?;
     if waiting(conn).await?.is_empty() {
         return Ok(());
     }
@@ -115,8 +130,8 @@ async fn refuse_strangers(conn: &Connection) -> Work<()> {
         return Ok(());
     }
     let tables = "SELECT count(*) FROM pg_class c WHERE c.relkind IN ('r', 'p') AND c.relnamespace = current_schema()::regnamespace
-        AND c.relname <> 'schema_lock'";
-    if conn.one(tables, &[], cell::<i64>).await? > 0 {
+        AND c.relname NOT IN ('schema_lock', $1)";
+    if conn.one(tables, &[&UNFINISHED_COPY], cell::<i64>).await? > 0 {
         return Err(unusable("holds the tables of another program; name an empty one"));
     }
     Ok(())
@@ -149,7 +164,7 @@ async fn applied(conn: &Connection) -> Work<usize> {
 }
 
 /// Makes the row that whoever migrates locks: a row, because not every database of this kind has other locks.
-async fn make_lock(conn: &Connection) -> Work<()> {
+pub(super) async fn make_lock(conn: &Connection) -> Work<()> {
     let made = "CREATE TABLE IF NOT EXISTS schema_lock (single bigint PRIMARY KEY CHECK (single = 1))";
     if let Err(fault) = conn.batch(made).await
         && !has_table(conn, "schema_lock").await?

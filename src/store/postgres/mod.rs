@@ -11,6 +11,7 @@ mod clock;
 mod columns;
 mod conditions;
 mod connection;
+mod copy_mark;
 mod counts;
 mod deliveries;
 mod due;

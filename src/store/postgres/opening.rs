@@ -8,6 +8,7 @@ use tokio::sync::watch;
 
 use super::clock::{self, ClockWatch};
 use super::connection::{CONNECT, Connection, DatabaseServer, pool};
+use super::copy_mark;
 use super::fault::{Work, unreachable};
 use super::handle::PostgresStore;
 use super::keeper::{Keeper, NEWEST_CHANGE};
@@ -102,6 +103,8 @@ async fn unlock(conn: &Connection, options: &PostgresOptions) -> Work<(DataKey, 
 /// Proves the data key, which is made for a database that has none; from here to the end of the transaction no other process does so.
 async fn data_key(conn: &Connection, file: &Path) -> Work<DataKey> {
     conn.one("SELECT single FROM schema_lock FOR UPDATE", &[], cell::<i64>).await?;
+    // A copy may have begun since the schema was looked at.
+    copy_mark::refuse(conn).await?;
     let check = conn.first("SELECT value FROM fact WHERE name = $1", &[&KEY_CHECK], cell::<Vec<u8>>).await?;
     let is_new = check.is_none();
     let whence =

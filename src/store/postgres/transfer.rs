@@ -1,4 +1,4 @@
-//! A database on a server as one end of a copy: its rows as they are carried, all of them in one transaction.
+//! A database on a server as one end of a copy: its rows as they are carried, read from one snapshot and written batch by batch.
 
 use std::borrow::Cow;
 
@@ -10,14 +10,16 @@ use uuid::Uuid;
 use super::chain;
 use super::columns::{Columns, ManyCells};
 use super::connection::{Connection, DatabaseServer, pool};
+use super::copy_mark;
 use super::counts;
-use super::fault::Work;
+use super::fault::{Work, WorkFault};
 use super::find;
 use super::liveness::DEAD_AFTER;
 use super::migrate;
 use super::statements::{cell, storable};
 use crate::domain::database::PostgresAddress;
-use crate::store::portable::{BATCH, COUNTS, PROBED, PortableCell, PortableKind, PortableRow, PortableTable, search_text_of};
+use crate::store::copy_mark::{CopyMark, Occupant, UNFINISHED_COPY};
+use crate::store::portable::{AUDIT_START, BATCH, COUNTS, PROBED, PortableCell, PortableKind, PortableRow, PortableTable, search_text_of};
 use crate::store::sealed::KEY_CHECK;
 use crate::store::{SchemaState, StoreError, StoreResult};
 
@@ -28,11 +30,17 @@ pub(in crate::store) struct PostgresEnd {
     server: PostgresAddress,
     /// What told of work on it when it began to be read.
     work: String,
+    occupant: Occupant,
+    /// This run of `avert copy`.
+    run: Uuid,
 }
 
 /// What tells of work on a database: the newest sign of life, the newest entry of the audit log, and the change number.
 const WORK: &str = "SELECT concat_ws(' ', (SELECT max(beat_at) FROM instance), (SELECT number FROM audit_head), (SELECT count(*) FROM audit_pending), last_value, is_called)
     FROM change_number";
+
+/// The same without signs of life: it tells that what is in the database is as it was.
+const STATE: &str = "SELECT concat_ws(' ', (SELECT number FROM audit_head), last_value, is_called) FROM change_number";
 
 /// A batch at the other end may take its time.
 const PATIENT: &str = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = '10min'";
@@ -49,39 +57,80 @@ impl PostgresEnd {
                 )));
             }
         }
+        let pool = pool(&DatabaseServer::at(server)?)?;
         // What a process that was killed had put down is carried as the log that it belongs to.
-        chain::link_waiting(&pool(&DatabaseServer::at(server)?)?).await?;
-        let end = Self::open(server, "ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
+        chain::link_waiting(&pool).await?;
+        let conn = Connection::take(&pool).await?;
+        conn.begin("ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
+        conn.batch(PATIENT).await?;
+        let work = conn.one(WORK, &[], cell).await?;
         let alive = format!("SELECT count(*) FROM instance WHERE beat_at > clock_timestamp() - {DEAD_AFTER}");
-        if end.conn.one(&alive, &[], cell::<i64>).await? > 0 {
+        if conn.one(&alive, &[], cell::<i64>).await? > 0 {
             let words = "another avert works on it; stop all of them first (one that was killed counts for 15 s)";
             return Err(StoreError::Unusable(format!("{server}: {words}")));
         }
-        Ok(end)
+        let occupant = occupant(&conn).await?;
+        Ok(Self { conn, pool, server: server.clone(), work, occupant, run: Uuid::new_v4() })
     }
 
-    /// What is copied to; its tables are made where it has none.
+    /// What is copied to. Nothing is changed before it begins.
     pub(in crate::store) async fn target(server: &PostgresAddress) -> StoreResult<Self> {
-        if let SchemaState::Waiting(_) = migrate::inspect(server).await? {
-            return Err(StoreError::Unusable(format!("{server}: holds another desk, of an older avert; name an empty database")));
-        }
-        migrate::migrate(server).await?;
-        let end = Self::open(server, "ISOLATION LEVEL READ COMMITTED READ WRITE").await?;
-        // One copy at a time, and nobody makes a desk of it meanwhile.
-        end.conn.one("SELECT single FROM schema_lock FOR UPDATE", &[], cell::<i64>).await?;
-        // The key that was made with the tables has sealed nothing yet: the copy brings its own.
-        let unused = "DELETE FROM fact WHERE name = $1 AND NOT EXISTS (SELECT 1 FROM fact WHERE name = 'database')";
-        end.conn.run(unused, &[&KEY_CHECK]).await?;
-        Ok(end)
-    }
-
-    async fn open(server: &PostgresAddress, mode: &str) -> StoreResult<Self> {
         let pool = pool(&DatabaseServer::at(server)?)?;
         let conn = Connection::take(&pool).await?;
-        conn.begin(mode).await?;
-        conn.batch(PATIENT).await?;
-        let work = conn.one(WORK, &[], cell).await?;
-        Ok(Self { conn, pool, server: server.clone(), work })
+        conn.batch("SET statement_timeout = 0").await?;
+        let occupant = who_is_there(&conn).await.map_err(|fault| of_server(server, fault))?;
+        Ok(Self { conn, pool, server: server.clone(), work: String::new(), occupant, run: Uuid::new_v4() })
+    }
+
+    /// What is in it.
+    pub(in crate::store) fn occupant(&self) -> Occupant {
+        self.occupant.clone()
+    }
+
+    /// What tells that it is as it was.
+    pub(in crate::store) async fn state(&self) -> StoreResult<String> {
+        Ok(self.conn.one(STATE, &[], cell).await?)
+    }
+
+    /// Marks it as a copy that is not finished, and makes the tables. What is there of the same copy stays, or goes where it begins anew.
+    pub(in crate::store) async fn begin(&self, tables: &[PortableTable], mark: &CopyMark, anew: bool) -> StoreResult<()> {
+        migrate::make_lock(&self.conn).await?;
+        self.conn.begin("").await?;
+        // Nobody makes a desk of it meanwhile.
+        self.conn.one("SELECT single FROM schema_lock FOR UPDATE", &[], cell::<i64>).await?;
+        if who_is_there(&self.conn).await? != self.occupant {
+            return Err(StoreError::Unusable(format!("{}: another process was at work on it meanwhile; run it again", self.server)));
+        }
+        copy_mark::put(&self.conn, mark, &self.run).await?;
+        if migrate::state_of_any(&self.conn).await? == SchemaState::Current {
+            if anew {
+                self.empty(tables).await?;
+            }
+            // The key that was made with the tables has sealed nothing yet: the copy brings its own.
+            let unused = "DELETE FROM fact WHERE name = $1 AND NOT EXISTS (SELECT 1 FROM fact WHERE name = 'database')";
+            self.conn.run(unused, &[&KEY_CHECK]).await?;
+        }
+        self.conn.commit("").await?;
+        migrate::bring_up(&self.conn).await.map(drop)
+    }
+
+    /// Takes away what an unfinished copy has left.
+    async fn empty(&self, tables: &[PortableTable]) -> Work<()> {
+        let all: Vec<&str> = tables.iter().map(|table| table.name).filter(|name| *name != AUDIT_START).collect();
+        let emptied = format!(
+            "ALTER TABLE audit DISABLE TRIGGER audit_is_not_emptied; ALTER TABLE audit_start DISABLE TRIGGER audit_start_goes_on;
+             TRUNCATE {};
+             UPDATE audit_start SET number = 0, hash = decode(repeat('00', 32), 'hex');
+             UPDATE {UNFINISHED_COPY} SET indexed = 0;
+             ALTER TABLE audit ENABLE TRIGGER audit_is_not_emptied; ALTER TABLE audit_start ENABLE TRIGGER audit_start_goes_on",
+            all.join(", ")
+        );
+        self.conn.batch(&emptied).await
+    }
+
+    async fn begin_batch(&self) -> Work<()> {
+        self.conn.begin("ISOLATION LEVEL READ COMMITTED READ WRITE").await?;
+        copy_mark::hold(&self.conn, &self.run).await
     }
 
     /// Refuses a source that was worked on since it is read: what was done there is not in the copy, and would be lost with it.
@@ -101,9 +150,17 @@ impl PostgresEnd {
         Ok(!other.conn.one(lock, &[&number], cell::<bool>).await?)
     }
 
-    /// The id of the desk that is in it, where there is one.
-    pub(in crate::store) async fn desk(&self) -> StoreResult<Option<Vec<u8>>> {
-        Ok(self.conn.first("SELECT value FROM fact WHERE name = 'database'", &[], cell).await?)
+    /// How many rows a table has, those included that are not carried.
+    pub(in crate::store) async fn count(&self, table: &PortableTable) -> StoreResult<u64> {
+        Ok(self.conn.one(&format!("SELECT count(*) FROM {}", table.name), &[], cell::<i64>).await?.unsigned_abs())
+    }
+
+    /// The last row of a table; of the counts, which come all at once, any.
+    pub(in crate::store) async fn last(&self, table: &PortableTable) -> StoreResult<Option<PortableRow>> {
+        let columns: Vec<&str> = table.columns.iter().map(|(column, _)| *column).collect();
+        let keys: Vec<String> = table.key_columns().map(|key| format!("{key} DESC")).collect();
+        let sql = format!("SELECT {} FROM {} ORDER BY {} LIMIT 1", columns.join(", "), table.name, keys.join(", "));
+        Ok(self.conn.first(&sql, &[], |row| cells(table, row)).await?)
     }
 
     /// The next rows of a table, those behind this one.
@@ -137,11 +194,19 @@ impl PostgresEnd {
         Ok(self.conn.all(&sql, &values, |row| cells(table, row)).await?)
     }
 
-    /// Stores rows.
+    /// Stores rows, and commits them.
     pub(in crate::store) async fn write(&self, table: &PortableTable, rows: &[PortableRow]) -> StoreResult<()> {
-        if table.name == "audit_start" {
-            return Ok(self.begin_audit(rows).await?);
+        self.begin_batch().await?;
+        if table.name == AUDIT_START {
+            self.begin_audit(rows).await?;
+        } else {
+            self.insert(table, rows).await?;
         }
+        self.conn.commit("").await?;
+        Ok(())
+    }
+
+    async fn insert(&self, table: &PortableTable, rows: &[PortableRow]) -> Work<()> {
         let mut columns = Columns::default();
         for (place, (name, kind)) in table.columns.iter().enumerate() {
             columns.add(name, column_of(*kind, rows.iter().map(|row| &row[place])));
@@ -172,17 +237,68 @@ impl PostgresEnd {
         Ok(self.conn.one("SELECT number FROM audit_head", &[], cell).await?)
     }
 
-    /// Ends what was written: new rows get keys behind those that came.
+    /// How many alerts the search over all fields knows, and how many there are.
+    pub(in crate::store) async fn indexed(&self) -> StoreResult<(u64, u64)> {
+        let counted = format!("SELECT count(*) FILTER (WHERE key <= (SELECT indexed FROM {UNFINISHED_COPY})), count(*) FROM alert");
+        let read = |row: &Row| Ok((row.try_get::<_, i64>(0)?.unsigned_abs(), row.try_get::<_, i64>(1)?.unsigned_abs()));
+        Ok(self.conn.one(&counted, &[], read).await?)
+    }
+
+    /// Has the search over all fields know the next alerts, and commits that; how many there were.
+    pub(in crate::store) async fn index(&self) -> StoreResult<u64> {
+        self.begin_batch().await?;
+        let last = self.conn.one(&format!("SELECT indexed FROM {UNFINISHED_COPY}"), &[], cell).await?;
+        let keys = find::index_behind(&self.conn, last).await?;
+        let newest = keys.last().copied().unwrap_or(last);
+        self.conn.run(&format!("UPDATE {UNFINISHED_COPY} SET indexed = $1"), &[&newest]).await?;
+        self.conn.commit("").await?;
+        Ok(keys.len() as u64)
+    }
+
+    /// Has the next copy begin anew: this one is not what the source is.
+    pub(in crate::store) async fn give_up(&self) -> StoreResult<()> {
+        self.conn.run(&format!("UPDATE {UNFINISHED_COPY} SET state = ''"), &[]).await?;
+        Ok(())
+    }
+
+    /// Ends the copy: it is a desk, and new rows get keys behind those that came.
     pub(in crate::store) async fn finish(&self, tables: &[PortableTable], newest_entry: i64) -> StoreResult<()> {
-        find::index_all(&self.conn).await?;
+        self.begin_batch().await?;
         self.conn.batch(counts::TOTALS).await?;
         self.conn.run("UPDATE audit_head SET number = $1", &[&newest_entry]).await?;
         for name in tables.iter().filter(|table| table.counts_keys()).map(|table| table.name) {
             let next = format!("SELECT setval(pg_get_serial_sequence('{name}', 'key'), coalesce(max(key), 0) + 1, false) FROM {name}");
             self.conn.one(&next, &[], cell::<i64>).await?;
         }
+        self.conn.batch(&format!("DROP TABLE {UNFINISHED_COPY}")).await?;
         self.conn.commit("SELECT nextval('change_number')").await?;
         Ok(migrate::gather_statistics(&self.conn).await?)
+    }
+}
+
+/// What is in a database that is copied to.
+async fn who_is_there(conn: &Connection) -> Work<Occupant> {
+    let unusable = |words: &str| Err(StoreError::Unusable(words.to_owned()).into());
+    match (migrate::state_of_any(conn).await?, copy_mark::read(conn).await?) {
+        (SchemaState::Waiting(_), Some(_)) => unusable("is an unfinished copy that an older avert made; empty it, and copy again"),
+        (SchemaState::Waiting(_), None) => unusable("holds another desk, of an older avert; name an empty database"),
+        (_, Some(mark)) => Ok(Occupant::Copy(mark)),
+        (SchemaState::Empty(_), None) => Ok(Occupant::Nobody),
+        (SchemaState::Current, None) => occupant(conn).await,
+    }
+}
+
+/// The desk in a database with all tables, where there is one.
+async fn occupant(conn: &Connection) -> Work<Occupant> {
+    let desk = conn.first("SELECT value FROM fact WHERE name = 'database'", &[], cell).await?;
+    Ok(desk.map_or(Occupant::Nobody, Occupant::Desk))
+}
+
+/// What is wrong with the database at an address.
+fn of_server(server: &PostgresAddress, fault: WorkFault) -> StoreError {
+    match StoreError::from(fault) {
+        StoreError::Unusable(words) => StoreError::Unusable(format!("{server}: {words}")),
+        other => other,
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use super::connection::{self, Purpose};
+use super::copy_mark;
 use super::counts::{DAY_MICROS, NO_DAY};
 use super::files::is_regular;
 use super::migrate::{Inspected, MIGRATIONS, applied, inspect};
@@ -57,6 +58,10 @@ pub fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Vec<Finding>
     findings.extend(places::unfinished(database, &instances));
     if is_pending(database) {
         // Some of the files are the old ones and some the new ones: what is wrong with them is that.
+        return findings;
+    }
+    if let Some(mark) = peek(database, copy_mark::read) {
+        findings.push(mark.finding(&database.display().to_string()));
         return findings;
     }
     findings.push(verdicts::key_file(

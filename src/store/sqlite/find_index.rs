@@ -16,6 +16,9 @@ use crate::store::searched::{find_text, outcome_text};
 const BATCH: i64 = 256;
 const BATCH_BYTES: usize = 16 << 10;
 
+/// So many alerts that are there already are put into the index at once.
+const AT_ONCE: i64 = 10_000;
+
 /// Puts an alert into the index.
 pub(super) fn index(conn: &Connection, key: i64, text: &str) -> StoreResult<()> {
     conn.run("INSERT INTO alert_find (rowid, text) VALUES (?1, ?2)", (key, text))?;
@@ -39,14 +42,21 @@ pub(super) fn index_anew(conn: &Connection, dictionary: &mut Dictionary, key: i6
 
 /// Puts every alert into the index, which is empty.
 pub(super) fn index_all(conn: &Connection) -> StoreResult<()> {
-    let mut dictionary = Dictionary::new();
-    let mut keys = conn.prepare("SELECT key FROM alert ORDER BY key")?;
-    let mut rows = keys.query([])?;
-    while let Some(row) = rows.next()? {
-        let key = row.get(0)?;
-        index(conn, key, &find_text(&read_by_key(conn, &mut dictionary, key)?))?;
+    let mut last = 0;
+    while let Some(newest) = index_behind(conn, last)?.last() {
+        last = *newest;
     }
     Ok(())
+}
+
+/// Puts the next alerts into the index, those behind this one, which has none of them. Their keys in order.
+pub(super) fn index_behind(conn: &Connection, last: i64) -> StoreResult<Vec<i64>> {
+    let mut dictionary = Dictionary::new();
+    let keys: Vec<i64> = conn.all("SELECT key FROM alert WHERE key > ?1 ORDER BY key LIMIT ?2", [last, AT_ONCE], cell)?;
+    for key in &keys {
+        index(conn, *key, &find_text(&read_by_key(conn, &mut dictionary, *key)?))?;
+    }
+    Ok(keys)
 }
 
 /// Lists an alert, which is in the index without this outcome.

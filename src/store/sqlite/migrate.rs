@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
 use sha2::{Digest as _, Sha256};
 
 use super::connection::APPLICATION_ID;
+use super::copy_mark;
 use super::find_index;
 use super::staging::{self, DATABASE, Destination, Move, Staging, StepObserver};
 use crate::domain::time::{Clock as _, SystemClock};
@@ -75,6 +76,13 @@ impl Inspected {
 
 /// Looks, without changing anything, whether the file is a database that avert may use.
 pub(super) fn inspect(conn: &Connection, path: &Path) -> StoreResult<Inspected> {
+    let found = inspect_any(conn, path)?;
+    copy_mark::refuse(conn, path)?;
+    Ok(found)
+}
+
+/// The same of what may be an unfinished copy.
+pub(super) fn inspect_any(conn: &Connection, path: &Path) -> StoreResult<Inspected> {
     let unusable = |what: String| StoreError::Unusable(format!("{}: {what}", path.display()));
     let look = || -> rusqlite::Result<(i32, i64)> {
         let application: i32 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;

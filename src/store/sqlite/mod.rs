@@ -17,6 +17,7 @@ mod condition_marks;
 mod conditions;
 mod connection;
 mod copy;
+mod copy_mark;
 mod counts;
 mod data_key;
 mod deliveries;

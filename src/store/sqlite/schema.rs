@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
+use rusqlite::Connection;
+
 use super::connection;
 use super::files::{directory_of, is_regular, unusable};
-use super::migrate::{MIGRATIONS, applied, inspect};
+use super::migrate::{Inspected, MIGRATIONS, applied, inspect, inspect_any};
 use super::restore;
 use crate::store::{SchemaState, StoreResult};
 
@@ -13,6 +15,15 @@ use crate::store::{SchemaState, StoreResult};
 /// # Errors
 /// [`Newer`](crate::store::StoreError::Newer) where the schema is a newer one, [`Unusable`](crate::store::StoreError::Unusable) where it is altered or another program's.
 pub fn schema_of(path: &Path) -> StoreResult<SchemaState> {
+    look(path, inspect)
+}
+
+/// The same of what may be an unfinished copy.
+pub(super) fn schema_of_any(path: &Path) -> StoreResult<SchemaState> {
+    look(path, inspect_any)
+}
+
+fn look(path: &Path, inspect: fn(&Connection, &Path) -> StoreResult<Inspected>) -> StoreResult<SchemaState> {
     let names = MIGRATIONS.iter().map(|step| step.name);
     if restore::is_pending(path) {
         return Err(restore::being_restored(directory_of(path)));

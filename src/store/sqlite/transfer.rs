@@ -1,28 +1,36 @@
-//! A database file as one end of a copy: its rows as they are carried, all of them in one transaction.
+//! A database file as one end of a copy: its rows as they are carried, read from one state and written batch by batch.
 
+use std::fs;
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
 use super::connection::{self, Purpose};
-use super::files::{directory_of, make_directory, make_file, unusable};
+use super::copy_mark;
+use super::files::{directory_of, make_directory, make_file, unusable, with_suffix};
 use super::find_index;
 use super::instance::Gate;
 use super::interned::Dictionary;
 use super::migrate::{MIGRATIONS, migrate};
-use super::schema::schema_of;
+use super::schema::{schema_of, schema_of_any};
 use super::statements::{Statements as _, cell};
-use crate::store::portable::{BATCH, COUNTS, PROBED, PortableCell, PortableKind, PortableRow, PortableTable, search_text_of};
+use crate::store::copy_mark::{CopyMark, Occupant, UNFINISHED_COPY};
+use crate::store::portable::{AUDIT_START, BATCH, COUNTS, PROBED, PortableCell, PortableKind, PortableRow, PortableTable, search_text_of};
 use crate::store::{SchemaState, StoreError, StoreResult};
 
 /// One end of a copy. Nobody else opens the directory meanwhile.
 pub(in crate::store) struct SqliteEnd {
+    file: PathBuf,
     conn: Connection,
     dictionary: Dictionary,
+    occupant: Occupant,
     _gate: Gate,
 }
+
+/// What was copied is moved from the log into the file now and then: the log is as large as what is not.
+const CHECKPOINTS: &str = "PRAGMA wal_autocheckpoint = 16384";
 
 impl SqliteEnd {
     /// What is copied from, as it is now.
@@ -34,44 +42,85 @@ impl SqliteEnd {
                 return Err(unusable(file, "its schema waits for steps of this avert; apply them with `avert migrate`"));
             }
         }
-        Self::open(file, Purpose::Read, "BEGIN")
+        let gate = shut(file)?;
+        let conn = connection::open(file, Purpose::Read)?;
+        conn.execute_batch("BEGIN")?;
+        let occupant = occupant(&conn)?;
+        Ok(Self { file: file.to_owned(), conn, dictionary: Dictionary::new(), occupant, _gate: gate })
     }
 
-    /// What is copied to; made where there is none.
+    /// What is copied to; an empty file is made where there is none.
     pub(in crate::store) fn target(file: &Path) -> StoreResult<Self> {
         make_directory(directory_of(file))?;
-        match schema_of(file)? {
-            SchemaState::Waiting(_) => {
+        let gate = shut(file)?;
+        let state = schema_of_any(file)?;
+        let conn = open_target(file)?;
+        let occupant = match (state, copy_mark::read(&conn)?) {
+            (SchemaState::Waiting(_), Some(_)) => {
+                return Err(unusable(file, "is an unfinished copy that an older avert made; remove it, and copy again"));
+            }
+            (SchemaState::Waiting(_), None) => {
                 return Err(unusable(file, "holds another desk, of an older avert; name a file that is not there yet"));
             }
-            SchemaState::Current => {}
-            SchemaState::Empty(_) => {
-                match make_file(file) {
-                    Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-                        return Err(unusable(file, &format!("cannot be made: {error}")));
-                    }
-                    _ => {}
+            (_, Some(mark)) => Occupant::Copy(mark),
+            (SchemaState::Empty(_), None) => Occupant::Nobody,
+            (SchemaState::Current, None) => occupant(&conn)?,
+        };
+        Ok(Self { file: file.to_owned(), conn, dictionary: Dictionary::new(), occupant, _gate: gate })
+    }
+
+    /// What is in it.
+    pub(in crate::store) fn occupant(&self) -> Occupant {
+        self.occupant.clone()
+    }
+
+    /// What tells that it is as it was: its newest change, and the newest entry of the audit log.
+    pub(in crate::store) fn state(&self) -> StoreResult<String> {
+        let changes: i64 = self.conn.one("SELECT number FROM change_number", [], cell)?;
+        Ok(format!("{changes} {}", self.newest_entry()?))
+    }
+
+    /// Marks it as a copy that is not finished, and makes the tables. What is there of the same copy stays, or goes where it begins anew.
+    pub(in crate::store) fn begin(&mut self, mark: &CopyMark, anew: bool) -> StoreResult<()> {
+        let is_marked = matches!(self.occupant, Occupant::Copy(_));
+        if is_marked && anew {
+            self.remove()?;
+        }
+        if anew || !is_marked {
+            copy_mark::put(&self.conn, mark)?;
+        }
+        let _mode: String = self.conn.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
+        migrate(&mut self.conn, &self.file, MIGRATIONS)?;
+        Ok(self.conn.execute_batch(CHECKPOINTS)?)
+    }
+
+    /// Takes away what an unfinished copy has left.
+    fn remove(&mut self) -> StoreResult<()> {
+        // The file is closed first.
+        self.conn = Connection::open_in_memory()?;
+        for suffix in ["", "-wal", "-shm"] {
+            match fs::remove_file(with_suffix(&self.file, suffix)) {
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    return Err(unusable(&self.file, &format!("the unfinished copy cannot be removed: {error}")));
                 }
-                let mut conn = connection::open(file, Purpose::Write)?;
-                let _mode: String = conn.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
-                migrate(&mut conn, file, MIGRATIONS)?;
+                _ => {}
             }
         }
-        Self::open(file, Purpose::Write, "BEGIN IMMEDIATE")
+        self.conn = open_target(&self.file)?;
+        Ok(())
     }
 
-    fn open(file: &Path, purpose: Purpose, begin: &str) -> StoreResult<Self> {
-        let instances = file.with_file_name("instances");
-        let busy = || unusable(file, "another avert works on it; stop it first");
-        let gate = Gate::shut(&instances).map_err(|error| unusable(&instances, &error.to_string()))?.ok_or_else(busy)?;
-        let conn = connection::open(file, purpose)?;
-        conn.execute_batch(begin)?;
-        Ok(Self { conn, dictionary: Dictionary::new(), _gate: gate })
+    /// How many rows a table has, those included that are not carried.
+    pub(in crate::store) fn count(&self, table: &PortableTable) -> StoreResult<u64> {
+        Ok(self.conn.one(&format!("SELECT count(*) FROM {}", table.name), [], cell::<i64>)?.unsigned_abs())
     }
 
-    /// The id of the desk that is in it, where there is one.
-    pub(in crate::store) fn desk(&self) -> StoreResult<Option<Vec<u8>>> {
-        self.conn.first("SELECT value FROM fact WHERE name = 'database'", [], cell)
+    /// The last row of a table; of the counts, which come all at once, any.
+    pub(in crate::store) fn last(&self, table: &PortableTable) -> StoreResult<Option<PortableRow>> {
+        let columns: Vec<String> = table.columns.iter().map(|column| read(*column)).collect();
+        let keys: Vec<String> = table.key_columns().map(|key| format!("{} DESC", column_name(key))).collect();
+        let sql = format!("SELECT {} FROM {} t ORDER BY {} LIMIT 1", columns.join(", "), table.name, keys.join(", "));
+        self.conn.first(&sql, [], |row| cells(table, row))
     }
 
     /// The next rows of a table, those behind this one.
@@ -98,12 +147,19 @@ impl SqliteEnd {
         self.conn.all(&sql, params_from_iter::<Vec<Value>>(values), |row| cells(table, row))
     }
 
-    /// Stores rows.
+    /// Stores rows, and commits them.
     pub(in crate::store) fn write(&mut self, table: &PortableTable, rows: &[PortableRow]) -> StoreResult<()> {
-        let name = table.name;
-        if name == "audit_start" {
-            return rows.iter().try_for_each(|row| self.begin_audit(row));
+        self.conn.execute_batch("BEGIN IMMEDIATE")?;
+        if table.name == AUDIT_START {
+            rows.iter().try_for_each(|row| self.begin_audit(row))?;
+        } else {
+            self.insert(table, rows)?;
         }
+        Ok(self.conn.execute_batch("COMMIT")?)
+    }
+
+    fn insert(&mut self, table: &PortableTable, rows: &[PortableRow]) -> StoreResult<()> {
+        let name = table.name;
         let marked = ["alert", "event", COUNTS].contains(&name);
         let mut columns: Vec<&str> = table.columns.iter().map(|(column, _)| column_name(column)).collect();
         columns.extend(marked.then_some("changed"));
@@ -123,14 +179,14 @@ impl SqliteEnd {
             values.extend(marked.then_some(Value::Integer(1)));
             self.conn.run(&insert, params_from_iter(values))?;
             if name == "alert" {
-                self.index(table, row)?;
+                self.index_text(table, row)?;
             }
         }
         Ok(())
     }
 
     /// Has searches find an alert.
-    fn index(&self, table: &PortableTable, row: &PortableRow) -> StoreResult<()> {
+    fn index_text(&self, table: &PortableTable, row: &PortableRow) -> StoreResult<()> {
         let text = search_text_of(table, row);
         let (key, organization) = (plain(&row[0]), plain(&row[1]));
         self.conn.run("INSERT INTO alert_search (alert, organization, text) VALUES (?1, ?2, ?3)", (&key, organization, &text))?;
@@ -154,13 +210,55 @@ impl SqliteEnd {
         Ok(self.conn.first("SELECT seq FROM sqlite_sequence WHERE name = 'audit'", [], cell)?.unwrap_or(0))
     }
 
-    /// Ends what was written.
+    /// How many alerts the search over all fields knows, and how many there are.
+    pub(in crate::store) fn indexed(&self) -> StoreResult<(u64, u64)> {
+        let counted = format!("SELECT count(*) FILTER (WHERE key <= (SELECT indexed FROM {UNFINISHED_COPY})), count(*) FROM alert");
+        self.conn.one(&counted, [], |row| Ok((row.get::<_, i64>(0)?.unsigned_abs(), row.get::<_, i64>(1)?.unsigned_abs())))
+    }
+
+    /// Has the search over all fields know the next alerts, and commits that; how many there were.
+    pub(in crate::store) fn index(&self) -> StoreResult<u64> {
+        self.conn.execute_batch("BEGIN IMMEDIATE")?;
+        let last = self.conn.one(&format!("SELECT indexed FROM {UNFINISHED_COPY}"), [], cell)?;
+        let keys = find_index::index_behind(&self.conn, last)?;
+        self.conn.run(&format!("UPDATE {UNFINISHED_COPY} SET indexed = ?1"), [keys.last().copied().unwrap_or(last)])?;
+        self.conn.execute_batch("COMMIT")?;
+        Ok(keys.len() as u64)
+    }
+
+    /// Has the next copy begin anew: this one is not what the source is.
+    pub(in crate::store) fn give_up(&self) -> StoreResult<()> {
+        self.conn.run(&format!("UPDATE {UNFINISHED_COPY} SET state = ''"), [])?;
+        Ok(())
+    }
+
+    /// Ends the copy: it is a desk.
     pub(in crate::store) fn finish(&self, newest_entry: i64) -> StoreResult<()> {
-        find_index::index_all(&self.conn)?;
+        self.conn.execute_batch("BEGIN IMMEDIATE")?;
         self.conn.run("UPDATE sqlite_sequence SET seq = ?1 WHERE name = 'audit'", [newest_entry])?;
         self.conn.run("UPDATE change_number SET number = number + 1", [])?;
-        Ok(self.conn.execute_batch("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)")?)
+        Ok(self.conn.execute_batch(&format!("DROP TABLE {UNFINISHED_COPY}; COMMIT; PRAGMA wal_checkpoint(TRUNCATE)"))?)
     }
+}
+
+/// Keeps everybody else out.
+fn shut(file: &Path) -> StoreResult<Gate> {
+    let instances = file.with_file_name("instances");
+    let gate = Gate::shut(&instances).map_err(|error| unusable(&instances, &error.to_string()))?;
+    gate.ok_or_else(|| unusable(file, "another avert works on it; stop it first"))
+}
+
+fn open_target(file: &Path) -> StoreResult<Connection> {
+    match make_file(file) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(unusable(file, &format!("cannot be made: {error}"))),
+        _ => Ok(connection::open(file, Purpose::Write)?),
+    }
+}
+
+/// The desk in a file with all tables, where there is one.
+fn occupant(conn: &Connection) -> StoreResult<Occupant> {
+    let desk = conn.first("SELECT value FROM fact WHERE name = 'database'", [], cell)?;
+    Ok(desk.map_or(Occupant::Nobody, Occupant::Desk))
 }
 
 /// A column as it is called here.
@@ -212,7 +310,8 @@ mod tests {
     #[test]
     fn every_column_of_the_tables_is_carried() {
         let directory = tempfile::tempdir().unwrap();
-        let end = SqliteEnd::target(&directory.path().join("avert.db")).unwrap();
+        let mut end = SqliteEnd::target(&directory.path().join("avert.db")).unwrap();
+        end.begin(&CopyMark { source: "another".to_owned(), desk: Vec::new(), state: String::new() }, false).unwrap();
 
         for table in TABLES.iter() {
             let sql = "SELECT name FROM pragma_table_info(?1) WHERE name <> 'changed'";

@@ -1,0 +1,46 @@
+//! The mark of a copy that is not finished: it is in the target before any row comes, and gone with the last commit. Whatever else opens the
+//! database refuses it meanwhile.
+
+use super::Finding;
+
+/// The table with the mark: it is there as long as the copy is not finished.
+pub(super) const UNFINISHED_COPY: &str = "unfinished_copy";
+
+/// What is being copied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct CopyMark {
+    /// The source's address, without a password.
+    pub(super) source: String,
+    /// The id of the desk; nothing where the source has none yet.
+    pub(super) desk: Vec<u8>,
+    /// What tells that the source is as it was when the copy began.
+    pub(super) state: String,
+}
+
+impl CopyMark {
+    /// Why the database is refused, and what to do.
+    pub(super) fn refusal(&self) -> String {
+        format!("{}; {}", self.words(), Self::ADVICE)
+    }
+
+    /// The same for the doctor.
+    pub(super) fn finding(&self, place: &str) -> Finding {
+        Finding::wrong("database", format!("{place}: {}", self.words()), Self::ADVICE)
+    }
+
+    const ADVICE: &str = "run the same `avert copy` again, or remove it";
+
+    fn words(&self) -> String {
+        format!("is an unfinished copy of {}", self.source)
+    }
+}
+
+/// What is in the database that is copied to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Occupant {
+    Nobody,
+    /// What an earlier copy had begun.
+    Copy(CopyMark),
+    /// A desk, by its id.
+    Desk(Vec<u8>),
+}
