@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Output, Stdio};
 
 use avert::domain::database::DatabaseLocation;
 use avert::store::StoreError;
-use avert::store::transfer::transfer;
+use avert::store::transfer::{CopyKeys, transfer};
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -130,6 +130,63 @@ async fn a_desk_with_several_outcomes_on_each_day_arrives() {
     assert!(there.contains(&("alert".to_owned(), 1_000)), "{there:?}");
 }
 
+/// A desk of so many made-up alerts in a file.
+fn generated(home: &Path, alerts: u32) {
+    run_ok(home, &["generate", "--alerts", &alerts.to_string(), "--years", "1", "--organizations", "2"]);
+}
+
+/// Starts a copy and kills it as soon as this is so.
+async fn kill_a_copy(home: &Path, from: &str, to: &str, mut is_time: impl AsyncFnMut() -> bool) {
+    let mut copy = avert(home, &["copy", "--from", from, "--to", to]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while !is_time().await {
+        assert_eq!(copy.try_wait().unwrap(), None, "it ended before it was killed");
+        tokio::task::yield_now().await;
+    }
+    copy.kill().unwrap();
+    copy.wait().unwrap();
+}
+
+/// Every kind of command, and the doctor.
+const REFUSED: [&[&str]; 7] = [
+    &["serve", "--listen", "127.0.0.1:0"],
+    &["alerts", "list"],
+    &["organizations", "create", "late"],
+    &["keys", "create"],
+    &["migrate"],
+    &["migrate", "--check"],
+    &["doctor", "--output", "json"],
+];
+
+/// What a refused command has said, on either stream.
+fn all_said(output: &Output) -> String {
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+/// Has the server hold a copy up before alerts with a greater key than this, until the second session lets go of it.
+async fn hold_up(hands: &tokio_postgres::Client, key: i64) {
+    hands
+        .batch_execute(&format!(
+            "CREATE FUNCTION held_up() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_advisory_xact_lock(7); RETURN new; END $$;
+             CREATE TRIGGER held_up BEFORE INSERT ON alert FOR EACH ROW WHEN (new.key > {key}) EXECUTE FUNCTION held_up();
+             SELECT pg_advisory_lock(7)"
+        ))
+        .await
+        .unwrap();
+}
+
+async fn let_go(hands: &tokio_postgres::Client) {
+    let gone = "SELECT pg_advisory_unlock(7); DROP TRIGGER held_up ON alert; DROP FUNCTION held_up()";
+    hands.batch_execute(gone).await.unwrap();
+}
+
+/// Whether a session waits for the one that holds it up.
+async fn is_held_up(hands: &tokio_postgres::Client) -> bool {
+    let waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+    hands.query_one(waiting, &[]).await.unwrap().get::<_, i64>(0) > 0
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_killed_node_put_down_in_the_audit_log_is_in_the_copy() {
     let Some(cluster) = Cluster::migrated().await else { return };
@@ -146,28 +203,99 @@ async fn what_a_killed_node_put_down_in_the_audit_log_is_in_the_copy() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_copy_that_was_broken_off_has_left_nothing_and_is_made_again() {
+async fn a_copy_to_a_server_that_was_killed_is_refused_by_all_and_gone_on_with() {
+    let (Some(cluster), Some(whole)) = (Cluster::empty().await, Cluster::empty().await) else { return };
+    let home = tempfile::tempdir().unwrap();
+    generated(home.path(), 5_000);
+    fs::copy(home.path().join("secret.key"), cluster.key_file()).unwrap();
+    cluster.run_ok("a", &["migrate"]);
+    let (hands, file) = (cluster.database.client().await, file_of(home.path()));
+    hold_up(&hands, 2_000).await;
+
+    kill_a_copy(home.path(), &file, &cluster.address(), async || is_held_up(&hands).await).await;
+    let words = REFUSED.map(|command| all_said(&cluster.run("a", command)));
+    let_go(&hands).await;
+    let first = "SELECT count(*), (SELECT min(xmin::text) FROM organization) FROM alert";
+    let (arrived, written) = hands.query_one(first, &[]).await.map(|row| (row.get::<_, i64>(0), row.get::<_, String>(1))).unwrap();
+    let output = copy(home.path(), &file, &cluster.address(), &[]);
+    let in_one_go = copied(&copy(home.path(), &file, &whole.address(), &[]));
+    let again = copied(&copy(home.path(), &file, &cluster.address(), &[]));
+
+    for said in words {
+        assert!(said.contains("is an unfinished copy of sqlite:") && said.contains("run the same `avert copy` again"), "{said}");
+    }
+    assert_eq!(arrived, 2_000, "what was on its way was not kept");
+    let gone_on = copied(&output);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("goes on behind"), "{output:?}");
+    assert_eq!(hands.query_one(first, &[]).await.unwrap().get::<_, String>(1), written, "what had arrived was left as it was");
+    assert_eq!((&gone_on, &again), (&in_one_go, &in_one_go));
+    cluster.run_ok("a", &["doctor"]);
+    let found = |cluster: &Cluster| cluster.run_ok("a", &["alerts", "find", "a", "--organization", "made-up-1", "--output", "json"]);
+    fs::copy(home.path().join("secret.key"), whole.key_file()).unwrap();
+    assert_eq!(found(&cluster), found(&whole));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_to_a_file_that_was_killed_is_refused_by_all_and_gone_on_with() {
+    let Some(cluster) = Cluster::migrated().await else { return };
+    let (home, whole) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    cluster.run_ok("a", &["generate", "--alerts", "9000", "--years", "1", "--organizations", "2"]);
+    let file = home.path().join("avert.db");
+    let some_have_arrived = async || {
+        let conn = rusqlite::Connection::open_with_flags(&file, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY);
+        let count = |conn: rusqlite::Connection| conn.query_row("SELECT count(*) FROM alert", [], |row| row.get::<_, i64>(0));
+        conn.and_then(count).is_ok_and(|alerts| alerts > 0)
+    };
+
+    kill_a_copy(home.path(), &cluster.address(), &file_of(home.path()), some_have_arrived).await;
+    let words = REFUSED.map(|command| all_said(&run(home.path(), command)));
+    let backup = all_said(&run(home.path(), &["backup", home.path().join("b").to_str().unwrap()]));
+    let output = copy(home.path(), &cluster.address(), &file_of(home.path()), &[]);
+    let in_one_go = copied(&copy(whole.path(), &cluster.address(), &file_of(whole.path()), &[]));
+    let again = copied(&copy(home.path(), &cluster.address(), &file_of(home.path()), &[]));
+
+    for said in words.iter().chain([&backup]) {
+        assert!(said.contains("is an unfinished copy of postgres:") && said.contains("run the same `avert copy` again"), "{said}");
+    }
+    let gone_on = copied(&output);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("goes on behind"), "{output:?}");
+    assert_eq!((&gone_on, &again), (&in_one_go, &in_one_go));
+    for directory in [home.path(), whole.path()] {
+        fs::copy(cluster.key_file(), directory.join("secret.key")).unwrap();
+        run_ok(directory, &["doctor"]);
+    }
+    let found = |directory: &Path| run_ok(directory, &["alerts", "find", "a", "--organization", "made-up-1", "--output", "json"]);
+    assert_eq!(found(home.path()), found(whole.path()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_broken_off_copy_of_what_has_changed_since_begins_anew_and_one_of_another_desk_is_refused() {
     let Some(cluster) = Cluster::empty().await else { return };
-    let (home, receiver) = (tempfile::tempdir().unwrap(), Receiver::start().await);
+    let (home, other, receiver) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), Receiver::start().await);
     desk(home.path(), &receiver).await;
+    run_ok(other.path(), &["keys", "create"]);
     cluster.run_ok("a", &["migrate"]);
     let hands = cluster.database.client().await;
     hands
         .batch_execute(
             "CREATE FUNCTION broken() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'broken off'; END $$;
-             CREATE TRIGGER broken BEFORE INSERT ON audit FOR EACH ROW EXECUTE FUNCTION broken()",
+             CREATE TRIGGER broken BEFORE UPDATE ON audit_start FOR EACH ROW EXECUTE FUNCTION broken()",
         )
         .await
         .unwrap();
 
     let broken = refused(&copy(home.path(), &file_of(home.path()), &cluster.address(), &[]), 1);
-    let left: i64 = hands.query_one("SELECT count(*) FROM alert", &[]).await.unwrap().get(0);
-    hands.batch_execute("DROP TRIGGER broken ON audit").await.unwrap();
-    let made = copied(&copy(home.path(), &file_of(home.path()), &cluster.address(), &[]));
+    hands.batch_execute("DROP TRIGGER broken ON audit_start").await.unwrap();
+    let of_another = refused(&copy(home.path(), &file_of(other.path()), &cluster.address(), &[]), 1);
+    run_ok(home.path(), &["organizations", "create", "third"]);
+    let output = copy(home.path(), &file_of(home.path()), &cluster.address(), &[]);
 
     assert!(broken.contains("broken off"), "{broken}");
-    assert_eq!(left, 0);
-    assert!(made.contains(&("alert".to_owned(), 5)), "{made:?}");
+    assert!(of_another.contains("is an unfinished copy of") && of_another.contains("another desk"), "{of_another}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("begins anew"), "{output:?}");
+    assert!(copied(&output).contains(&("organization".to_owned(), 3)));
+    fs::copy(home.path().join("secret.key"), cluster.key_file()).unwrap();
+    cluster.run_ok("a", &["doctor"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -214,14 +342,14 @@ async fn another_desk_another_program_and_a_source_at_work_are_refused_and_left_
 #[case::in_what_is_seen("SELECT nextval('change_number')")]
 #[case::in_what_is_audited("UPDATE audit_head SET number = number + 1")]
 #[tokio::test(flavor = "multi_thread")]
-async fn a_source_that_is_worked_on_while_it_is_copied_is_told_and_nothing_is_kept(#[case] work: &str) {
+async fn a_source_that_is_worked_on_while_it_is_copied_is_told_and_the_copy_stays_unfinished(#[case] work: &str) {
     let (Some(cluster), Some(target)) = (Cluster::migrated().await, Cluster::empty().await) else { return };
     cluster.key("alerts");
     let hands = cluster.database.client().await;
     let (from, to) = (DatabaseLocation::Postgres(cluster.database.server()), DatabaseLocation::Postgres(target.database.server()));
     let mut works = 0;
 
-    let copied = transfer(&from, &to, None, |_, _| {
+    let copied = transfer(&from, &to, &CopyKeys::default(), |_| {
         if works == 0 {
             tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(hands.batch_execute(work))).unwrap();
         }
@@ -229,10 +357,9 @@ async fn a_source_that_is_worked_on_while_it_is_copied_is_told_and_nothing_is_ke
     });
     let Err(StoreError::Unusable(told)) = copied.await else { panic!("it was copied") };
 
-    let desks = "SELECT count(*) FROM fact WHERE name = 'database'";
-    let kept: i64 = target.database.client().await.query_one(desks, &[]).await.unwrap().get(0);
+    let said = all_said(&target.run("a", &["alerts", "list"]));
     assert!(told.contains("was worked on while it was copied") && works > 0, "{told}");
-    assert_eq!(kept, 0);
+    assert!(said.contains("is an unfinished copy of"), "{said}");
 }
 
 #[test]
@@ -279,6 +406,29 @@ async fn a_copy_may_be_sealed_with_another_key() {
     assert_eq!(heard[2].header("authorization"), heard[0].header("authorization"));
     assert_eq!(heard[2].path, heard[0].path);
     assert_eq!(server.terminate(), Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_is_not_the_sources_is_refused_and_one_that_is_not_named_is_asked_for() {
+    let (Some(cluster), Some(target)) = (Cluster::migrated().await, Cluster::empty().await) else { return };
+    cluster.key("alerts");
+    let home = tempfile::tempdir().unwrap();
+    let another = home.path().join("another.key");
+    fs::write(&another, "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n").unwrap();
+    let with_key = |to: &str, key: &Path| {
+        avert(home.path(), &["copy", "--from", &cluster.address(), "--to", to]).env("AVERT_SECRET_KEY_FILE", key).output().unwrap()
+    };
+
+    let wrong = refused(&with_key(&file_of(home.path()), &another), 1);
+    let missing = refused(&with_key(&file_of(home.path()), &home.path().join("nowhere.key")), 1);
+    let unnamed = run(home.path(), &["copy", "--from", &cluster.address(), "--to", &target.address()]);
+
+    assert!(wrong.contains("is not the key that the source was sealed with") && wrong.contains("another.key"), "{wrong}");
+    assert!(missing.contains("nowhere.key"), "{missing}");
+    assert!(!home.path().join("avert.db").exists());
+    let told = String::from_utf8(unnamed.stderr).unwrap();
+    assert_eq!(unnamed.status.code(), Some(0), "{told}");
+    assert!(told.contains("sealed with the data key of postgres:") && told.contains("AVERT_SECRET_KEY_FILE"), "{told}");
 }
 
 /// What only one kind of database has: what it makes anew, and what belongs to the processes on it.
