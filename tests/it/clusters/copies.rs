@@ -349,7 +349,8 @@ async fn a_source_that_is_worked_on_while_it_is_copied_is_told_and_the_copy_stay
     let (from, to) = (DatabaseLocation::Postgres(cluster.database.server()), DatabaseLocation::Postgres(target.database.server()));
     let mut works = 0;
 
-    let copied = transfer(&from, &to, &CopyKeys::default(), |_| {
+    let keys = CopyKeys::default();
+    let copied = transfer(&from, &to, &keys, |_| {
         if works == 0 {
             tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(hands.batch_execute(work))).unwrap();
         }
