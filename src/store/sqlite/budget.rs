@@ -20,14 +20,14 @@ const STEPS_BETWEEN_CHECKS: u32 = 500;
 
 /// When everything that runs is over.
 #[derive(Debug, Clone)]
-pub(super) enum End {
+pub(super) enum Until {
     /// Once nobody waits for what is read.
     Abandoned(CancellationToken),
     /// From this moment on.
     At(Instant),
 }
 
-impl End {
+impl Until {
     fn has_come(&self) -> bool {
         match self {
             Self::Abandoned(abandoned) => abandoned.is_cancelled(),
@@ -41,7 +41,7 @@ impl End {
 pub(super) struct Budget {
     /// How many more checks there are; 0 while nothing is limited.
     checks: Arc<AtomicU32>,
-    end: Arc<Mutex<Option<End>>>,
+    end: Arc<Mutex<Option<Until>>>,
 }
 
 impl Budget {
@@ -62,17 +62,17 @@ impl Budget {
     }
 
     /// Interrupts whatever runs once the end has come, or nothing any more.
-    pub(super) fn watch(&self, end: Option<End>) {
+    pub(super) fn watch(&self, end: Option<Until>) {
         *locked(&self.end) = end;
     }
 
     /// Whether there is a moment at which everything is over.
     pub(super) fn is_hurried(&self) -> bool {
-        matches!(*locked(&self.end), Some(End::At(_)))
+        matches!(*locked(&self.end), Some(Until::At(_)))
     }
 
     fn is_over(&self) -> bool {
-        locked(&self.end).as_ref().is_some_and(End::has_come)
+        locked(&self.end).as_ref().is_some_and(Until::has_come)
     }
 
     /// Runs a statement under the budget; `None` when it did not come to its end within it.
@@ -132,7 +132,7 @@ mod tests {
         let abandoned = CancellationToken::new();
         abandoned.cancel();
 
-        budget.watch(Some(End::Abandoned(abandoned)));
+        budget.watch(Some(Until::Abandoned(abandoned)));
 
         assert_eq!(run().unwrap_err().sqlite_error_code(), Some(ErrorCode::OperationInterrupted));
         assert!(budget.run(run).is_err());

@@ -19,7 +19,7 @@ use super::counts::{CellFilter, day_start};
 use super::intersection::{by_words, matched};
 use super::marked_orders::{FEW, by_id, marks_in_words, ordered, past_marks, sorted_marks, wait, words_of};
 use super::marks::{Marks, ROW};
-use super::parts::{Filling, Part, reversed};
+use super::parts::{Filling, PagePart, reversed};
 use super::query::{Nulls, SortColumn, Wanted, is_partial, push_direction, push_order, sort_column};
 use super::readers::Reader;
 use super::selection::{
@@ -68,7 +68,7 @@ pub(super) fn list(
     if offset >= page.total {
         return Ok(page);
     }
-    let part = Part { sort: query.sort, offset, limit: u64::from(query.page.size).min(page.total - offset) };
+    let part = PagePart { sort: query.sort, offset, limit: u64::from(query.page.size).min(page.total - offset) };
     let keys = page_keys(reader, &wanted, part, page.total, matched)?;
     page.data = keys.into_iter().map(|key| reader.alert(key)).collect::<StoreResult<_>>()?;
     Ok(page)
@@ -121,7 +121,7 @@ fn is_text_in_few(wanted: &Wanted, candidates: u64) -> bool {
     candidates <= MANY && wanted.expires.is_none() && wanted.indexed_texts().is_some()
 }
 
-fn page_keys(reader: &mut Reader, wanted: &Wanted, part: Part, total: u64, matched: Option<Marks>) -> StoreResult<Vec<i64>> {
+fn page_keys(reader: &mut Reader, wanted: &Wanted, part: PagePart, total: u64, matched: Option<Marks>) -> StoreResult<Vec<i64>> {
     let column = sort_column(reader, wanted.organization, part.sort.field)?;
     if wanted.is_counted() {
         if part.sort.field == SortField::AlertTimeStamp {
@@ -189,7 +189,7 @@ struct Costs {
 }
 
 impl Costs {
-    fn of(reader: &Reader, wanted: &Wanted, part: Part, total: u64) -> Self {
+    fn of(reader: &Reader, wanted: &Wanted, part: PagePart, total: u64) -> Self {
         let near = part.backwards(total).unwrap_or(part);
         let (page, total, all) =
             (u128::from(near.offset + near.limit), u128::from(total), u128::from(reader.counts.all(wanted.organization)));
@@ -234,7 +234,7 @@ fn waiting(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Wanted> {
 }
 
 /// How many of the matches have a value in the column, as far as it is known without reading them: every stored alert has a deadline.
-fn valued(reader: &mut Reader, wanted: &Wanted, part: Part, total: u64) -> StoreResult<Option<u64>> {
+fn valued(reader: &mut Reader, wanted: &Wanted, part: PagePart, total: u64) -> StoreResult<Option<u64>> {
     match part.sort.field {
         // All of them wait for an answer.
         SortField::HoursLeft if wanted.expires.is_some() => return Ok(Some(total)),
@@ -246,7 +246,7 @@ fn valued(reader: &mut Reader, wanted: &Wanted, part: Part, total: u64) -> Store
 }
 
 /// In the order of the alert time: the counts tell which days the page lies on, and only those are looked at.
-fn by_days(reader: &Reader, wanted: &Wanted, column: &SortColumn, part: Part, total: u64) -> StoreResult<Vec<i64>> {
+fn by_days(reader: &Reader, wanted: &Wanted, column: &SortColumn, part: PagePart, total: u64) -> StoreResult<Vec<i64>> {
     let (from, until) = wanted.span_days();
     let days = reader.counts.days(wanted.organization, &wanted.cells, from, until);
     let mut days: Box<dyn Iterator<Item = (i64, u64)>> = match part.sort.order {
@@ -273,13 +273,13 @@ fn by_days(reader: &Reader, wanted: &Wanted, column: &SortColumn, part: Part, to
     }
     if left > 0 && total > dated {
         // What has no time comes last in either direction.
-        found.extend(walk_nulls(&reader.conn, wanted, column, BY_TIME, Part { offset: skip, limit: left, ..part })?);
+        found.extend(walk_nulls(&reader.conn, wanted, column, BY_TIME, PagePart { offset: skip, limit: left, ..part })?);
     }
     Ok(found)
 }
 
 /// In the order of provider, type or status: the counts tell which words the page belongs to.
-fn in_words(reader: &mut Reader, wanted: &Wanted, words: &[i64], part: Part) -> StoreResult<Vec<i64>> {
+fn in_words(reader: &mut Reader, wanted: &Wanted, words: &[i64], part: PagePart) -> StoreResult<Vec<i64>> {
     let mut filling = Filling::of(part);
     for word in ordered(words, part.sort.order) {
         let mut of_word = wanted.clone();
@@ -295,7 +295,7 @@ fn in_words(reader: &mut Reader, wanted: &Wanted, words: &[i64], part: Part) -> 
 }
 
 /// So many of `total`, which all have the same word, in the order of the id: by walking it a little, else past marks.
-fn in_word(reader: &mut Reader, wanted: &Wanted, part: Part, total: u64) -> StoreResult<Vec<i64>> {
+fn in_word(reader: &mut Reader, wanted: &Wanted, part: PagePart, total: u64) -> StoreResult<Vec<i64>> {
     let near = part.backwards(total).unwrap_or(part);
     let passed = (near.offset + near.limit).saturating_mul(reader.counts.all(wanted.organization)) / total.max(1);
     if passed < MOST_PASSED {
@@ -311,7 +311,14 @@ fn in_word(reader: &mut Reader, wanted: &Wanted, part: Part, total: u64) -> Stor
 }
 
 /// Walks the index that is in the order of the sort; `None` when the page was not reached within the budget.
-fn walk(reader: &mut Reader, wanted: &Wanted, column: &SortColumn, index: &str, part: Part, total: u64) -> StoreResult<Option<Vec<i64>>> {
+fn walk(
+    reader: &mut Reader,
+    wanted: &Wanted,
+    column: &SortColumn,
+    index: &str,
+    part: PagePart,
+    total: u64,
+) -> StoreResult<Option<Vec<i64>>> {
     let valued = match column.nulls {
         Nulls::Never => Some(total),
         Nulls::Last | Nulls::Least => valued(reader, wanted, part, total)?,
@@ -327,9 +334,9 @@ fn walk(reader: &mut Reader, wanted: &Wanted, column: &SortColumn, index: &str, 
             None => reader.budget.run_shortly(count_valued)?,
         };
         let Some(nulls) = valued.map(|valued| total.saturating_sub(valued)) else { return Ok(None) };
-        let of_nulls = Part { limit: part.limit.min(nulls.saturating_sub(part.offset)), ..part };
+        let of_nulls = PagePart { limit: part.limit.min(nulls.saturating_sub(part.offset)), ..part };
         let Some(mut found) = reader.budget.run_shortly(|| walk_nulls(conn, wanted, column, index, of_nulls))? else { return Ok(None) };
-        let rest = Part { offset: part.offset.saturating_sub(nulls), limit: part.limit - of_nulls.limit, ..part };
+        let rest = PagePart { offset: part.offset.saturating_sub(nulls), limit: part.limit - of_nulls.limit, ..part };
         let Some(others) = reader.budget.run_shortly(|| walk_valued(conn, wanted, column, index, rest))? else { return Ok(None) };
         found.extend(others);
         return Ok(Some(found));
@@ -342,7 +349,7 @@ fn walk(reader: &mut Reader, wanted: &Wanted, column: &SortColumn, index: &str, 
             (None, 0) => count_valued()?,
             (None, some) => part.offset + some,
         };
-        let rest = Part { offset: part.offset.saturating_sub(valued), limit: missing, ..part };
+        let rest = PagePart { offset: part.offset.saturating_sub(valued), limit: missing, ..part };
         found.extend(walk_nulls(conn, wanted, column, index, rest)?);
     }
     Ok(Some(found))
@@ -354,7 +361,7 @@ fn limited<T>(reader: &Reader, wanted: &Wanted, index: &str, walk: impl FnOnce()
 }
 
 /// Walks from the end of a sort that has its nulls there: these first, and then what has a value.
-fn walk_back(conn: &Connection, wanted: &Wanted, column: &SortColumn, index: &str, back: Part) -> rusqlite::Result<Vec<i64>> {
+fn walk_back(conn: &Connection, wanted: &Wanted, column: &SortColumn, index: &str, back: PagePart) -> rusqlite::Result<Vec<i64>> {
     if column.nulls == Nulls::Never {
         return walk_valued(conn, wanted, column, index, back);
     }
@@ -365,12 +372,12 @@ fn walk_back(conn: &Connection, wanted: &Wanted, column: &SortColumn, index: &st
         0 => count(conn, &from_nulls(Sql::new("SELECT count(*) "), wanted, column, nulls_index(index)))?,
         some => back.offset + some,
     };
-    found.extend(walk_valued(conn, wanted, column, index, Part { offset: back.offset.saturating_sub(nulls), limit: missing, ..back })?);
+    found.extend(walk_valued(conn, wanted, column, index, PagePart { offset: back.offset.saturating_sub(nulls), limit: missing, ..back })?);
     Ok(found)
 }
 
 /// What has a value to sort by, in its order.
-fn walk_valued(conn: &Connection, wanted: &Wanted, column: &SortColumn, index: &str, part: Part) -> rusqlite::Result<Vec<i64>> {
+fn walk_valued(conn: &Connection, wanted: &Wanted, column: &SortColumn, index: &str, part: PagePart) -> rusqlite::Result<Vec<i64>> {
     if part.limit == 0 {
         return Ok(Vec::new());
     }
@@ -390,7 +397,7 @@ fn from_valued(sql: Sql, wanted: &Wanted, column: &SortColumn, index: &str) -> S
 }
 
 /// What has no value to sort by, by id.
-fn walk_nulls(conn: &Connection, wanted: &Wanted, column: &SortColumn, index: &str, part: Part) -> rusqlite::Result<Vec<i64>> {
+fn walk_nulls(conn: &Connection, wanted: &Wanted, column: &SortColumn, index: &str, part: PagePart) -> rusqlite::Result<Vec<i64>> {
     if part.limit == 0 {
         return Ok(Vec::new());
     }
@@ -413,7 +420,7 @@ fn nulls_index(index: &str) -> &str {
 }
 
 /// Puts everything that matches in order, from the end that is nearer.
-fn sorted(reader: &Reader, wanted: &Wanted, column: &SortColumn, part: Part, total: u64) -> StoreResult<Vec<i64>> {
+fn sorted(reader: &Reader, wanted: &Wanted, column: &SortColumn, part: PagePart, total: u64) -> StoreResult<Vec<i64>> {
     // Reading the whole table in its order is cheaper than jumping about in it, unless little of it is wanted or the index has it all.
     let in_index = wanted.conditions.is_any() && (column.words.is_some() || part.sort.field == SortField::ExpiredAt);
     let candidates = counted(reader, wanted);

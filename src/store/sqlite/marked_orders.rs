@@ -5,7 +5,7 @@ use rusqlite::Connection;
 
 use super::counts::{CellFilter, NO_OUTCOME};
 use super::marks::{self, Marks};
-use super::parts::{Filling, Part, reversed};
+use super::parts::{Filling, PagePart, reversed};
 use super::query::{SortColumn, id_column, is_partial};
 use super::readers::Reader;
 use crate::domain::{AlertStatus, SortField, SortOrder};
@@ -15,7 +15,7 @@ use crate::store::StoreResult;
 pub(super) const FEW: u64 = 4_000;
 
 /// Puts what is marked in order, from the end that is nearer.
-pub(super) fn sorted_marks(conn: &Connection, column: &SortColumn, part: Part, total: u64, marks: &Marks) -> StoreResult<Vec<i64>> {
+pub(super) fn sorted_marks(conn: &Connection, column: &SortColumn, part: PagePart, total: u64, marks: &Marks) -> StoreResult<Vec<i64>> {
     let back = part.backwards(total);
     let keys = marks.sorted(conn, column, (part.sort.order, back.is_some()), (back.unwrap_or(part).offset, part.limit))?;
     Ok(if back.is_some() { reversed(keys) } else { keys })
@@ -26,7 +26,7 @@ pub(super) fn past_marks(
     reader: &mut Reader,
     organization: i64,
     (column, index): (&SortColumn, &str),
-    part: Part,
+    part: PagePart,
     total: u64,
     marks: Marks,
 ) -> StoreResult<Vec<i64>> {
@@ -70,7 +70,7 @@ fn nearer(
     conn: &Connection,
     organization: i64,
     (column, index): (&SortColumn, &str),
-    part: Part,
+    part: PagePart,
     total: u64,
     marks: Marks,
 ) -> StoreResult<Vec<i64>> {
@@ -113,7 +113,7 @@ pub(super) fn marks_in_words(
     reader: &mut Reader,
     organization: i64,
     words: &[i64],
-    part: Part,
+    part: PagePart,
     marks: &Marks,
 ) -> StoreResult<Option<Vec<i64>>> {
     let mut filling = Filling::of(part);
@@ -132,7 +132,7 @@ pub(super) fn marks_in_words(
 }
 
 /// So many of what is marked, in the order of the id.
-pub(super) fn by_id(reader: &Reader, organization: i64, part: Part, total: u64, marks: Marks) -> StoreResult<Vec<i64>> {
+pub(super) fn by_id(reader: &Reader, organization: i64, part: PagePart, total: u64, marks: Marks) -> StoreResult<Vec<i64>> {
     let column = id_column();
     if total <= FEW {
         return sorted_marks(&reader.conn, &column, part, total, &marks);
@@ -158,7 +158,8 @@ mod tests {
                 push_order(&mut sql, &column, order, false);
                 let expected = keys(&reader.conn, &sql)?;
                 for offset in 0..expected.len() {
-                    let part = Part { sort: Sort { field, order }, offset: offset as u64, limit: (expected.len() - offset).min(4) as u64 };
+                    let part =
+                        PagePart { sort: Sort { field, order }, offset: offset as u64, limit: (expected.len() - offset).min(4) as u64 };
                     let (marks, total) = (marked(reader, "key % 2 = 0")?, expected.len() as u64);
                     let found = match (&column.words, column.index) {
                         (Some(words), _) => marks_in_words(reader, organization, words, part, &marks)?.unwrap(),
@@ -184,7 +185,7 @@ mod tests {
             let mut found = Vec::new();
             for field in SortField::ALL {
                 let (column, marks) = (sort_column(reader, organization, field)?, marked(reader, "1")?);
-                let part = Part { sort: Sort { field, ..Sort::default() }, offset: 0, limit: 4 };
+                let part = PagePart { sort: Sort { field, ..Sort::default() }, offset: 0, limit: 4 };
                 found.extend(match (&column.words, column.index) {
                     (None, Some(index)) => past_marks(reader, organization + 1, (&column, index), part, 60, marks)?,
                     _ => marks_in_words(reader, organization + 1, column.words.as_deref().unwrap_or_default(), part, &marks)?.unwrap(),
@@ -202,7 +203,7 @@ mod tests {
         let pages = reading(|reader, organization| {
             let mut pages = Vec::new();
             for (order, offset) in SortOrder::ALL.into_iter().flat_map(|order| [0, 7, 26].map(|offset| (order, offset))) {
-                let part = Part { sort: Sort { order, ..Sort::default() }, offset, limit: 4 };
+                let part = PagePart { sort: Sort { order, ..Sort::default() }, offset, limit: 4 };
                 let marks = marked(reader, "key % 2 = 0")?;
                 let total = marks.len();
                 let read = by_id(reader, organization, part, total, marks.clone())?;

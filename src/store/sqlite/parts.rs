@@ -5,13 +5,13 @@ use crate::store::StoreResult;
 
 /// Which part of everything that matches, in which order. It lies within what there is.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Part {
+pub(super) struct PagePart {
     pub(super) sort: Sort,
     pub(super) offset: u64,
     pub(super) limit: u64,
 }
 
-impl Part {
+impl PagePart {
     /// The same part of `total` as it is met from the end; its keys come in the opposite order.
     pub(super) fn seen_from_end(self, total: u64) -> Self {
         let sort = Sort { order: self.sort.order.reversed(), ..self.sort };
@@ -37,18 +37,18 @@ pub(super) struct Filling {
 }
 
 impl Filling {
-    pub(super) fn of(part: Part) -> Self {
+    pub(super) fn of(part: PagePart) -> Self {
         Self { skip: part.offset, left: part.limit, keys: Vec::new() }
     }
 
     /// Takes what is wanted of the next group, which holds so many.
-    pub(super) fn take(&mut self, of: Part, total: u64, page: impl FnOnce(Part) -> StoreResult<Vec<i64>>) -> StoreResult<()> {
+    pub(super) fn take(&mut self, of: PagePart, total: u64, page: impl FnOnce(PagePart) -> StoreResult<Vec<i64>>) -> StoreResult<()> {
         if self.skip >= total {
             self.skip -= total;
             return Ok(());
         }
         let limit = self.left.min(total - self.skip);
-        self.keys.extend(page(Part { offset: self.skip, limit, ..of })?);
+        self.keys.extend(page(PagePart { offset: self.skip, limit, ..of })?);
         (self.skip, self.left) = (0, self.left - limit);
         Ok(())
     }

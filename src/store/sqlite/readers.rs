@@ -19,7 +19,7 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::alert_cache::AlertCache;
-use super::budget::{Budget, End};
+use super::budget::{Budget, Until};
 use super::columns::ColumnCache;
 use super::connection::{BUSY_TIMEOUT, Purpose, open};
 use super::counts::{CellFilter, CountCache};
@@ -233,7 +233,7 @@ impl Lane {
     }
 
     fn try_to_read<T>(&self, owner: ListOwner, mut reader: Reader, work: impl Fn(&mut Reader) -> StoreResult<T>) -> Option<T> {
-        reader.budget.watch(Some(End::At(Instant::now() + AT_ONCE)));
+        reader.budget.watch(Some(Until::At(Instant::now() + AT_ONCE)));
         // No caller's thread waits for another process.
         let read = reader.conn.busy_timeout(Duration::ZERO).map(|()| attempt(&mut reader, |reader| in_snapshot(reader, work)));
         let patient = reader.conn.busy_timeout(BUSY_TIMEOUT);
@@ -335,7 +335,7 @@ impl Queue {
 fn run(queue: &Queue) {
     while let Some((owner, Job { abandoned, work }, mut reader)) = queue.next() {
         if !abandoned.is_cancelled() {
-            reader.budget.watch(Some(End::Abandoned(abandoned)));
+            reader.budget.watch(Some(Until::Abandoned(abandoned)));
             // The panic hook reports a panic; dropping the job tells the caller.
             attempt(&mut reader, work);
         }
