@@ -129,8 +129,9 @@ async fn refuse_strangers(conn: &Connection) -> Work<()> {
     if has_table(conn, "schema_migration").await? {
         return Ok(());
     }
+    // Once more: another process may have made them meanwhile.
     let tables = "SELECT count(*) FROM pg_class c WHERE c.relkind IN ('r', 'p') AND c.relnamespace = current_schema()::regnamespace
-        AND c.relname NOT IN ('schema_lock', $1)";
+        AND c.relname NOT IN ('schema_lock', $1) AND to_regclass('schema_migration') IS NULL";
     if conn.one(tables, &[&UNFINISHED_COPY], cell::<i64>).await? > 0 {
         return Err(unusable("holds the tables of another program; name an empty one"));
     }
