@@ -95,8 +95,9 @@ fn calls(cx: &mut AppContext) -> Vec<AttentionCall> {
     }
     let mut calls: Vec<AttentionCall> = held(cx, quiet).into_iter().collect();
     if cx.calls.take_news() {
+        let told = cx.times();
         let decisions = &cx.decisions;
-        calls.extend(cx.calls.deadlines(before, quiet, |id| is_underway(decisions, id), now));
+        calls.extend(cx.calls.deadlines(before, quiet, |id| is_underway(decisions, id), told, now));
         calls.extend(cx.calls.pace(quiet, before, |id| is_underway(decisions, id), now));
     }
     calls

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use chrono::Duration;
 
 use super::notices::NoticeSettings;
-use super::times;
+use super::times::{self, Moments};
 use crate::desk::ClosingAlerts;
 use crate::domain::insights::{SOON_HOURS, quarter_of, soon};
 use crate::domain::work_pace::will_lapse;
@@ -88,9 +88,9 @@ pub fn left_words(alert: &Alert, now: Timestamp) -> String {
 }
 
 /// When an alert lapses, in words that stay true while they stand.
-fn when_words(alert: &Alert, now: Timestamp) -> String {
+fn when_words(alert: &Alert, told: Moments, now: Timestamp) -> String {
     match alert.deadline {
-        Deadline::At(moment) => format!("at {} UTC", moment.format("%H:%M")),
+        Deadline::At(moment) => format!("at {}", told.clock(moment, now)),
         Deadline::HoursLeft(_) | Deadline::Unknown => left_words(alert, now),
     }
 }
@@ -180,12 +180,13 @@ impl Calls {
     }
 
     /// The call of the alerts that have come near since this was asked last. Each is told once and rings once; where it comes near in quiet
-    /// hours it rings when they are over.
+    /// hours it rings when they are over. `told`: by which clocks.
     pub fn deadlines(
         &mut self,
         before: Duration,
         quiet: bool,
         underway: impl Fn(AlertId) -> bool,
+        told: Moments,
         now: Timestamp,
     ) -> Option<AttentionCall> {
         let mut near: Vec<Alert> = self.near(before, &underway, now).cloned().collect();
@@ -203,7 +204,7 @@ impl Calls {
         let is_late = untold.is_empty();
         let about = if is_late { unrung } else { untold };
         let first = about.first()?;
-        let (left, when, within) = (left_words(first, now), when_words(first, now), times::spell(before));
+        let (left, when, within) = (left_words(first, now), when_words(first, told, now), times::spell(before));
         // Of whole hours it is known only that they may end so soon.
         let may = if about.iter().all(|alert| alert.deadline.moment().is_some()) { "" } else { "may " };
         let (words, outside) = match about.len() {

@@ -68,6 +68,15 @@ enum Wording {
     Shortest,
 }
 
+/// The clocks that the header shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum HeaderClock {
+    /// Both, where the settings ask for both.
+    Both,
+    One,
+    Hidden,
+}
+
 /// What the header has room for.
 #[derive(Debug, Clone, Copy)]
 struct HeaderPlan {
@@ -77,26 +86,27 @@ struct HeaderPlan {
     program: bool,
     /// Columns between two screens.
     gap: u16,
-    clock: bool,
+    clock: HeaderClock,
     wording: Wording,
     /// Most columns of the place's name.
     place: u16,
 }
 
 impl HeaderPlan {
-    const FULL: Self = Self { names: true, program: true, gap: 3, clock: true, wording: Wording::Full, place: u16::MAX };
+    const FULL: Self = Self { names: true, program: true, gap: 3, clock: HeaderClock::Both, wording: Wording::Full, place: u16::MAX };
 
     /// What gives way so that every screen keeps its name: what is needed least first.
-    const ALL: [Self; 6] = {
-        let unnamed = Self { program: false, ..Self::FULL };
+    const ALL: [Self; 7] = {
+        let one_clock = Self { clock: HeaderClock::One, ..Self::FULL };
+        let unnamed = Self { program: false, ..one_clock };
         let closer = Self { gap: 2, ..unnamed };
-        let timeless = Self { clock: false, ..closer };
+        let timeless = Self { clock: HeaderClock::Hidden, ..closer };
         let brief = Self { wording: Wording::Brief, ..timeless };
-        [Self::FULL, unnamed, closer, timeless, brief, Self { place: 10, ..brief }]
+        [Self::FULL, one_clock, unnamed, closer, timeless, brief, Self { place: 10, ..brief }]
     };
 
     /// Where names have no room whatever gives way, the keys stand alone and the rest is whole.
-    const KEYS: Self = Self { names: false, ..Self::FULL };
+    const KEYS: Self = Self { names: false, clock: HeaderClock::One, ..Self::FULL };
 }
 
 impl App {
@@ -244,11 +254,11 @@ impl App {
         let way = |wording, aged, timed| {
             let standing = self.standing(wording);
             let age = if aged { self.age(&standing, wording) } else { String::new() };
-            (standing, age, if timed { self.cx.times().one_clock(self.cx.now) } else { String::new() })
+            (standing, age, self.clock_words(if timed { plan.clock } else { HeaderClock::Hidden }))
         };
         let before = |clock: &str| if clock.is_empty() { 0 } else { BEFORE_CLOCK };
         let (mut standing, age, clock) = if plan.names {
-            way(plan.wording, true, plan.clock)
+            way(plan.wording, true, true)
         } else {
             let (full, shortest) = (Wording::Full, Wording::Shortest);
             let ways = [(full, true, true), (full, false, true), (full, false, false), (shortest, false, true)];
@@ -277,11 +287,24 @@ impl App {
     /// Columns of how the service answers, of the age and of the time.
     fn link_room(&self, plan: HeaderPlan) -> u16 {
         let standing = self.standing(plan.wording);
-        let clock = if plan.clock { columns(&self.cx.times().one_clock(self.cx.now)) + BEFORE_CLOCK } else { 0 };
+        let clock = match columns(&self.clock_words(plan.clock)) {
+            0 => 0,
+            clock => clock + BEFORE_CLOCK,
+        };
         // An age that grows does not move the screens.
         let age = columns(&self.age(&standing, plan.wording));
         let age = if standing.style == self.cx.theme.ok { age.max(columns("  45 min ago")) } else { age };
         standing.width() + age + clock
+    }
+
+    /// The time.
+    fn clock_words(&self, clock: HeaderClock) -> String {
+        let (times, now) = (self.cx.times(), self.cx.now);
+        match (clock, times.beside(now)) {
+            (HeaderClock::Hidden, _) => String::new(),
+            (HeaderClock::Both, Some(local)) => format!("{}, {local} local", times.one_clock(now)),
+            (HeaderClock::Both | HeaderClock::One, _) => times.one_clock(now),
+        }
     }
 
     /// How old what is shown is. Since when something is wrong is told by its few words already.

@@ -1,6 +1,6 @@
 //! Time in words: what is left of it, how long ago something was, and moments in UTC and where the analyst sits.
 
-use chrono::{Duration, FixedOffset, Local, Offset, Timelike, Utc};
+use chrono::{Datelike, Duration, FixedOffset, Local, Offset, Timelike, Utc};
 
 use crate::domain::{Alert, AlertStatus, Deadline, Timestamp};
 
@@ -48,18 +48,10 @@ pub struct Moments {
 
 impl Moments {
     /// How far the clock is from UTC that stands where there is room for one alone.
-    fn narrow_offset(self, at: Timestamp) -> FixedOffset {
+    pub fn narrow_offset(self, at: Timestamp) -> FixedOffset {
         match self.clocks {
             ShownClocks::Local => self.zone.offset(at),
             ShownClocks::Both | ShownClocks::Utc => Utc.fix(),
-        }
-    }
-
-    /// How far the clock is from UTC that the analyst's own day goes by.
-    pub fn own_offset(self, at: Timestamp) -> FixedOffset {
-        match self.clocks {
-            ShownClocks::Utc => Utc.fix(),
-            ShownClocks::Both | ShownClocks::Local => self.zone.offset(at),
         }
     }
 
@@ -101,6 +93,12 @@ impl Moments {
         if self.is_today(at, now) { self.one_clock(at) } else { format!("{} {}", self.minute(at), self.word()) }
     }
 
+    /// The same in fewer columns: `18:00 UTC` today, `Nov 19 18:00 UTC` on another day.
+    pub fn day_near(self, at: Timestamp, now: Timestamp) -> String {
+        let format = if self.is_today(at, now) { "%H:%M" } else { "%b %d %H:%M" };
+        format!("{} {}", self.narrow(at, format), self.word())
+    }
+
     /// `2026-11-18 09:12 UTC, 13:12 local` where there is room for so much, else by one clock.
     pub fn full_within(self, at: Timestamp, columns: u16) -> String {
         if columns >= ROOM_FOR_BOTH { self.full(at) } else { format!("{} {}", self.minute(at), self.word()) }
@@ -114,6 +112,18 @@ impl Moments {
     /// `14:03:12` today, `Nov 19 14:03` on another day.
     pub fn moment(self, at: Timestamp, now: Timestamp) -> String {
         self.narrow(at, if self.is_today(at, now) { "%H:%M:%S" } else { "%b %d %H:%M" })
+    }
+
+    /// The local time to stand beside a narrow moment, where both clocks are shown and they differ: `18:03`, with the day where it is another
+    /// one than there.
+    pub fn beside(self, at: Timestamp) -> Option<String> {
+        let both = self.clocks == ShownClocks::Both;
+        both.then(|| local_clock(at, self.zone)).flatten().map(|local| local.trim_end_matches(" local").to_owned())
+    }
+
+    /// The clocks of a place that has room for both, for its heading: `UTC and local`.
+    pub fn headings(self, now: Timestamp) -> String {
+        if self.beside(now).is_some() { "UTC and local".to_owned() } else { self.heading().to_owned() }
     }
 
     /// `14:03:12 UTC` today, with the day on another one.
@@ -136,19 +146,15 @@ impl Moments {
         self.narrow(at, "%Y-%m-%d %H:%M")
     }
 
-    /// `18 Nov 09:12`
-    pub fn day_and_hour(self, at: Timestamp) -> String {
-        self.narrow(at, "%d %b %H:%M")
+    /// `18 Nov 09:12`; of another year `18 Nov 2025`.
+    pub fn day_and_hour(self, at: Timestamp, now: Timestamp) -> String {
+        let year = |moment: Timestamp| moment.with_timezone(&self.narrow_offset(moment)).year();
+        self.narrow(at, if year(at) == year(now) { "%d %b %H:%M" } else { "%d %b %Y" })
     }
 
     /// `2026-11-18`
     pub fn day(self, at: Timestamp) -> String {
         self.narrow(at, "%Y-%m-%d")
-    }
-
-    /// `14:03` by the clock that the analyst's own day goes by.
-    pub fn own_hour(self, at: Timestamp) -> String {
-        at.with_timezone(&self.own_offset(at)).format("%H:%M").to_string()
     }
 
     /// How old something is that was read: `now`, `4 s ago`, `2 min ago`; `<1 min ago` where ages are told by the minute.

@@ -6,10 +6,12 @@ use proptest::prelude::*;
 use rstest::rstest;
 
 use super::*;
+use crate::console::times::{ShownClocks, Zone};
 use crate::domain::time::from_iso;
 use crate::domain::{AlertType, Provider};
 
 const BEFORE: Duration = Duration::minutes(30);
+const TOLD: Moments = Moments { clocks: ShownClocks::Utc, zone: Zone::Machine, by_minutes: false };
 
 fn now() -> Timestamp {
     from_iso("2026-03-10T12:00:00Z").unwrap()
@@ -44,9 +46,9 @@ fn nobody(_: AlertId) -> bool {
 fn an_alert_calls_once_when_it_comes_near_and_names_what_is_left() {
     let mut calls = reading(lapsing_at(&[25, 31]));
 
-    let first = calls.deadlines(BEFORE, false, nobody, now()).unwrap();
-    let again = calls.deadlines(BEFORE, false, nobody, now());
-    let second = calls.deadlines(BEFORE, false, nobody, at(2)).unwrap();
+    let first = calls.deadlines(BEFORE, false, nobody, TOLD, now()).unwrap();
+    let again = calls.deadlines(BEFORE, false, nobody, TOLD, now());
+    let second = calls.deadlines(BEFORE, false, nobody, TOLD, at(2)).unwrap();
 
     assert_eq!((first.words.as_str(), first.rings), ("CDRN lapses at 12:25 UTC and is not answered.", true));
     assert_eq!(first.outside, "CDRN 7KQ0 lapses in 25 min");
@@ -57,7 +59,7 @@ fn an_alert_calls_once_when_it_comes_near_and_names_what_is_left() {
 fn several_that_come_near_together_are_one_call_that_goes_to_the_first() {
     let mut calls = reading(lapsing_at(&[20, 12, 28]));
 
-    let call = calls.deadlines(BEFORE, false, nobody, now()).unwrap();
+    let call = calls.deadlines(BEFORE, false, nobody, TOLD, now()).unwrap();
 
     assert_eq!(call.words, "3 alerts lapse within 30 min and are not answered, the first at 12:12 UTC.");
     assert_eq!(call.about.iter().map(|alert| alert.provider_id.as_str()).collect::<Vec<_>>(), ["7KQ1", "7KQ0", "7KQ2"]);
@@ -93,18 +95,18 @@ fn nothing_calls_that_asks_for_no_answer_has_one_or_whose_answer_is_on_its_way()
     let underway = closing.alerts[2].id;
     let mut calls = reading(closing);
 
-    assert_eq!(calls.deadlines(BEFORE, false, |id| id == underway, now()), None);
-    assert!(calls.deadlines(BEFORE, false, nobody, now()).is_some(), "an answer that was taken back leaves it open");
+    assert_eq!(calls.deadlines(BEFORE, false, |id| id == underway, TOLD, now()), None);
+    assert!(calls.deadlines(BEFORE, false, nobody, TOLD, now()).is_some(), "an answer that was taken back leaves it open");
 }
 
 #[test]
 fn what_came_near_in_quiet_hours_rings_when_they_are_over() {
     let mut calls = reading(lapsing_at(&[25, 26]));
 
-    let quiet = calls.deadlines(BEFORE, true, nobody, now()).unwrap();
-    let silent = calls.deadlines(BEFORE, true, nobody, at(1));
-    let morning = calls.deadlines(BEFORE, false, nobody, at(2)).unwrap();
-    let after = calls.deadlines(BEFORE, false, nobody, at(3));
+    let quiet = calls.deadlines(BEFORE, true, nobody, TOLD, now()).unwrap();
+    let silent = calls.deadlines(BEFORE, true, nobody, TOLD, at(1));
+    let morning = calls.deadlines(BEFORE, false, nobody, TOLD, at(2)).unwrap();
+    let after = calls.deadlines(BEFORE, false, nobody, TOLD, at(3));
 
     assert_eq!((quiet.rings, silent), (false, None));
     assert!(morning.rings && morning.words.starts_with("The quiet hours are over: 2 alerts lapse within 30 min"), "{morning:?}");
@@ -143,7 +145,7 @@ fn one_that_was_near_calls_though_nobody_answers_any_more() {
 
     calls.read(Err(ServiceError::Unreachable("no connection".to_owned())), BEFORE, at(2));
 
-    assert!(calls.deadlines(BEFORE, false, nobody, at(2)).is_some());
+    assert!(calls.deadlines(BEFORE, false, nobody, TOLD, at(2)).is_some());
 }
 
 /// A pace of one in five minutes.
@@ -211,7 +213,7 @@ fn what_is_told_outside_holds_nothing_of_the_card_and_no_money() {
     let mut calls = reading(closing.clone());
     calls.failed(&closing.alerts[0]);
 
-    let call = calls.deadlines(BEFORE, false, nobody, now()).unwrap();
+    let call = calls.deadlines(BEFORE, false, nobody, TOLD, now()).unwrap();
 
     assert_eq!([call.outside, calls.take_failures().unwrap()], ["CDRN 7KQ0 lapses in 10 min", "A decision needs you: CDRN 7KQ0"]);
     assert_eq!(calls.take_failures(), None);
@@ -233,7 +235,7 @@ proptest! {
             calls.read(Ok(ClosingAlerts { alerts, total, first: true, open_end: false }), BEFORE, now);
 
             let before: Vec<AlertId> = calls.told.iter().copied().collect();
-            if let Some(call) = calls.deadlines(BEFORE, quiet, |id| id == underway, now) {
+            if let Some(call) = calls.deadlines(BEFORE, quiet, |id| id == underway, TOLD, now) {
                 prop_assert!(!(quiet && call.rings));
                 for alert in &call.about {
                     prop_assert!(lapses_within(alert, BEFORE, now) && alert.id != underway);

@@ -1,9 +1,14 @@
 //! By which clocks moments are told: the time left first, then UTC and local time, or one of them.
 
+use avert::console::notices::NoticeSettings;
 use avert::console::times::ShownClocks;
+use avert::domain::Deadline;
+use avert::domain::time::Clock;
+use chrono::Duration;
 use rstest::rstest;
 
-use super::rig::Made;
+use super::fake::morning;
+use super::rig::{Made, clock};
 
 #[rstest]
 #[case(ShownClocks::Both, "closes in 41 min 14:45 UTC, 18:45 local", "UTC")]
@@ -28,4 +33,43 @@ fn the_detail_the_case_and_every_column_go_by_the_clocks_that_are_wanted(
     for (word, shown) in [(" UTC", clocks != ShownClocks::Local), (" local", clocks != ShownClocks::Utc)] {
         assert_eq!(queue.contains(word), shown, "{word}: {queue}");
     }
+}
+
+#[test]
+fn where_there_is_room_both_clocks_stand_in_header_timeline_and_journal() {
+    let mut rig = Made { size: (200, 60), ..Made::default() }.start();
+    let header = rig.screen().lines().next().unwrap_or_default().to_owned();
+    rig.press("enter");
+    let case = rig.screen();
+    rig.press("esc r ctrl-s");
+    rig.advance(Duration::seconds(6));
+    rig.press("4 tab");
+    let activity = rig.screen();
+
+    assert!(header.contains("14:03 UTC, 18:03 local"), "{header}");
+    assert!(case.contains("WHAT HAPPENED, UTC and local"), "{case}");
+    assert!(activity.contains("WHEN UTC  LOCAL") && activity.contains("14:03:00  18:03"), "{activity}");
+}
+
+#[rstest]
+#[case(ShownClocks::Both, "lapses at 14:13 UTC, 18:13 local", "LAPSES BY HOUR   UTC")]
+#[case(ShownClocks::Utc, "lapses at 14:13 UTC and", "LAPSES BY HOUR   UTC")]
+#[case(ShownClocks::Local, "lapses at 18:13 local", "LAPSES BY HOUR   local, UTC+04:00")]
+fn notices_and_the_hours_of_insights_go_by_the_clocks_that_are_wanted(
+    #[case] clocks: ShownClocks,
+    #[case] told: &str,
+    #[case] heading: &str,
+) {
+    let mut alerts = morning(clock().now());
+    alerts[0].deadline = Deadline::At(clock().now() + Duration::minutes(10));
+    let notices = NoticeSettings { title: false, before: Duration::minutes(15), ..NoticeSettings::default() };
+    let mut rig = Made { clocks, notices, size: (160, 50), ..Made::of(alerts) }.start();
+    rig.advance(Duration::seconds(1));
+    let notice = rig.screen();
+
+    rig.press("2");
+    rig.advance(Duration::seconds(1));
+
+    assert!(notice.contains(told), "{notice}");
+    assert!(rig.screen().contains(heading), "{}", rig.screen());
 }

@@ -27,6 +27,10 @@ const THREE: u16 = 150;
 const GAP: u16 = 4;
 const MOMENT: u16 = 13;
 
+/// Columns of the local time beside them, and how wide a column is that has room for both.
+const BESIDE: u16 = 10;
+const BOTH: u16 = 54;
+
 /// Columns of a card as it is shown in full.
 const CARD: u16 = 16;
 
@@ -103,7 +107,7 @@ impl CaseDialog {
             pen.put_whole(&left.text, cx.draw_context().urgency(left.urgency));
             if let Some(at) = first.deadline.moment() {
                 pen.skip(2);
-                pen.put_whole(&cx.times().one_clock(at), theme.quiet);
+                pen.put_whole(&cx.times().clock(at, now), theme.quiet);
             }
         }
         y += 1 + u16::from(area.height >= ROOMY);
@@ -238,10 +242,12 @@ impl CaseDialog {
     fn timeline(&self, width: u16, cx: &AppContext) -> Vec<Part> {
         let theme = &cx.theme;
         let events = timeline(&self.alerts, &self.facts, &cx.unfinished, &cx.notes);
-        let mut parts = vec![
-            Part::of(Line::default()),
-            Part::of(Line::from(Span::styled(format!("WHAT HAPPENED, {}", cx.times().heading()), theme.quiet))),
-        ];
+        // The other clock stands beside it where the words keep their room.
+        let both = width >= BOTH && cx.times().beside(cx.now).is_some();
+        let (heading, moments) =
+            if both { (cx.times().headings(cx.now), MOMENT + BESIDE) } else { (cx.times().heading().to_owned(), MOMENT) };
+        let mut parts =
+            vec![Part::of(Line::default()), Part::of(Line::from(Span::styled(format!("WHAT HAPPENED, {heading}"), theme.quiet)))];
         for event in events {
             let style: Style = match event.weight {
                 Weight::Plain => theme.plain,
@@ -249,11 +255,12 @@ impl CaseDialog {
                 Weight::Bad => theme.warning,
                 Weight::Quiet => theme.quiet,
             };
-            let at = cx.times().day_and_hour(event.at);
-            let room = width.saturating_sub(MOMENT);
+            let mut at = format!("{:<width$}", cx.times().day_and_hour(event.at, cx.now), width = usize::from(MOMENT));
+            at.extend(cx.times().beside(event.at).filter(|_| both));
+            let room = width.saturating_sub(moments);
             for (index, line) in wrap(&sanitize(&event.what), room).into_iter().enumerate() {
                 let moment = if index == 0 { at.as_str() } else { "" };
-                let moment = format!("{:<width$}", cut(moment, MOMENT - 1), width = usize::from(MOMENT));
+                let moment = format!("{:<width$}", cut(moment, moments - 1), width = usize::from(moments));
                 parts.push(Part::of(Line::from(vec![Span::styled(moment, theme.quiet), Span::styled(line, style)])));
             }
         }

@@ -67,9 +67,9 @@ impl InsightsView<'_> {
         Span::styled(text.into(), self.draw.theme.strong)
     }
 
-    /// `18:40` where the analyst sits.
+    /// `18:40 UTC, 22:40 local`
     fn clock(&self, moment: Timestamp) -> String {
-        self.draw.times.own_hour(moment)
+        self.draw.times.clock(moment, self.draw.now)
     }
 }
 
@@ -202,7 +202,7 @@ pub fn lapses(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
 fn hours<'a>(view: &'a InsightsView<'_>) -> Vec<Hour<'a>> {
     let theme = view.draw.theme;
     let hour_of = |moment: Timestamp| {
-        let offset = i64::from(view.draw.times.own_offset(moment).local_minus_utc());
+        let offset = i64::from(view.draw.times.narrow_offset(moment).local_minus_utc());
         (moment.timestamp() + offset).div_euclid(3_600) * 3_600 - offset
     };
     let this_hour = hour_of(view.now());
@@ -217,7 +217,7 @@ fn hours<'a>(view: &'a InsightsView<'_>) -> Vec<Hour<'a>> {
     let mut hours: Vec<Hour<'_>> = Vec::new();
     for ahead in 0..=last.unwrap_or(-1) {
         let start = DateTime::from_timestamp(this_hour + ahead * 3_600, 0).unwrap_or_default();
-        let start = start.with_timezone(&view.draw.times.own_offset(start));
+        let start = start.with_timezone(&view.draw.times.narrow_offset(start));
         let style = match ahead {
             0 => theme.danger,
             1..SOON_HOURS => theme.warning,
@@ -234,7 +234,7 @@ fn hours<'a>(view: &'a InsightsView<'_>) -> Vec<Hour<'a>> {
 
 /// Whose hours they are.
 fn zone_words(view: &InsightsView<'_>) -> String {
-    match view.draw.times.own_offset(view.now()).local_minus_utc() {
+    match view.draw.times.narrow_offset(view.now()).local_minus_utc() {
         0 => "UTC".to_owned(),
         seconds => format!("local, UTC{:+03}:{:02}", seconds / 3_600, seconds.abs() / 60 % 60),
     }
