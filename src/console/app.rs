@@ -551,6 +551,10 @@ impl App {
         }
         let (open, means_something) = (self.dialogs.len(), self.means_something(action));
         self.cx.said = false;
+        if action == Action::Refresh {
+            // Whoever let decisions wait wants to be asked once more.
+            self.cx.decisions.ask_again();
+        }
         let outcome = match action {
             Action::Undo => resolving::undo(&mut self.cx),
             Action::Mouse => {

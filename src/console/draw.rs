@@ -13,6 +13,9 @@ use super::plain::{simplify, unmark};
 use super::text::{columns, counted, wrap};
 use super::{Action, KeyContext, Keys, Pen, toasts};
 
+/// Columns of the footer that its own keys keep beside what waits.
+const LEFT_TO_KEYS: u16 = 40;
+
 impl App {
     /// Draws everything. What can be clicked is noted on the way.
     pub fn draw(&mut self, frame: &mut Frame<'_>) {
@@ -126,6 +129,30 @@ impl App {
         }
     }
 
+    /// How many decisions wait here, with the key that asks what becomes of them and the one that takes them back, as far as there is room.
+    /// Returns the area it took.
+    fn draw_waiting(&self, buffer: &mut Buffer, line: Rect, waiting: u64) -> Rect {
+        let theme = &self.cx.theme;
+        let verb = if waiting == 1 { "waits" } else { "wait" };
+        let what = format!("{} {verb}, not sent", counted(waiting, "decision", "decisions"));
+        if !self.dialogs.is_empty() {
+            return put_right(buffer, line, &what, theme.warning);
+        }
+        let offers = [(Action::Refresh, "asks"), (Action::Undo, "takes back")].map(|(action, words)| (action, self.cx.key(action), words));
+        let needed = |(_, key, words): &(Action, String, &str)| 2 + columns(key) + 1 + columns(words);
+        let both = columns(&what) + offers.iter().map(needed).sum::<u16>();
+        let shown = if both + LEFT_TO_KEYS <= line.width { &offers[..] } else { &offers[..1] };
+        let width = (columns(&what) + shown.iter().map(needed).sum::<u16>()).min(line.width);
+        let area = Rect { x: line.right() - width, width, ..line };
+        let mut pen = Pen::new(buffer, area);
+        pen.put(&what, theme.warning);
+        for (action, key, words) in shown {
+            pen.skip(2);
+            self.targets.push(pen.put_key(key, words, theme), *action);
+        }
+        area
+    }
+
     /// What is on its way, at the right end of the footer. Returns the area it took.
     fn draw_underway(&self, buffer: &mut Buffer, line: Rect) -> Rect {
         let (theme, decisions) = (&self.cx.theme, &self.cx.decisions);
@@ -135,10 +162,7 @@ impl App {
             let sending = decisions.sending() as u64;
             let waiting = decisions.waiting().count() as u64;
             return match (self.cx.leaving, sending) {
-                (false, 0) if waiting > 0 => {
-                    let verb = if waiting == 1 { "waits" } else { "wait" };
-                    put_right(buffer, line, &format!("{} {verb}, not sent", counted(waiting, "decision", "decisions")), theme.warning)
-                }
+                (false, 0) if waiting > 0 => self.draw_waiting(buffer, line, waiting),
                 (true, 1..) => put_right(
                     buffer,
                     line,

@@ -52,6 +52,9 @@ pub fn cannot_be_answered(alert: &Alert, known: KnownDecisions<'_>) -> Option<Ge
     if alert.outcome.is_some() {
         return Some(Gets::out(format!("answered already: {}", alert.status)));
     }
+    if known.here.waiting().any(|decision| decision.alert.id == alert.id) {
+        return Some(Gets::out("its decision waits here, not sent"));
+    }
     if known.here.is_underway(alert.id) {
         return Some(Gets::out("a decision on it is on its way"));
     }

@@ -97,7 +97,9 @@ fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext)
     let mut outcome: Orders = step(decision.journal_key(), &event).map(record).into_iter().collect();
     if cx.runs.note(decision.key, &event, cx.now) {
         if cx.decisions.holds_others(decision.key) {
-            let words = format!("{}: {}. What was to follow it waits here, not sent.", subject(&decision.alert), of_refund(&event));
+            let [ask, undo] = [Action::Refresh, Action::Undo].map(|action| cx.key(action));
+            let waits = format!("What was to follow it waits here, not sent: {ask} asks whether it leaves, {undo} takes it back");
+            let words = format!("{}: {}. {waits}.", subject(&decision.alert), of_refund(&event));
             cx.calls.failed(&decision.alert);
             cx.notify_about(&decision.alert, Tone::Bad, words);
         }

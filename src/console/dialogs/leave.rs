@@ -4,15 +4,15 @@ use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::question::{Question, answered, named, put_answers};
+use super::question::{Question, answered, put_answers};
 use crate::console::decisions::PendingDecision;
 use crate::console::resolving::record;
 use crate::console::text::counted;
 use crate::console::{AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders};
 use crate::desk::JournalStep;
 
-/// How many decisions are named.
-const NAMED: usize = 4;
+/// Rows that the names of decisions take at most.
+const NAMED: u16 = 6;
 
 /// What to do with decisions that have not left. They cannot be sent while the deployment does not answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,24 +89,18 @@ impl Dialog for Leave {
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         self.targets.clear();
         let (theme, staged) = (&cx.theme, cx.decisions.not_left().collect::<Vec<_>>());
-        let mut question = Question::new(56, area).about(&cx.place);
+        let mut question = Question::new(76, area).about(&cx.place);
         let verb = if staged.len() == 1 { "has" } else { "have" };
         let many = counted(staged.len() as u64, "decision", "decisions");
         question.line(format!("{many} {verb} not left yet"), theme.strong);
         question.gap();
-        for decision in staged.iter().take(NAMED) {
-            question.line(named(decision, cx.times(), cx.now), if decision.is_closed(cx.now) { theme.warning } else { theme.plain });
-        }
-        let more = staged.len().saturating_sub(NAMED);
-        if more > 0 {
-            question.line(format!("and {more} more"), theme.quiet);
-        }
+        question.name_all(&staged, (area.height / 2).min(NAMED), cx);
         if cx.offline {
             question.say("The service does not answer, nothing can be sent.", theme.warning);
         }
         question.gap();
-        // With none left out, their line is free.
-        let below = question.draw(if more > 0 { 4 } else { 5 }, theme, frame.buffer_mut(), area);
-        put_answers(Choice::offered(cx.offline), Choice::Stay, &self.targets, theme, frame.buffer_mut(), below);
+        let offered = Choice::offered(cx.offline);
+        let below = question.draw(u16::try_from(offered.len()).unwrap_or(u16::MAX), theme, frame.buffer_mut(), area);
+        put_answers(offered, Choice::Stay, &self.targets, theme, frame.buffer_mut(), below);
     }
 }

@@ -8,7 +8,7 @@ use ratatui::style::Style;
 use super::menu::NO_FIELD;
 use crate::console::decisions::PendingDecision;
 use crate::console::pen::put_right;
-use crate::console::text::wrap;
+use crate::console::text::{columns, wrap};
 use crate::console::times::Moments;
 use crate::console::widgets::menu::centered;
 use crate::console::{AppContext, ClickTargets, Message, Pen, SessionInfo, Theme, Tone};
@@ -17,14 +17,14 @@ use crate::domain::Timestamp;
 /// The badge of what reaches the real world.
 const PRODUCTION: &str = " PRODUCTION ";
 
-/// A decision that has not left, in a line: what it says, on which alert, and when its window closes.
-pub fn named(decision: &PendingDecision, times: Moments, now: Timestamp) -> String {
+/// A decision that has not left: what it says and on which alert, and when its window closes.
+fn named(decision: &PendingDecision, times: Moments, now: Timestamp) -> [String; 2] {
     let window = match decision.alert.deadline.moment() {
-        _ if decision.is_closed(now) => "  the window has closed".to_owned(),
-        Some(deadline) => format!("  closes {}", times.near(deadline, now)),
+        _ if decision.is_closed(now) => "the window has closed".to_owned(),
+        Some(deadline) => format!("closes {}", times.day_near(deadline, now)),
         None => String::new(),
     };
-    format!("{}  {} {}{window}", decision.word(), decision.alert.provider, decision.subject())
+    [format!("{}  {} {}", decision.word(), decision.alert.provider, decision.subject()), window]
 }
 
 /// The lines of a small dialog.
@@ -65,6 +65,25 @@ impl Question {
     /// Adds a text in as many lines as it takes.
     pub fn say(&mut self, text: &str, style: Style) {
         self.lines.extend(wrap(text, self.room()).into_iter().map(|line| (line, style)));
+    }
+
+    /// Names decisions that have not left in at most so many rows, each in one line or two, and says how many more there are.
+    pub fn name_all(&mut self, decisions: &[&PendingDecision], rows: u16, cx: &AppContext) {
+        let (theme, room) = (&cx.theme, self.room());
+        let mut left = usize::from(rows.max(2));
+        for (index, decision) in decisions.iter().enumerate() {
+            let [what, window] = named(decision, cx.times(), cx.now);
+            let in_one = columns(&what) + 2 + columns(&window) <= room;
+            let lines = if in_one { vec![format!("{what}  {window}").trim_end().to_owned()] } else { vec![what, format!("  {window}")] };
+            let others = decisions.len() - index - 1;
+            // The line that says how many more there are has its room.
+            if lines.len() + usize::from(others > 0) > left {
+                return self.line(format!("and {} more", others + 1), theme.quiet);
+            }
+            left -= lines.len();
+            let style = if decision.is_closed(cx.now) { theme.warning } else { theme.plain };
+            lines.into_iter().for_each(|line| self.line(line, style));
+        }
     }
 
     /// Draws the lines on a panel in the middle of an area. Returns what is left below them, where there is room so many lines.

@@ -5,15 +5,15 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::question::{Question, answered, named, put_answers};
+use super::question::{Question, answered, put_answers};
 use crate::console::decisions::{PendingDecision, WaitReason};
 use crate::console::resolving::record;
 use crate::console::text::counted;
 use crate::console::{AppContext, ClickTargets, Dialog, Message, Order, Orders, Tone};
 use crate::desk::JournalStep;
 
-/// How many decisions are named.
-const NAMED: usize = 6;
+/// Rows that the names of decisions take at most.
+const NAMED: u16 = 8;
 
 /// What becomes of decisions that waited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,7 +90,7 @@ impl Dialog for Reconnected {
         let theme = &cx.theme;
         let is_meant = |decision: &&PendingDecision| self.why == WaitReason::NotRecorded || !decision.follows();
         let waiting: Vec<_> = cx.decisions.waiting().filter(is_meant).collect();
-        let mut question = Question::new(64, area).about(&cx.place);
+        let mut question = Question::new(76, area).about(&cx.place);
         match self.why {
             WaitReason::NoAnswer => question.line("The service answers again", theme.strong),
             WaitReason::NotRecorded => {
@@ -106,13 +106,7 @@ impl Dialog for Reconnected {
         question.gap();
         let verb = if waiting.len() == 1 { "has" } else { "have" };
         question.line(format!("{} {verb} waited here, not sent:", counted(waiting.len() as u64, "decision", "decisions")), theme.plain);
-        for decision in waiting.iter().take(NAMED) {
-            question.line(named(decision, cx.times(), cx.now), if decision.is_closed(cx.now) { theme.warning } else { theme.plain });
-        }
-        let more = waiting.len().saturating_sub(NAMED);
-        if more > 0 {
-            question.line(format!("and {more} more"), theme.quiet);
-        }
+        question.name_all(&waiting, (area.height / 2).min(NAMED), cx);
         question.gap();
         let below = question.draw(3, theme, frame.buffer_mut(), area);
         put_answers(&Choice::ALL, Choice::Wait, &self.targets, theme, frame.buffer_mut(), below);

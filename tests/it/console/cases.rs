@@ -151,6 +151,26 @@ fn a_refused_refund_is_told_with_its_reason_and_what_waits_names_the_keys_that_t
 }
 
 #[test]
+fn what_waits_here_after_a_refused_refund_has_its_keys_in_the_footer_and_is_not_called_on_its_way() {
+    let mut rig = Rig::new(three());
+    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed("closed by the issuer".to_owned())));
+    rig.press("enter r ctrl-s esc");
+    rig.advance(Duration::minutes(1));
+    let dialog = rig.screen();
+    rig.press("esc");
+
+    let footer = rig.screen().lines().last().unwrap_or_default().to_owned();
+    rig.press("3 ctrl-r");
+    let asked = rig.screen();
+    rig.press("esc 1 enter n");
+
+    assert!(footer.contains("2 decisions wait, not sent  ctrl-r asks  u takes back"), "{footer}");
+    assert!(asked.contains("The refund was not recorded"), "asked on every screen:\n{asked}");
+    assert!(rig.screen().contains("its decision waits here, not sent"), "{}", rig.screen());
+    assert!(!dialog.contains('…'), "deadlines are told in full:\n{dialog}");
+}
+
+#[test]
 fn what_shares_the_payment_of_another_one_alone_does_not_follow_the_refund() {
     let mut alerts = three();
     let arn = Some("74320456118200319940007".to_owned());

@@ -223,11 +223,7 @@ fn act(queue: &mut Queue, action: Action, cx: &mut AppContext) -> Orders {
         Action::SortReverse => return run(queue.sort_by(queue.sort().field)),
         Action::Unmatch => return run(queue.change_match(cx)),
         Action::CopyJson => return copy_json(queue, cx),
-        Action::Refresh => {
-            // Whoever let them wait wants to be asked once more.
-            cx.decisions.ask_again();
-            return run(queue.refresh(cx.now));
-        }
+        Action::Refresh => return run(queue.refresh(cx.now)),
         // The others belong to every screen, to another one, or open a dialog.
         _ => {}
     }
