@@ -25,6 +25,8 @@ pub struct AlertRow<'a> {
     pub style: Style,
     /// Whether nothing is to be done with it: it steps back.
     pub quiet: bool,
+    /// What stands in further columns behind what happens, as far as they have room; as many as the table has titles for them.
+    pub beside: Vec<(String, Style)>,
 }
 
 /// Columns of the sign before each row, and blank ones between two columns.
@@ -42,6 +44,8 @@ pub struct AlertTable<'a, 'r> {
     pub title: &'static str,
     /// How much room what happens has at most.
     pub most: u16,
+    /// The titles of the columns behind it.
+    pub beside: &'r [String],
 }
 
 /// What alerts of any payment are known by.
@@ -73,6 +77,39 @@ fn placed(AlertTable { rows, columns, .. }: AlertTable<'_, '_>, happens: u16, ro
         x += width + GAP;
     }
     (placed, x)
+}
+
+/// The columns behind what happens that have room, each with its place behind that and its width, and how much room all of that takes.
+/// Where not all have room the last one stays longest; half an id names nothing, so what names the alert goes before them.
+fn placed_behind(table: AlertTable<'_, '_>, happens: u16, room: u16) -> (Vec<(usize, u16, u16)>, u16) {
+    let AlertTable { rows, title, beside, .. } = table;
+    let wide = |head: &str, text: &dyn Fn(&AlertRow<'_>) -> u16| rows.iter().map(text).fold(text::columns(head), u16::max);
+    let what = wide(title, &|row| text::columns(&row.what));
+    let width = |at: usize| wide(&beside[at], &|row| row.beside.get(at).map_or(0, |(text, _)| text::columns(text)));
+    let behind = |chosen: &[usize]| {
+        let mut x = what;
+        let place = |at: &usize| {
+            let place = (*at, x + GAP, width(*at));
+            x += GAP + place.2;
+            place
+        };
+        let places: Vec<_> = chosen.iter().map(place).collect();
+        (places, x)
+    };
+    let all: Vec<usize> = (0..beside.len()).collect();
+    let last = all.len().saturating_sub(1);
+    let names = |needed: u16| {
+        let (columns, x) = placed(table, needed, room);
+        let is_named = columns.iter().any(|(column, ..)| *column == Column::ProviderId);
+        (x + needed < room).then_some(is_named)
+    };
+    for (chosen, named) in [(&all[..], true), (&all[last..], true), (&all[..], false), (&all[..last], false), (&all[last..], false)] {
+        let (places, needed) = behind(chosen);
+        if !chosen.is_empty() && names(needed).is_some_and(|is_named| is_named || !named) {
+            return (places, needed);
+        }
+    }
+    (Vec::new(), happens)
 }
 
 /// How much room what happens to these alerts has, where it had so much before.
@@ -191,7 +228,8 @@ fn draw_in<T: Copy + PartialEq>(
     (targets, target): (&ClickTargets<T>, impl Fn(usize) -> T),
 ) -> u16 {
     let theme = draw.theme;
-    let AlertTable { rows, title, .. } = table;
+    let AlertTable { rows, title, beside, .. } = table;
+    let (behind, happens) = placed_behind(table, happens, area.width);
     let (columns, what) = placed(table, happens, area.width);
     for (column, x, width) in &columns {
         let cell = Rect { x: area.x + x, width: *width, height: 1, ..area }.intersection(area);
@@ -202,7 +240,11 @@ fn draw_in<T: Copy + PartialEq>(
         }
     }
     let rest = |y: u16| Rect { x: area.x + what, y, width: area.width.saturating_sub(what + 1), height: 1 };
+    let cell = |y: u16, (_, x, width): (usize, u16, u16)| Rect { x: area.x + what + x, y, width, height: 1 }.intersection(area);
     Pen::new(buffer, rest(area.y)).put(title, theme.quiet);
+    for place in &behind {
+        Pen::new(buffer, cell(area.y, *place)).put(&beside[place.0], theme.quiet);
+    }
     let list = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
     for ((number, row), y) in rows.iter().enumerate().skip(top).zip(list.y..list.bottom()) {
         let line = Rect { y, height: 1, ..list };
@@ -232,6 +274,11 @@ fn draw_in<T: Copy + PartialEq>(
             }
         }
         Pen::new(buffer, rest(y)).put(&row.what, row.style);
+        for place in &behind {
+            if let Some((text, style)) = row.beside.get(place.0) {
+                Pen::new(buffer, cell(y, *place)).put(text, *style);
+            }
+        }
         targets.push(line, target(number));
     }
     let bar = Rect { x: area.right().saturating_sub(1), width: 1, ..list };
@@ -257,7 +304,7 @@ mod tests {
     }
 
     fn row(alert: &Alert) -> AlertRow<'_> {
-        AlertRow { sign: ("·", Style::new()), alert, what: String::new(), style: Style::new(), quiet: false }
+        AlertRow { sign: ("·", Style::new()), alert, what: String::new(), style: Style::new(), quiet: false, beside: Vec::new() }
     }
 
     proptest! {
@@ -275,7 +322,7 @@ mod tests {
         fn what_happens_has_its_room_beside_the_first_columns(room in 66u16..300) {
             let alert = Alert::sample();
 
-            let (columns, what) = placed(AlertTable { rows: &[row(&alert)], columns: OF_MANY, title: "", most: WHAT.1 }, WHAT.0, room);
+            let (columns, what) = placed(AlertTable { rows: &[row(&alert)], columns: OF_MANY, title: "", most: WHAT.1, beside: &[] }, WHAT.0, room);
 
             prop_assert!(columns.len() >= 3);
             prop_assert!(columns.len() == 3 || what + WHAT.0 <= room);
@@ -288,7 +335,7 @@ mod tests {
             Alert { merchant_descriptor: "BLUEBIRD MEALS 888555".to_owned(), provider_id: "8BD351BP2POPPPC6JSP2OH5M".to_owned(), ..card() };
 
         let widths = [60, 76, 90, 120, 200].map(|room| {
-            placed(AlertTable { rows: &[row(&alert)], columns: OF_MANY, title: "", most: WHAT.1 }, WHAT.0, room)
+            placed(AlertTable { rows: &[row(&alert)], columns: OF_MANY, title: "", most: WHAT.1, beside: &[] }, WHAT.0, room)
                 .0
                 .into_iter()
                 .skip(3)

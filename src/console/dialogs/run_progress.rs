@@ -316,17 +316,17 @@ impl Dialog for RunProgress {
             .iter()
             .map(|item| {
                 let (sign, what, style) = state(item, cx);
-                AlertRow { sign, alert: &item.alert, what, style, quiet: item.result != RunResult::Underway }
+                AlertRow { sign, alert: &item.alert, what, style, quiet: item.result != RunResult::Underway, beside: Vec::new() }
             })
             .collect();
         rows.extend(run.left_out.iter().map(|(alert, why)| {
             let (sign, what) = (("–", cx.theme.quiet), format!("left out: {why}"));
-            AlertRow { sign, alert, what, style: cx.theme.quiet, quiet: true }
+            AlertRow { sign, alert, what, style: cx.theme.quiet, quiet: true, beside: Vec::new() }
         }));
         let list = Rect { x: area.x, y, width: area.width, height: area.bottom().saturating_sub(y + 1) };
         // By what an alert is known comes before all that is said of it: the line below has that.
         let most = area.width.saturating_sub(KNOWN_BY).min(WHAT.1);
-        let table = AlertTable { rows: &rows, columns: OF_MANY, title: "WHAT HAPPENS", most };
+        let table = AlertTable { rows: &rows, columns: OF_MANY, title: "WHAT HAPPENS", most, beside: &[] };
         let at = self.position(run);
         self.list.draw(table, (at, true), &draw, frame.buffer_mut(), list, (&self.targets, Target::Row));
         self.list.draw_below(at, &rows, frame.buffer_mut(), list);

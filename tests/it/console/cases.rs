@@ -390,3 +390,92 @@ fn what_lands_elsewhere_is_seen_while_the_case_is_open() {
 
     assert!(rig.screen().contains("Already refunded: VERIFI SIB2001"), "{}", rig.screen());
 }
+
+#[test]
+fn in_the_older_dialect_the_case_says_what_its_keys_do_in_that_dialects_words() {
+    let mut made = Made::of(three());
+    made.place.dialect = Dialect::Older;
+    let mut rig = made.start();
+
+    rig.press("enter");
+
+    let page = rig.screen();
+    assert!(page.contains("r refund, others OTHER") && page.contains("i other word, all"), "{page}");
+    assert!(page.contains("r refunds this one and answers the others OTHER, NOT REFUNDED."), "{page}");
+    assert!(page.contains("WITH r") && page.contains("STOPPED, REFUNDED"), "{page}");
+    assert!(!page.contains("duplicate") && !page.contains("invalid"), "{page}");
+}
+
+#[test]
+fn in_the_older_dialect_a_refund_says_what_the_others_of_its_case_are_answered() {
+    let now = clock().now();
+    let mut alerts = three();
+    let mut paid = refunded_sibling(&alerts[0], 1_001, now);
+    if let Some(outcome) = &mut paid.outcome {
+        outcome.action_time = Some(now - Duration::hours(1));
+    }
+    alerts.push(paid);
+    let late = alerts.iter_mut().find(|alert| alert.id == ids()[2]).unwrap();
+    late.alert_time = Some(now - Duration::minutes(10));
+    let mut made = Made { size: (160, 40), ..Made::of(alerts) };
+    made.place.dialect = Dialect::Older;
+    let mut rig = made.start();
+    rig.press("enter");
+    let page = rig.screen();
+
+    rig.press("i ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    assert!(page.contains("i what fits the refund, all") && page.contains("PREVIOUSLY_REFUNDED, REFUNDED"), "{page}");
+    let mut sent: Vec<String> = sent(&rig).iter().map(|(_, resolution)| resolution.to_string()).collect();
+    sent.sort();
+    assert_eq!(sent, ["OTHER, NOT REFUNDED", "OTHER, NOT REFUNDED", "PREVIOUSLY_REFUNDED, REFUNDED"]);
+}
+
+#[test]
+fn what_has_lapsed_does_not_wait_and_a_key_that_could_do_nothing_is_not_offered() {
+    let mut alerts = three();
+    let lapsed = alerts.iter_mut().find(|alert| alert.id == ids()[2]).unwrap();
+    lapsed.status = AlertStatus::Expired;
+    lapsed.expired_at = Some(clock().now() - Duration::minutes(1));
+    let mut rig = Rig::new(alerts);
+    rig.press("enter");
+    let open = rig.screen();
+    rig.press("G");
+    let on_lapsed = rig.screen();
+    rig.press("g n ctrl-s");
+    let decided = rig.screen();
+    rig.press("r");
+    let refused = rig.screen();
+
+    assert!(open.contains("2 wait   1 lapsed") && open.contains("r refund, others duplicate"), "{open}");
+    assert!(!on_lapsed.contains("r refund") && on_lapsed.contains("n not refunded, all"), "{on_lapsed}");
+    assert!(decided.contains("0 wait   1 lapsed   2 decided, not recorded yet"), "{decided}");
+    for key in ["r refund", "n not refunded", "i invalid"] {
+        assert!(!decided.contains(key), "{key}: {decided}");
+    }
+    assert!(refused.contains("This alert has its decision"), "{refused}");
+}
+
+#[test]
+fn the_list_of_a_case_has_columns_for_what_is_shared_and_for_what_each_gets_and_one_sign_for_what_is_recorded() {
+    let now = clock().now();
+    let mut alerts = three();
+    let mut paid = refunded_sibling(&alerts[0], 1_001, now);
+    paid.alert_time = Some(now - Duration::days(400));
+    alerts.push(paid);
+    let mut rig = Made { size: (160, 40), ..Made::of(alerts) }.start();
+    rig.press("enter");
+    let page = rig.screen();
+
+    rig.press("i ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    assert!(page.contains("STATE") && page.contains("SHARES") && page.contains("WITH i: INVALID"), "{page}");
+    assert!(page.contains("card, amount, day") && page.contains("refunded before"), "{page}");
+    assert!(page.contains("16 Oct 2025"), "what happened in another year says so: {page}");
+    let screen = rig.screen();
+    let signs: Vec<&str> = screen.lines().filter(|line| line.contains("card, amount, day")).map(|line| line[..12].trim()).collect();
+    assert_eq!(signs.len(), 4, "{screen}");
+    assert!(signs.iter().all(|sign| sign.contains('✓')), "{screen}");
+}

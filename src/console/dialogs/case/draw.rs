@@ -1,11 +1,14 @@
 //! Draws the case: what it is about, its alerts, what speaks against a plain answer, and below that facts and timeline in columns.
 
+use std::borrow::Cow;
+
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
+use super::standing::{Foreseen, Standing, counts, duplicate_words, key_words};
 use super::timeline::{Weight, timeline};
 use super::{CaseDialog, Target};
 use crate::console::dialogs::alert_rows::{self, AlertRow, AlertTable, OF_ONE_PAYMENT};
@@ -17,7 +20,7 @@ use crate::console::text::{columns, cut, indented_json, sanitize, wrap, wrap_ind
 use crate::console::{Action, AppContext, Loadable, Pen, times};
 use crate::domain::duplicate::DuplicateEvidence;
 use crate::domain::sanitize::lines;
-use crate::domain::{Alert, Timestamp};
+use crate::domain::{Alert, Dialect, Timestamp};
 
 /// From so many columns on facts stand in two columns, and in three.
 const TWO: u16 = 100;
@@ -79,7 +82,7 @@ impl CaseDialog {
         let line = |y: u16| Rect { y, height: 1, ..inside };
         let mut y = inside.y;
         let alert = self.current();
-        let open: Vec<&Alert> = self.alerts.iter().filter(|alert| alert.outcome.is_none()).collect();
+        let open: Vec<&Alert> = self.alerts.iter().filter(|alert| Standing::of(alert, cx) == Standing::Waits).collect();
         let mut pen = Pen::new(frame.buffer_mut(), line(y));
         pen.put(&sanitize(&alert.merchant_descriptor), theme.strong);
         pen.skip(3);
@@ -92,8 +95,10 @@ impl CaseDialog {
         }
         pen.put_whole(&format!("{} alerts on one payment", self.alerts.len()), theme.plain);
         pen.skip(3);
-        let waits = if open.len() == 1 { "1 waits".to_owned() } else { format!("{} wait", open.len()) };
-        pen.put_whole(&waits, if open.is_empty() { theme.quiet } else { theme.warning });
+        for (words, calls) in counts(&self.alerts, cx) {
+            pen.put_whole(&words, if calls { theme.warning } else { theme.quiet });
+            pen.skip(3);
+        }
         y += 1;
         let mut pen = Pen::new(frame.buffer_mut(), line(y));
         if self.facts.values().any(|facts| facts.duplicates == Loadable::Loading) {
@@ -101,7 +106,8 @@ impl CaseDialog {
         } else if let Some(error) = self.facts.values().find_map(|facts| failure(&facts.duplicates)) {
             pen.put(&format!("not all could be looked for: {error}  "), theme.warning);
         }
-        if let Some(first) = open.iter().find(|alert| alert.deadline.moment().is_some_and(|at| at > now)) {
+        let undecided = || self.alerts.iter().filter(|alert| alert.outcome.is_none() && alert.expired_at.is_none());
+        if let Some(first) = undecided().find(|alert| alert.deadline.moment().is_some_and(|at| at > now)) {
             let left = times::left(first, now);
             pen.put_whole("first closes in ", theme.quiet);
             pen.put_whole(&left.text, cx.draw_context().urgency(left.urgency));
@@ -119,32 +125,46 @@ impl CaseDialog {
     fn draw_alerts(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) -> u16 {
         let theme = &cx.theme;
         let draw = cx.draw_context();
+        let foreseen = Foreseen::of(&self.alerts, self.current(), cx).filter(|foreseen| !foreseen.gets.is_empty());
+        let mut titles = vec!["SHARES".to_owned()];
+        titles.extend(foreseen.as_ref().map(|foreseen| match foreseen.refunds {
+            true => format!("WITH {}", cx.key(Action::Refund)),
+            false if cx.place.dialect == Dialect::Current => format!("WITH {}: INVALID", cx.key(Action::Invalid)),
+            false => format!("WITH {}", cx.key(Action::Invalid)),
+        }));
         let rows: Vec<AlertRow<'_>> = self
             .alerts
             .iter()
             .map(|alert| {
-                let shares = self.shares(alert).map_or_else(String::new, |evidence| format!("  {}", DuplicateEvidence::words(evidence)));
+                let shares = self.shares(alert).map(DuplicateEvidence::words).unwrap_or_default();
+                let shares = shares.trim_start_matches("same ").replace(" and ", ", ");
+                let told = || state_here(alert, cx);
                 let over = alert.outcome.is_some();
-                let told = || format!("{}{shares}", state_here(alert, cx));
-                let (sign, what, style) = match (over, alert.was_refunded(), cx.decisions.of(alert.id)) {
-                    (_, true, _) => (("✓", theme.ok), told(), theme.ok),
-                    (true, false, _) => (("–", theme.quiet), told(), theme.quiet),
-                    (false, _, Some(decision)) => {
+                let (sign, what, style) = match (&alert.outcome, cx.decisions.of(alert.id)) {
+                    // What is recorded has one sign, whatever was answered; that money went back for it is seen by its colour.
+                    (Some(outcome), _) => {
+                        let style = if answer_words(alert, outcome) == "refunded" { theme.ok } else { theme.quiet };
+                        (("✓", style), told(), style)
+                    }
+                    (None, Some(decision)) => {
                         let (sign, words, style) = alert_rows::progress(decision, cx);
                         // Its reason stands below, with the alert.
                         let said = spoken(&decision.resolution);
                         (sign, format!("{}: {words}", said.split(',').next().unwrap_or_default()), style)
                     }
-                    (false, _, None) => (("·", theme.accent), told(), theme.plain),
+                    (None, None) if Standing::of(alert, cx) == Standing::Lapsed => (("–", theme.quiet), told(), theme.quiet),
+                    (None, None) => (("·", theme.accent), told(), theme.plain),
                 };
-                AlertRow { sign, alert, what, style, quiet: over }
+                let gets = foreseen.as_ref().map_or_else(String::new, |foreseen| foreseen.gets(alert.id).to_owned());
+                let beside = vec![(shares, if over { theme.quiet } else { theme.plain }), (gets, theme.accent)];
+                AlertRow { sign, alert, what, style, quiet: over, beside }
             })
             .collect();
         let room = rows.len().min(usize::from(area.height / 3).max(2));
         let height = u16::try_from(room + 1).unwrap_or(u16::MAX);
         let list = Rect { height, ..area };
         let top = alert_rows::scrolled(0, self.position(), rows.len(), room);
-        let table = AlertTable { rows: &rows, columns: OF_ONE_PAYMENT, title: "STATE", most: alert_rows::WHAT.1 };
+        let table = AlertTable { rows: &rows, columns: OF_ONE_PAYMENT, title: "STATE", most: alert_rows::WHAT.1, beside: &titles };
         alert_rows::draw(table, (top, Some(self.position())), &draw, frame.buffer_mut(), list, (&self.targets, Target::Row));
         list.bottom()
     }
@@ -152,30 +172,42 @@ impl CaseDialog {
     /// Says that money has gone back already, or that one alone is to be refunded.
     fn draw_warning(&self, frame: &mut Frame<'_>, area: Rect, open: &[&Alert], cx: &AppContext) -> u16 {
         let theme = &cx.theme;
-        if open.is_empty() {
+        if self.alerts.iter().all(|alert| alert.outcome.is_some()) {
             return area.y;
         }
         let refunded = self.alerts.iter().find(|alert| alert.was_refunded());
         let coming = || self.alerts.iter().find(|alert| cx.decisions.foreseen(alert).was_refunded());
         let key = |action| cx.key(action);
+        let said = match cx.place.dialect {
+            Dialect::Current => "as invalid",
+            Dialect::Older => "in the words that fit",
+        };
+        let answered = |open: usize| match open {
+            0 => String::new(),
+            1 => format!(" {} answers it {said}.", key(Action::Invalid)),
+            _ => format!(" {} answers the others {said}.", key(Action::Invalid)),
+        };
         let (title, text) = match (refunded, coming()) {
             (Some(other), _) => {
                 let title = format!("⚠ Already refunded: {} {}.", other.provider, other.provider_id);
-                let rest = format!("Whoever refunds again pays twice. {} answers the others as invalid.", key(Action::Invalid));
-                (title, rest)
+                (title, format!("Whoever refunds again pays twice.{}", answered(open.len())))
             }
             (None, Some(other)) => {
                 let title = format!("⚠ A refund is on its way: {} {}.", other.provider, other.provider_id);
                 (title, "Another one would pay twice.".to_owned())
             }
             (None, None) => match self.refunded_elsewhere(cx) {
-                Some(who) => {
-                    let rest = format!("Whoever refunds again pays twice. {} answers them as invalid.", key(Action::Invalid));
-                    (format!("⚠ {who}"), rest)
-                }
+                Some(who) => (format!("⚠ {who}"), format!("Whoever refunds again pays twice.{}", answered(open.len()))),
+                None if open.len() < 2 => return area.y,
                 None => {
                     let title = "⚠ Refund one of them only.".to_owned();
-                    (title, format!("{} refunds this one and answers the others as duplicates of it.", key(Action::Refund)))
+                    let refund = key(Action::Refund);
+                    let text = match cx.place.dialect {
+                        _ if !open.iter().any(|alert| alert.id == self.cursor) => "tab goes to the one that is refunded.".to_owned(),
+                        Dialect::Current => format!("{refund} refunds this one and answers the others as duplicates of it."),
+                        dialect => format!("{refund} refunds this one and answers the others {}.", duplicate_words(dialect)),
+                    };
+                    (title, text)
                 }
             },
         };
@@ -270,46 +302,44 @@ impl CaseDialog {
     pub(super) fn draw_offered(&self, buffer: &mut Buffer, line: Rect, cx: &AppContext) {
         let several = self.alerts.len() > 1;
         let mut pen = Pen::new(buffer, line);
-        let mut offered: Vec<(String, &str, Action)> = vec![(cx.key(Action::Back), "back", Action::Back)];
-        if !cx.place.read_only && self.alerts.iter().any(|alert| alert.outcome.is_none()) {
-            let refund = match (several, line.width) {
-                (false, _) => "refund",
-                (true, TWO..) => "refund, others duplicate",
-                (true, _) => "refund one",
-            };
-            let mut answers = [
-                (Action::Refund, refund),
-                (Action::NotRefunded, if several { "not refunded, all" } else { "not refunded" }),
-                (Action::Invalid, if several { "invalid, all" } else { "invalid" }),
-            ];
+        let mut offered: Vec<(String, Cow<'static, str>, Action)> = vec![(cx.key(Action::Back), "back".into(), Action::Back)];
+        let waits = self.alerts.iter().filter(|alert| Standing::of(alert, cx) == Standing::Waits).count();
+        if !cx.place.read_only {
+            let refunded = self.alerts.iter().any(Alert::was_refunded) || self.refunded_elsewhere(cx).is_some();
+            let words = key_words(waits > 1, line.width >= TWO, refunded, cx.place.dialect);
+            let mut answers = [Action::Refund, Action::NotRefunded, Action::Invalid].into_iter().zip(words).collect::<Vec<_>>();
             // What fits where money has gone back already comes first.
-            if self.alerts.iter().any(Alert::was_refunded) || self.refunded_elsewhere(cx).is_some() {
+            if refunded {
                 answers.rotate_right(1);
             }
-            offered.extend(answers.map(|(action, words)| (cx.key(action), words, action)));
+            // What lapsed or asks for no answer can be ticked in the form, which alone is no reason to offer it.
+            let alone = self.alerts.len() == 1;
+            let is_here = Standing::of(self.current(), cx) == Standing::Waits;
+            answers.retain(|(action, _)| self.takes(*action, cx) && (alone || if *action == Action::Refund { is_here } else { waits > 0 }));
+            offered.extend(answers.into_iter().map(|(action, words)| (cx.key(action), words, action)));
         }
         if several {
-            offered.push(("tab".to_owned(), "next alert", Action::NextPane));
+            offered.push(("tab".to_owned(), "next alert".into(), Action::NextPane));
         }
         if self.most.get() > 0 {
-            offered.push((cx.key(Action::DetailDown), "scroll", Action::DetailDown));
+            offered.push((cx.key(Action::DetailDown), "scroll".into(), Action::DetailDown));
         }
-        offered.push((cx.key(Action::Note), "note", Action::Note));
+        offered.push((cx.key(Action::Note), "note".into(), Action::Note));
         if self.current().outcome.is_none() {
-            offered.push((cx.key(Action::Snooze), "snooze", Action::Snooze));
+            offered.push((cx.key(Action::Snooze), "snooze".into(), Action::Snooze));
         }
-        offered.push((cx.key(Action::CopyId), "copy id", Action::CopyId));
-        offered.push((cx.key(Action::Raw), if self.raw { "facts" } else { "JSON" }, Action::Raw));
-        let help = (cx.key(Action::Help), "help", Action::Help);
+        offered.push((cx.key(Action::CopyId), "copy id".into(), Action::CopyId));
+        offered.push((cx.key(Action::Raw), if self.raw { "facts" } else { "JSON" }.into(), Action::Raw));
+        let help: (String, Cow<'static, str>, Action) = (cx.key(Action::Help), "help".into(), Action::Help);
         // The help stays, however narrow it gets: from there every key is found.
-        let reserved = columns(&help.0) + 1 + columns(help.1);
+        let reserved = columns(&help.0) + 1 + columns(&help.1);
         offered.push(help);
         for (key, words, action) in offered {
             let behind = if action == Action::Help { 0 } else { 3 + reserved };
-            if columns(&key) + 1 + columns(words) + behind > pen.room() {
+            if columns(&key) + 1 + columns(&words) + behind > pen.room() {
                 continue;
             }
-            self.targets.push(pen.put_key(&key, words, &cx.theme), Target::Do(action));
+            self.targets.push(pen.put_key(&key, &words, &cx.theme), Target::Do(action));
             pen.skip(3);
         }
     }

@@ -1,6 +1,7 @@
 //! The case: all alerts of one payment on one page, why they belong together, what happened, and one decision for all of them.
 
 mod draw;
+mod standing;
 mod timeline;
 
 use std::cell::Cell;
@@ -12,6 +13,8 @@ use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseEventKind};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+
+use standing::Standing;
 
 use super::many_form::{self, AnswerScope};
 use super::page_keys::is_everywhere;
@@ -287,8 +290,31 @@ impl CaseDialog {
         self.alerts.iter().find_map(says)
     }
 
+    /// Whether there is an alert that the key of a decision could decide: a refund is for the one under the cursor.
+    fn takes(&self, action: Action, cx: &AppContext) -> bool {
+        let takes = |alert: &Alert| Standing::of(alert, cx).can_be_answered();
+        if action == Action::Refund { takes(self.current()) } else { self.alerts.iter().any(takes) }
+    }
+
+    /// Why it cannot be decided so.
+    fn cannot_be_decided(&self, choice: Choice, cx: &AppContext) -> Option<&'static str> {
+        if cx.place.read_only {
+            return None;
+        }
+        match (Standing::of(self.current(), cx), choice) {
+            _ if !self.takes(Action::NotRefunded, cx) => Some("Every alert of this case is answered or has its decision."),
+            (Standing::Answered, Choice::Refunded) => Some("This alert is answered already: tab goes to one that waits."),
+            (Standing::Decided, Choice::Refunded) => Some("This alert has its decision: tab goes to one that waits."),
+            _ => None,
+        }
+    }
+
     /// Opens the form that decides: the alert's own where it is alone, else the one for the case.
     fn decide(&self, choice: Choice, cx: &mut AppContext) -> Orders {
+        if let Some(why) = self.cannot_be_decided(choice, cx).filter(|_| self.alerts.len() > 1) {
+            cx.notify(Tone::Note, why);
+            return Vec::new();
+        }
         let alert = self.current();
         if self.alerts.len() == 1 && self.in_queue == Some(alert.id) {
             let action = match choice {
@@ -391,9 +417,7 @@ impl Dialog for CaseDialog {
     fn offers(&self, action: Action, cx: &AppContext) -> bool {
         use Action::{Back, CopyId, CopyJson, DetailDown, DetailUp, Find, GoToAlert, Note, OpenLink, PageDown, PageUp, Raw};
         match action {
-            Action::Refund | Action::NotRefunded | Action::Invalid => {
-                !cx.place.read_only && self.alerts.iter().any(|alert| alert.outcome.is_none())
-            }
+            Action::Refund | Action::NotRefunded | Action::Invalid => !cx.place.read_only && self.takes(action, cx),
             Action::Down | Action::Up | Action::Top | Action::Bottom | Action::NextPane => self.alerts.len() > 1,
             Action::Undo => cx.decisions.not_left().next().is_some(),
             Action::Refresh => true,

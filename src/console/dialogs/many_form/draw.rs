@@ -196,11 +196,11 @@ impl ManyForm {
         let mut rows: Vec<AlertRow<'_>> = Vec::with_capacity(self.rows.len());
         for (position, row) in self.rows.iter().enumerate() {
             let (sign, what, style, quiet) = shown(position);
-            rows.push(AlertRow { sign, alert: &row.alert, what, style, quiet });
+            rows.push(AlertRow { sign, alert: &row.alert, what, style, quiet, beside: Vec::new() });
         }
         let has_focus = self.part == Part::List;
         let columns = if self.purpose == AnswerScope::Bulk { OF_MANY } else { OF_ONE_PAYMENT };
-        let table = AlertTable { rows: &rows, columns, title: "GETS", most: WHAT.1 };
+        let table = AlertTable { rows: &rows, columns, title: "GETS", most: WHAT.1, beside: &[] };
         self.list.draw(table, (self.list.at, has_focus), &draw, frame.buffer_mut(), list, (&self.targets, Target::Row));
         if has_focus && self.word.is_none() {
             self.list.draw_below(self.list.at, &rows, frame.buffer_mut(), list);

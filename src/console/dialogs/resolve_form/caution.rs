@@ -62,7 +62,7 @@ impl Caution {
 }
 
 /// Whether an alert's window is known to have closed.
-fn is_closed(alert: &Alert, now: Timestamp) -> bool {
+pub fn is_closed(alert: &Alert, now: Timestamp) -> bool {
     let end = alert.expired_at.or_else(|| alert.deadline.moment());
     alert.outcome.is_none() && (alert.status == AlertStatus::Expired || end.is_some_and(|end| end <= now))
 }

@@ -390,8 +390,8 @@ impl Parts<'_> {
                 let before = if index == 0 { label.clone() } else { Span::raw(indent.clone()) };
                 self.push(vec![before, Span::styled(line, theme.plain)]);
             }
-            if !note.is_empty() {
-                self.push(vec![Span::raw(indent), Span::styled(cut(&note, value_room).into_owned(), theme.quiet)]);
+            for line in wrap(&note, value_room).into_iter().filter(|_| !note.is_empty()) {
+                self.push(vec![Span::raw(indent.clone()), Span::styled(line, theme.quiet)]);
             }
         }
     }
