@@ -576,6 +576,7 @@ impl App {
                 Some(name) => {
                     self.screens.current = name;
                     self.pane.focus(false);
+                    self.cx.toasts.drop_notes();
                     vec![Message::Shown.into()]
                 }
                 None => match dialogs::open(action, &mut self.screens, &mut self.cx) {

@@ -8,9 +8,9 @@ use ratatui::layout::Rect;
 
 use super::pen::put_right;
 use super::screens::activity::acts;
-use super::screens::activity::rows::{ActivityRow, ActivityView, Happening, RowWidths, happenings, needs_you, row_of};
+use super::screens::activity::rows::{ActivityRow, ActivityView, Happening, RowTone, RowWidths, happenings, needs_you, row_of};
 use super::screens::activity::state::{ChosenRow, RowCursor};
-use super::text::{columns, cut, wrap};
+use super::text::{columns, cut, wrap, wrap_to};
 use super::widgets::scrollbar;
 use super::{Action, AppContext, ClickTargets, Orders, Pen};
 use crate::domain::Timestamp;
@@ -19,15 +19,16 @@ use crate::domain::Timestamp;
 const BESIDE: u16 = 140;
 
 /// What the screen is left of the width, and the most that the pane takes of it.
-const SCREEN: u16 = 98;
+const SCREEN: u16 = 100;
 const WIDEST: u16 = 64;
 
 /// From so many columns on a row is one line.
 const ONE_LINE: u16 = 72;
 
-/// From so many columns on what was decided and its alert stand in columns of their own, at most so wide.
-const ALIGNED: u16 = 100;
+/// On one line what was decided and its alert stand in columns of their own, at most so wide where there is much room, and where there is not.
+const ROOMY: u16 = 100;
 const MOST: [u16; 2] = [48, 30];
+const MOST_NARROW: [u16; 2] = [26, 13];
 
 /// Columns left of a row's text: the cursor's bar and a blank.
 const GUTTER: u16 = 2;
@@ -165,6 +166,7 @@ impl JournalPane {
         put_right(buffer, title, &words, theme.quiet);
         let mut pen = Pen::new(buffer, title);
         pen.put("Journal", if self.has_focus { theme.accent } else { theme.strong });
+        pen.put(&format!(", {}", cx.times().heading()), theme.quiet);
         pen.skip(2);
         let needs = needs_you(cx).len();
         if needs > 0 {
@@ -176,7 +178,7 @@ impl JournalPane {
     fn draw_rows(&self, cx: &AppContext, buffer: &mut Buffer, body: Rect) {
         let (theme, rows) = (&cx.theme, rows(cx));
         if rows.is_empty() {
-            let words = if cx.journal.is_loading() { "Reading…" } else { "Each decision is written down here." };
+            let words = if cx.journal.is_loading() { "Reading…" } else { "Each decision and each notice is written down here." };
             let inside = Rect { x: body.x + GUTTER, width: body.width.saturating_sub(GUTTER + 1), ..body };
             for (line, row) in wrap(words, inside.width).iter().zip(inside.rows()) {
                 Pen::new(buffer, row).put(line, theme.plain);
@@ -189,7 +191,9 @@ impl JournalPane {
         self.window.set((top, height));
         let shown: Vec<ActivityRow> = rows.iter().skip(top).take(height).map(|happening| row_of(happening, cx)).collect();
         let [_, what, named] = self.widths.with(ActivityView::All, &shown);
-        let aligned = if body.width >= ALIGNED { [what.min(MOST[0]), named.min(MOST[1])] } else { [0, 0] };
+        let most = if body.width >= ROOMY { MOST } else { MOST_NARROW };
+        let aligned = if lines == 1 { [what.min(most[0]), named.min(most[1])] } else { [0, 0] };
+        let when = shown.iter().zip(rows.iter().skip(top)).map(|(_, row)| columns(&cx.times().moment(row.at(), cx.now))).max().unwrap_or(0);
         let in_sight = rows.iter().enumerate().skip(top).zip(&shown);
         for (((index, happening), row), y) in in_sight.zip((body.y..).step_by(usize::from(lines))) {
             let area = Rect { y, height: lines, width: body.width.saturating_sub(2), ..body }.intersection(body);
@@ -199,7 +203,7 @@ impl JournalPane {
                 }
             }
             self.targets.push(area, index);
-            draw_row((row, happening.at()), aligned, cx, buffer, area);
+            draw_row((row, happening.at()), (when, aligned), cx, buffer, area);
         }
         if rows.len() > height {
             let bar = Rect { x: body.right().saturating_sub(1), width: 1, ..body };
@@ -214,14 +218,23 @@ fn rows(cx: &AppContext) -> Vec<Happening<'_>> {
     attempts.chain(happenings(ActivityView::All, cx, &[])).collect()
 }
 
-fn draw_row((row, at): (&ActivityRow, Timestamp), aligned: [u16; 2], cx: &AppContext, buffer: &mut Buffer, area: Rect) {
+fn draw_row((row, at): (&ActivityRow, Timestamp), (when, aligned): (u16, [u16; 2]), cx: &AppContext, buffer: &mut Buffer, area: Rect) {
     let theme = &cx.theme;
     let tone = row.tone.of(theme);
     let mut pen = Pen::new(buffer, Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER), height: 1, ..area });
     pen.put(row.sign, tone);
     pen.skip(1);
-    pen.put(&format!("{:<12}", cx.times().moment(at, cx.now)), theme.quiet);
-    pen.skip(1);
+    pen.put(&format!("{:<width$}", cx.times().moment(at, cx.now), width = usize::from(when)), theme.quiet);
+    pen.skip(2);
+    if row.is_told {
+        let style = if row.tone == RowTone::Wrong { tone } else { theme.plain };
+        let lines = wrap_to(&row.what, pen.room(), usize::from(area.height));
+        let x = area.right() - pen.room();
+        for (line, y) in lines.iter().zip(area.y..area.bottom()) {
+            Pen::new(buffer, Rect { x, y, width: area.right() - x, height: 1 }).put(line, style);
+        }
+        return;
+    }
     let [what, named] = [(&row.what, aligned[0]), (&row.named, aligned[1])].map(|(text, width)| {
         let text = if width > 0 { cut(text, width) } else { text.into() };
         format!("{text}{:blank$}", "", blank = usize::from(width.saturating_sub(columns(&text))))

@@ -91,6 +91,7 @@ pub enum Action {
     MenuFirst,
     MenuLast,
     ShowActivity,
+    ActivityExport,
     JournalPane,
     PreviousPane,
     GoToTold,

@@ -99,6 +99,11 @@ impl Toasts {
         !std::mem::take(&mut self.all).is_empty()
     }
 
+    /// Takes away what was only to know: whoever goes elsewhere has read it.
+    pub fn drop_notes(&mut self) {
+        self.all.retain(|toast| toast.tone != Tone::Note);
+    }
+
     /// Takes away those whose time is over.
     pub fn expire(&mut self, now: Timestamp) {
         self.all.retain(|toast| toast.until > now);

@@ -1,5 +1,7 @@
 //! A small dialog that asks for one line of text.
 
+use std::borrow::Cow;
+
 use crossterm::event::{Event, KeyCode};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -13,7 +15,7 @@ type Answer = Box<dyn FnMut(&str, &mut AppContext) -> Result<Orders, String> + S
 
 /// The dialog while it is open.
 pub struct Prompt {
-    title: &'static str,
+    title: Cow<'static, str>,
     hint: &'static str,
     input: TextInput,
     answer: Answer,
@@ -23,11 +25,17 @@ pub struct Prompt {
 impl Prompt {
     /// Asks for something. The text is answered without the blanks around it.
     pub fn new(
-        title: &'static str,
+        title: impl Into<Cow<'static, str>>,
         hint: &'static str,
         answer: impl FnMut(&str, &mut AppContext) -> Result<Orders, String> + Send + 'static,
     ) -> Self {
-        Self { title, hint, input: TextInput::one_line(""), answer: Box::new(answer), error: None }
+        Self { title: title.into(), hint, input: TextInput::one_line(""), answer: Box::new(answer), error: None }
+    }
+
+    /// The same with a text that can be taken as it is.
+    #[must_use]
+    pub fn with_text(self, text: &str) -> Self {
+        Self { input: TextInput::one_line(text), ..self }
     }
 
     /// Asks for the number of a row to go to.
@@ -70,7 +78,7 @@ impl Dialog for Prompt {
         let panel = centered(area, 58.min(area.width.saturating_sub(4)), 8);
         let inside = theme.open_panel(frame.buffer_mut(), panel);
         let line = |offset: u16| Rect { y: inside.y + offset, height: 1, ..inside };
-        Pen::new(frame.buffer_mut(), line(0)).put(self.title, theme.strong);
+        Pen::new(frame.buffer_mut(), line(0)).put(&self.title, theme.strong);
         let style = theme.page.patch(theme.field);
         frame.buffer_mut().set_style(line(2), style);
         self.input.draw(frame, line(2), style, true);

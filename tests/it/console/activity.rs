@@ -504,3 +504,72 @@ fn the_audit_log_in_pictures() {
 fn the_journals_pane_in_pictures() {
     pictures("pane", "L tab j");
 }
+
+#[test]
+fn every_notice_is_in_all_that_happened_and_has_a_view_of_its_own() {
+    let mut rig = started(desk());
+    decide(&mut rig, "r", "refund 88240");
+
+    rig.press("4 tab tab tab");
+    let all = rig.screen();
+    rig.press("tab tab");
+    let notices = rig.screen();
+
+    assert!(all.contains("All 2") && all.contains("refunded, recorded (status RESOLVED)") && all.contains("recorded 14:03:"), "{all}");
+    assert!(notices.contains("Notices 1") && notices.contains("WHAT WAS TOLD"), "{notices}");
+}
+
+#[test]
+fn what_can_be_taken_back_has_the_sign_that_the_legend_gives_it() {
+    let mut rig = started(desk());
+    rig.press("n ctrl-s 4 tab");
+    let row = line(&mut rig, "▌");
+
+    rig.press("1 L");
+
+    assert!(row.contains("» 14:03:00") && row.contains("leaves at"), "{row}");
+    assert!(rig.screen().contains("» 14:03:00"), "{}", rig.screen());
+}
+
+#[test]
+fn the_rows_of_a_view_are_exported_as_they_are_shown() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut rig = started(Made { files: directory.path().to_path_buf(), ..desk() });
+    decide(&mut rig, "r", "refund 88240");
+    rig.press("4 tab e");
+    let asked = rig.screen();
+
+    rig.press("enter");
+
+    let written = std::fs::read_to_string(directory.path().join("avert-activity-today-20261120-1803.csv")).unwrap();
+    assert!(asked.contains("Export 1 row of Today"), "{asked}");
+    let mut lines = written.lines();
+    assert_eq!(lines.next(), Some("at,who,what,alert,alertId,providerId,proof"));
+    let row = lines.next().unwrap();
+    assert!(row.contains(",you,refunded 129.90 EUR,ETHOCA ··1234 A-10293,") && row.contains("recorded 14:03:"), "{row}");
+    assert_eq!(lines.next(), None);
+}
+
+#[test]
+fn what_was_only_to_know_stays_on_the_screen_that_it_was_said_on() {
+    let mut rig = started(desk());
+
+    rig.press("4 L");
+    let said = rig.screen();
+    rig.press("1");
+
+    assert!(said.contains("This screen is the journal."), "{said}");
+    assert!(!rig.screen().contains("This screen is the journal."), "{}", rig.screen());
+}
+
+#[test]
+fn with_little_room_a_row_says_why_a_decision_was_not_recorded() {
+    let mut rig = started(Made { size: (80, 24), ..desk() });
+    rig.service.next_resolution(declined());
+    decide(&mut rig, "r", "refund 88240");
+
+    rig.press("4");
+
+    let row = line(&mut rig, "▌");
+    assert!(row.contains("declined: case closed"), "{row}");
+}

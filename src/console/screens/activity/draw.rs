@@ -129,16 +129,20 @@ fn has_any(screen: &ActivityScreen, rows: &[Happening<'_>], cx: &AppContext, buf
         ActivityView::Today => {
             ("Nothing was decided here today.", format!("{queue} goes to the Queue: the alert that lapses next is under the cursor."))
         }
-        ActivityView::Mine | ActivityView::All => {
+        ActivityView::Mine => {
             ("Nothing was decided here in the last 90 days.", format!("{queue} goes to the Queue: each decision is written down here."))
         }
+        ActivityView::All => (
+            "Nothing was decided or told here in the last 90 days.",
+            format!("{queue} goes to the Queue: each decision and each notice is written down here."),
+        ),
         ActivityView::Service => (
             "This deployment's audit log cannot be seen from here.",
             "The interface has none. Where the deployment is an avert engine, an operator's key opens it: `avert login --operator` keeps one \
              with the profile; AVERT_OPERATOR_KEY or --operator-key-file FILE is for once."
                 .to_owned(),
         ),
-        ActivityView::Notes => ("Nothing was told yet.", "Every message above the footer is kept here.".to_owned()),
+        ActivityView::Notices => ("Nothing was told yet.", "Every message above the footer is kept here.".to_owned()),
     };
     let lines = wrap(title, inside.width).into_iter().map(|line| (line, theme.strong));
     let lines = lines.chain([(String::new(), theme.plain)]).chain(wrap(&more, inside.width).into_iter().map(|line| (line, theme.plain)));
@@ -148,8 +152,12 @@ fn has_any(screen: &ActivityScreen, rows: &[Happening<'_>], cx: &AppContext, buf
     false
 }
 
-/// The title of the moments; whose clock they are by stands behind it.
+/// The title of the moments; whose clock they are by stands behind it. Beside them the other clock, where there is room for it.
 const WHEN: &str = "WHEN";
+const LOCAL: &str = "LOCAL";
+
+/// From so many columns on both clocks have room.
+const BOTH: u16 = 116;
 
 /// Columns that who did it, what, and of which alert are given at least where rows need them, and what their proof keeps.
 const LEAST: [u16; 3] = [3, 16, 12];
@@ -158,20 +166,36 @@ const PROOF: u16 = 14;
 /// The most that they are given.
 const MOST: [u16; 3] = [18, 56, 40];
 
-/// The columns of a view, in so much room, where its rows need so many for who, what, and which alert.
-fn heads(view: ActivityView, width: u16, needed: [u16; 3]) -> Vec<Head> {
+/// What and which alert have at most so many where a row does not say who did it: the proof is why one looks.
+const MOST_NARROW: [u16; 2] = [26, 13];
+
+/// Columns of the moments of rows: with the day where one is of another day than today; and of those of the other clock, zero for none.
+fn moments(rows: &[Happening<'_>], width: u16, cx: &AppContext) -> [u16; 2] {
+    let (times, now) = (cx.times(), cx.now);
+    let title = columns(WHEN) + 1 + columns(times.heading());
+    let when = rows.iter().map(|row| columns(&times.moment(row.at(), now))).fold(title, u16::max);
+    let beside = rows.iter().filter_map(|row| times.beside(row.at())).map(|local| columns(&local)).max();
+    [when, beside.filter(|_| width >= BOTH).unwrap_or(0)]
+}
+
+/// The columns of a view, in so much room, where its rows need so many for the moments, and for who, what, and which alert.
+fn heads(view: ActivityView, width: u16, [when, local]: [u16; 2], needed: [u16; 3]) -> Vec<Head> {
     let room = width.saturating_sub(GUTTER + 2 + 2);
-    let when: Head = (WHEN, if view == ActivityView::Today { 8 } else { 12 }, |_| "");
+    let when: Head = (WHEN, when, |_| "");
     let wide = width >= WIDE;
     let named_title = if view == ActivityView::Service { "TO WHAT" } else { "ALERT" };
     let [who, what, named] = [0, 1, 2].map(|part| needed[part].clamp(LEAST[part], MOST[part]));
     let mut rest = room.saturating_sub(when.1 + 2);
     let mut heads = vec![when];
+    if local > 0 {
+        heads.push((LOCAL, local, |_| ""));
+        rest = rest.saturating_sub(local + 2);
+    }
     if wide {
         heads.push(("WHO", who, |row| &row.who));
         rest = rest.saturating_sub(who + 2);
     }
-    if view == ActivityView::Notes {
+    if view == ActivityView::Notices {
         let named = named.min(rest / 2);
         heads.push(("WHAT WAS TOLD", rest.saturating_sub(if wide { named + 2 } else { 0 }), |row| &row.what));
         if wide {
@@ -180,6 +204,8 @@ fn heads(view: ActivityView, width: u16, needed: [u16; 3]) -> Vec<Head> {
         return heads;
     }
     // What was decided has its room first, then the alert, then the proof.
+    let most = if wide || view == ActivityView::Service { [u16::MAX; 2] } else { MOST_NARROW };
+    let (what, named) = (what.min(most[0]), named.min(most[1]));
     let what = what.min(rest.saturating_sub(LEAST[2] + PROOF + 4)).max(LEAST[1]);
     let named = named.min(rest.saturating_sub(what + PROOF + 4)).max(LEAST[2]);
     heads.push(("WHAT", what, |row| &row.what));
@@ -196,7 +222,7 @@ fn draw_rows(screen: &ActivityScreen, rows: &[Happening<'_>], cx: &AppContext, b
     let top = screen.window.get().0.clamp((cursor + 1).saturating_sub(height), cursor).min(rows.len().saturating_sub(height));
     screen.window.set((top, height));
     let shown: Vec<ActivityRow> = rows.iter().skip(top).take(height).map(|happening| row_of(happening, cx)).collect();
-    let heads = heads(screen.view, area.width, screen.widths.with(screen.view, &shown));
+    let heads = heads(screen.view, area.width, moments(rows, area.width, cx), screen.widths.with(screen.view, &shown));
     let mut pen = Pen::new(buffer, Rect { x: area.x + GUTTER + 2, width: area.width.saturating_sub(GUTTER + 2), height: 1, ..area });
     for (title, width, _) in &heads {
         let title = if *title == WHEN { format!("{WHEN} {}", cx.times().heading()) } else { (*title).to_owned() };
@@ -226,6 +252,13 @@ fn draw_row((view, at): (ActivityView, Timestamp), row: &ActivityRow, heads: &[H
         let cell = Rect { x, width: *width, ..line }.intersection(line);
         let (text, style) = match *title {
             WHEN => (cx.times().moment(at, cx.now), theme.quiet),
+            LOCAL => (cx.times().beside(at).unwrap_or_default(), theme.quiet),
+            // A sentence among decisions goes on to the end of the line.
+            "WHAT" if row.is_told => {
+                let rest = Rect { width: line.right().saturating_sub(x), ..cell };
+                Pen::new(buffer, rest).put(&row.what, if tone == theme.danger { tone } else { theme.plain });
+                return;
+            }
             "WHAT" if view != ActivityView::Service => (part(row).to_owned(), cx.draw_context().digits()),
             "PROOF" => (part(row).to_owned(), tone),
             "MORE" | "WHO" => (part(row).to_owned(), theme.quiet),

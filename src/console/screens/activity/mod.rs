@@ -4,6 +4,7 @@
 pub mod acts;
 pub mod detail;
 pub mod draw;
+mod export;
 pub mod rows;
 pub mod state;
 
@@ -12,7 +13,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use crate::console::dialog::run;
-use crate::console::{Action, AppContext, KeyContext, Keys, Message, Order, Orders, Screen};
+use crate::console::{Action, AppContext, KeyContext, Keys, Message, Order, Orders, Screen, Tone};
 use crate::domain::Timestamp;
 
 use rows::ActivityView;
@@ -53,6 +54,7 @@ impl Screen for ActivityScreen {
                 self.chosen(cx).is_some_and(|chosen| acts::offers(&chosen, action, cx))
             }
             Action::Settle => cx.unfinished.parked().next().is_some(),
+            Action::ActivityExport => !self.rows(cx).is_empty(),
             _ => true,
         }
     }
@@ -95,6 +97,7 @@ fn act(screen: &mut ActivityScreen, action: Action, cx: &mut AppContext) -> Orde
         Action::NextPane => screen.show(screen.view.step(1), cx.now),
         Action::PreviousPane => screen.show(screen.view.step(ActivityView::ALL.len() - 1), cx.now),
         Action::Refresh => screen.refresh(cx.now),
+        Action::ActivityExport => return export_rows(screen, cx),
         Action::Back if !cx.toasts.clear() => return vec![Order::Act(Action::ShowQueue)],
         Action::GoToAlert | Action::Reopen | Action::Dismiss | Action::CopyId | Action::CopyJson => {
             return screen.chosen(cx).map_or_else(Vec::new, |chosen| acts::act(&chosen, action, cx));
@@ -102,4 +105,13 @@ fn act(screen: &mut ActivityScreen, action: Action, cx: &mut AppContext) -> Orde
         _ => {}
     }
     Vec::new()
+}
+
+/// Exports what the view shows.
+fn export_rows(screen: &ActivityScreen, cx: &mut AppContext) -> Orders {
+    let asked = export::open(screen.view, &screen.rows(cx), cx);
+    asked.unwrap_or_else(|| {
+        cx.notify(Tone::Note, "There is nothing to export in this view.");
+        Vec::new()
+    })
 }

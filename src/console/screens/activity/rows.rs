@@ -7,6 +7,7 @@ use ratatui::style::Style;
 
 use crate::console::decisions::{PendingDecision, State, alert_of};
 use crate::console::resolving::spoken;
+use crate::console::screens::queue::signs::ListSign;
 use crate::console::text::{columns, sanitize};
 use crate::console::unfinished::Stage;
 use crate::console::{Action, AppContext, Theme, times};
@@ -26,12 +27,12 @@ pub enum ActivityView {
     Today,
     /// Those of whoever sits here.
     Mine,
-    /// All of this desk.
+    /// All of this desk: decisions, and what the console told.
     All,
     /// The service's audit log.
     Service,
     /// What the console told.
-    Notes,
+    Notices,
 }
 
 impl ActivityView {
@@ -42,7 +43,7 @@ impl ActivityView {
         (Self::Mine, "Mine"),
         (Self::All, "All"),
         (Self::Service, "Service"),
-        (Self::Notes, "Notes"),
+        (Self::Notices, "Notices"),
     ];
 
     /// The view so many further on, round and round.
@@ -159,6 +160,8 @@ pub struct ActivityRow {
     pub what: String,
     pub named: String,
     pub proof: String,
+    /// Whether what it says is a sentence, which has the room of all these.
+    pub is_told: bool,
 }
 
 /// How wide who, what and which alert are in the rows of a view that were shown. They grow and never shrink, so that nothing moves to and
@@ -171,7 +174,9 @@ impl RowWidths {
     pub fn with(&self, view: ActivityView, rows: &[ActivityRow]) -> [u16; 3] {
         let (before, known) = self.0.get();
         let known = if before == view { known } else { [0; 3] };
-        let widths = rows.iter().fold(known, |widths, row| {
+        // A sentence among decisions has the room that they leave, and makes none.
+        let rows = rows.iter().filter(|row| !row.is_told || view == ActivityView::Notices);
+        let widths = rows.fold(known, |widths, row| {
             let [who, what, named] = [&row.who, &row.what, &row.named].map(|text| columns(text));
             [widths[0].max(who), widths[1].max(what), widths[2].max(named)]
         });
@@ -185,10 +190,14 @@ pub fn happenings<'a>(view: ActivityView, cx: &'a AppContext, audit: &'a [AuditE
     let history = cx.journal.history();
     let mut all: Vec<Happening<'a>> = match view {
         ActivityView::NeedsYou => needs_you(cx),
-        ActivityView::Today | ActivityView::Mine | ActivityView::All => decisions(view, cx).map(Happening::Decision).collect(),
+        ActivityView::Today | ActivityView::Mine => decisions(view, cx).map(Happening::Decision).collect(),
+        ActivityView::All => {
+            let told = history.notifications().iter().map(Happening::Told);
+            decisions(view, cx).map(Happening::Decision).chain(told).collect()
+        }
         // The service tells them in their order.
         ActivityView::Service => return audit.iter().map(Happening::Audit).collect(),
-        ActivityView::Notes => history.notifications().iter().map(Happening::Told).collect(),
+        ActivityView::Notices => history.notifications().iter().map(Happening::Told).collect(),
     };
     all.sort_by_key(Happening::at);
     all.reverse();
@@ -200,9 +209,9 @@ pub fn count_of(view: ActivityView, cx: &AppContext, audit: &[AuditEntry]) -> us
     match view {
         ActivityView::NeedsYou => needs_you(cx).len(),
         ActivityView::Today | ActivityView::Mine => decisions(view, cx).count(),
-        ActivityView::All => cx.journal.history().records().len(),
+        ActivityView::All => cx.journal.history().records().len() + cx.journal.history().notifications().len(),
         ActivityView::Service => audit.len(),
-        ActivityView::Notes => cx.journal.history().notifications().len(),
+        ActivityView::Notices => cx.journal.history().notifications().len(),
     }
 }
 
@@ -267,6 +276,7 @@ pub fn row_of(happening: &Happening<'_>, cx: &AppContext) -> ActivityRow {
             what: sanitize(&entry.action).replace(['.', '_'], " "),
             named: sanitize(&entry.subject).into_owned(),
             proof: sanitize(&entry.detail).into_owned(),
+            is_told: false,
         },
         Happening::Told(told) => of_notification(told, cx),
     }
@@ -291,6 +301,7 @@ fn of_notification(told: &NotificationRecord, cx: &AppContext) -> ActivityRow {
         what: sanitize(&told.words).into_owned(),
         named: told.alert.as_ref().map(name_of).unwrap_or_default(),
         proof: String::new(),
+        is_told: true,
     }
 }
 
@@ -303,6 +314,7 @@ fn of_attempt(attempt: &ResolutionAttempt, cx: &AppContext) -> ActivityRow {
         what: sanitize(&spoken(&attempt.resolution)).into_owned(),
         named: attempt.alert.to_string(),
         proof,
+        is_told: false,
     }
 }
 
@@ -339,6 +351,7 @@ fn of_decision(record: &DecisionRecord, cx: &AppContext) -> ActivityRow {
         what: what(&record.said),
         named: name_of(&record.said.alert),
         proof: sanitize(&proof).into_owned(),
+        is_told: false,
     }
 }
 
@@ -378,10 +391,12 @@ fn proof(record: &DecisionRecord, cx: &AppContext) -> (&'static str, RowTone, St
         return standing_of(attempt, cx);
     }
     let pending = live(record, cx);
+    // The signs are those of the list, which the help explains.
+    let sign = pending.map_or("", |decision| ListSign::of(&decision.state).drawn(&cx.theme).0);
     match pending.map(|decision| &decision.state) {
         Some(State::Staged(due)) => {
             let words = format!("leaves at {}; {} takes it back", cx.times().moment(*due, cx.now), cx.key(Action::Undo));
-            ("→", RowTone::Under, words)
+            (sign, RowTone::Under, words)
         }
         Some(State::Waiting) => {
             let why = match pending {
@@ -389,15 +404,25 @@ fn proof(record: &DecisionRecord, cx: &AppContext) -> (&'static str, RowTone, St
                 Some(decision) if decision.together.is_some_and(|number| cx.decisions.is_paused(number)) => "it is paused",
                 _ => "the deployment does not answer",
             };
-            ("!", RowTone::Unsure, format!("not sent: {why}. It waits here; {} takes it back", cx.key(Action::Undo)))
+            let [undo, ask] = [Action::Undo, Action::Refresh].map(|action| cx.key(action));
+            (sign, RowTone::Unsure, format!("not sent: {why}. It waits here; {undo} takes it back, {ask} asks again"))
         }
-        Some(State::Sending) => ("→", RowTone::Under, "with the service, no answer yet".to_owned()),
+        Some(State::Sending) => (sign, RowTone::Under, "with the service, no answer yet".to_owned()),
         Some(State::Checking(polling)) => {
             let next = polling.next_wake().map(|at| format!("; next look {}", cx.times().moment(at, cx.now))).unwrap_or_default();
-            ("?", RowTone::Unsure, format!("not known whether it arrived: looked {}, nothing yet{next}", times_words(polling.polls)))
+            (sign, RowTone::Unsure, format!("not known whether it arrived: looked {}, nothing yet{next}", times_words(polling.polls)))
         }
-        Some(State::Refused(why)) => ("!", RowTone::Wrong, format!("not recorded: {why}")),
+        Some(State::Refused(why)) => (sign, RowTone::Wrong, not_recorded(why)),
         None => of_fate(record, cx),
+    }
+}
+
+/// Why a decision was not recorded, as the row says it: a network that declined is the usual reason, which needs no sentence.
+fn not_recorded(why: &str) -> String {
+    let why = why.trim_end_matches('.');
+    match why.strip_prefix("The network did not take it: ") {
+        Some(said) => format!("declined: {said}"),
+        None => format!("not recorded: {why}"),
     }
 }
 
@@ -413,7 +438,7 @@ fn of_fate(record: &DecisionRecord, cx: &AppContext) -> (&'static str, RowTone, 
         DecisionFate::NotSent(why) => ("!", RowTone::Unsure, format!("not sent: {why}")),
         DecisionFate::Recorded(status) => ("✓", RowTone::Quiet, format!("recorded {when}, status {status}")),
         DecisionFate::Overtaken(status) => ("×", RowTone::Unsure, format!("not recorded: another was first, it is {status}")),
-        DecisionFate::Refused(why) => ("!", failed, format!("{seen_to}not recorded: {}", why.trim_end_matches('.'))),
+        DecisionFate::Refused(why) => ("!", failed, format!("{seen_to}{}", not_recorded(why))),
         DecisionFate::Unknown(why) => ("?", RowTone::Unsure, format!("not known whether it arrived: {}", why.trim_end_matches('.'))),
         DecisionFate::NeverLeft => ("!", failed, format!("{seen_to}did not leave: the console ended first")),
     }
@@ -458,6 +483,7 @@ mod tests {
             what: what.to_owned(),
             named: "ETHOCA".to_owned(),
             proof: String::new(),
+            is_told: false,
         };
         let widths = RowWidths::default();
 
