@@ -126,9 +126,8 @@ impl Context {
 
     /// Who works here: as the settings say, else by the name of the login.
     pub(super) fn user(&self) -> Option<String> {
-        let login =
-            || ["LOGNAME", "USER", "USERNAME"].into_iter().find_map(|name| std::env::var(name).ok().filter(|name| !name.is_empty()));
         let said = Some(self.settings.console.user.clone()).filter(|name| !name.trim().is_empty());
+        let login = || login(|name| std::env::var(name).ok(), || whoami::username().ok());
         said.or_else(login).map(|name| name.trim().chars().take(USER_CHARS).collect())
     }
 
@@ -160,11 +159,28 @@ impl Context {
     }
 }
 
+/// The name of the login: as the environment says, else as the machine's accounts do.
+fn login(variable: impl Fn(&str) -> Option<String>, account: impl FnOnce() -> Option<String>) -> Option<String> {
+    let named = |name: &String| !name.trim().is_empty();
+    let said = ["LOGNAME", "USER", "USERNAME"].into_iter().find_map(|name| variable(name).filter(named));
+    said.or_else(|| account().filter(named))
+}
+
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
 
     use super::*;
+
+    #[rstest]
+    #[case(Some("ana"), "ana")]
+    #[case(Some(" "), "omar")]
+    #[case(None, "omar")]
+    fn who_logged_in_is_asked_of_the_accounts_where_the_environment_does_not_say_it(#[case] said: Option<&str>, #[case] name: &str) {
+        let found = login(|variable| said.filter(|_| variable == "USER").map(ToOwned::to_owned), || Some("omar".to_owned()));
+
+        assert_eq!(found.as_deref(), Some(name));
+    }
 
     #[rstest]
     #[case("https://shop.example/", "shop.example")]
