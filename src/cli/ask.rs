@@ -31,12 +31,33 @@ pub(super) fn line(question: &str) -> anyhow::Result<String> {
     Ok(answer.trim().to_owned())
 }
 
+/// Says what goes before a question, or is wrong with an answer: no line is wider than the terminal, which would break words.
+pub(super) fn tell(text: &str) {
+    let width = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns).saturating_sub(1));
+    say(&fitted(text, width));
+}
+
+/// A text in lines of at most so many columns: what goes on in another line stands under its first word.
+fn fitted(text: &str, width: usize) -> String {
+    let line = |line: &str| {
+        let begins = line.len() - line.trim_start().len();
+        // Behind a key its words begin after three blanks.
+        let hangs = line[begins..].find("   ").filter(|at| *at == 1).map_or(begins, |at| begins + at + 3);
+        let options = textwrap::Options::new(width.max(20)).break_words(false).subsequent_indent(&BLANKS[..hangs.min(BLANKS.len())]);
+        textwrap::fill(line, options)
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Blanks before what goes on in another line.
+const BLANKS: &str = "          ";
+
 /// The answer to a question until it is one that can be taken; what is wrong with another one is said.
 pub(super) fn until<T>(question: &str, read: impl Fn(&str) -> Result<T, String>) -> anyhow::Result<T> {
     loop {
         match read(&line(question)?) {
             Ok(value) => return Ok(value),
-            Err(wrong) => say(&format!("  {wrong}")),
+            Err(wrong) => tell(&format!("  {wrong}")),
         }
     }
 }
@@ -115,5 +136,21 @@ fn hidden_line(question: &str) -> anyhow::Result<Zeroizing<String>> {
             },
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_word_is_broken_where_a_line_is_wider_than_the_terminal() {
+        let page = "Nothing is set up here yet.\n\n  l   a desk of this machine's own, which keeps its alerts here;\n      they come in by `avert import`";
+
+        let fitted = fitted(page, 40);
+
+        let lines: Vec<&str> = fitted.lines().collect();
+        assert_eq!(lines[2..4], ["  l   a desk of this machine's own, which", "      keeps its alerts here;"]);
+        assert!(lines.iter().all(|line| line.len() <= 42), "{fitted}");
     }
 }

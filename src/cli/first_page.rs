@@ -3,7 +3,6 @@
 use super::args::RemoteArgs;
 use super::ask;
 use super::context::Context;
-use super::failure::say;
 use super::profile_access::PROFILE;
 use super::target::{URL, variable};
 
@@ -45,7 +44,7 @@ pub(super) fn is_called_for(context: &Context, remote: &RemoteArgs) -> bool {
 
 /// Shows the page until something is chosen.
 pub(super) fn choose() -> anyhow::Result<FirstChoice> {
-    say(PAGE);
+    ask::tell(PAGE);
     ask::until("d, l, c or q: ", |answer| match answer.to_ascii_lowercase().as_str() {
         "d" | "demo" => Ok(FirstChoice::Demo),
         "l" | "local" => Ok(FirstChoice::Local),

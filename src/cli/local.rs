@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::args::OrganizationArgs;
+use super::ask;
 use super::context::Context;
 use super::database;
 use super::failure::{Misused, say};
@@ -86,6 +87,20 @@ impl Local {
     /// The services, acting for an organization: the named one, or the only one there is.
     pub(super) async fn acting(&self, organization: Option<&str>) -> anyhow::Result<ActingEngine> {
         Ok(self.engine.acting_for(self.caller(organization).await?))
+    }
+
+    /// The organization of a console: the named one; of several the one that is chosen at the terminal.
+    pub(super) async fn chosen(&self, named: Option<&str>) -> anyhow::Result<Option<String>> {
+        let all = self.engine.organizations().await?;
+        if named.is_some() || all.len() < 2 || !ask::is_possible() {
+            return Ok(named.map(ToOwned::to_owned));
+        }
+        let names: Vec<String> = all.into_iter().map(|known| known.organization.name).collect();
+        ask::tell("There are several organizations here. `avert open --organization NAME` opens one at once.\n\n");
+        for (name, number) in names.iter().zip(1..) {
+            ask::tell(&format!("  {number}   {name}"));
+        }
+        ask::until("\nWhose alerts? Number or name: ", |answer| one_of(&names, answer)).map(Some)
     }
 
     /// The caller at this machine for an organization: the named one, or the only one there is.
@@ -207,5 +222,32 @@ pub(super) fn engine_settings(settings: &Settings) -> EngineSettings {
         provider_timeout: networks::longest_call(settings)
             .map_or(defaults.provider_timeout, |longest| longest.max(defaults.provider_timeout)),
         ..defaults
+    }
+}
+
+/// The organization that an answer means: its number in the list, or its name in any case.
+fn one_of(names: &[String], answer: &str) -> Result<String, String> {
+    let numbered = || answer.parse::<usize>().ok().and_then(|number| names.get(number.checked_sub(1)?));
+    let named = names.iter().find(|name| *name == answer).or_else(|| names.iter().find(|name| name.eq_ignore_ascii_case(answer)));
+    named.or_else(numbered).cloned().ok_or_else(|| format!("a number from 1 to {}, or one of the names is needed", names.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("2", Ok("Harbour Records"))]
+    #[case("harbour records", Ok("Harbour Records"))]
+    #[case("Acme", Ok("Acme"))]
+    #[case("0", Err(()))]
+    #[case("3", Err(()))]
+    #[case("", Err(()))]
+    fn an_organization_is_chosen_by_its_number_or_its_name(#[case] answer: &str, #[case] meant: Result<&str, ()>) {
+        let names = ["Acme", "Harbour Records"].map(str::to_owned);
+
+        assert_eq!(one_of(&names, answer).map_err(drop), meant.map(str::to_owned));
     }
 }

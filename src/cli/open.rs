@@ -91,7 +91,8 @@ async fn open_once(context: &Context, args: &OpenArgs, signals: &mut Option<Sign
     let settings = with_rules(settings, &rules)?;
     let local = Local::for_console(context).await?;
     let log = program_log::start(context, &context.home.data_dir)?;
-    let caller = local.caller(context.organization(&args.organization)).await?.said_to_be(&context.user().unwrap_or_default());
+    let organization = local.chosen(context.organization(&args.organization)).await?;
+    let caller = local.caller(organization.as_deref()).await?.said_to_be(&context.user().unwrap_or_default());
     let known = local.engine.store().gateways().await?;
     let own = caller.organization.organization.id;
     let all = local.engine.organizations().await?.into_iter().map(|record| record.organization);
