@@ -402,9 +402,11 @@ impl Dispatcher {
                 tracing::warn!(%delivery, %endpoint, "webhook endpoint disabled: {reason}");
                 self.queues.remove(endpoint);
             }
-            NextStep::RetryAt(_) | NextStep::Exhausted => {
-                tracing::info!(%delivery, attempt, status, error = report.error, ?next, "webhook not delivered");
+            NextStep::RetryAt(at) => {
+                let again = at.format("%Y-%m-%dT%H:%M:%SZ");
+                tracing::warn!(status, error = report.error, attempt, %again, %delivery, "webhook not delivered");
             }
+            NextStep::Exhausted => tracing::warn!(status, error = report.error, attempt, %delivery, "webhook given up"),
         }
         self.results.add(report.into_record(due, self.clock.now(), next), Instant::now());
     }

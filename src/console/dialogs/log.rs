@@ -131,8 +131,16 @@ impl Dialog for LogDialog {
             ])
         };
         let empty = if self.lines.is_empty() { "Nothing was logged yet." } else { "Nothing as grave as that was logged." };
-        let list =
-            List { title: "Log", entries: shown.iter().map(line).collect(), empty, width: WIDTH, field: 2 + WHOLE, ..List::default() };
+        let room = WIDTH.min(area.width.saturating_sub(4)).saturating_sub(AROUND);
+        let entries: Vec<Line<'_>> = shown.iter().map(line).collect();
+        // What is cut in its row stands in full over the list; the list stays where it is, whichever is chosen.
+        let is_cut = |entry: &&Line<'_>| entry.width() > usize::from(room);
+        let whole = match entries.iter().any(|entry| is_cut(&entry)) {
+            true => shown.iter().map(|line| wrap_to(&line.text, room, usize::from(WHOLE)).len()).max().unwrap_or(0),
+            false => 0,
+        };
+        let field = 1 + u16::try_from(whole).unwrap_or(WHOLE);
+        let list = List { title: "Log", entries, empty, width: WIDTH, field, ..List::default() };
         let field = self.menu.draw(list, frame, area, cx);
         let mut pen = Pen::new(frame.buffer_mut(), Rect { height: 1, ..field });
         pen.put(SHOWN[self.shown].1, theme.accent);
@@ -143,7 +151,6 @@ impl Dialog for LogDialog {
             format!("{} of {}", shown.len(), counted(self.lines.len() as u64, "event", "events"))
         };
         pen.put_whole(&format!("{count} of this console, newest first, UTC"), theme.quiet);
-        let room = WIDTH.min(area.width.saturating_sub(4)).saturating_sub(AROUND);
         let whole = self.chosen().map(|line| wrap_to(&line.text, room, usize::from(WHOLE))).unwrap_or_default();
         for (text, y) in whole.iter().zip(field.y + 1..field.bottom()) {
             Pen::new(frame.buffer_mut(), Rect { y, height: 1, ..field }).put(text, theme.strong);
