@@ -253,8 +253,8 @@ impl Settle {
             Some((status, Some(outcome))) => {
                 format!("The alert has an outcome already ({}) and stays {status}; this is only put on record.", sanitize(&outcome.outcome))
             }
-            Some((status, None)) => format!("status {status} → {next}; the outcome is stored, the webhook sent."),
-            None => format!("status becomes {next}; the outcome is stored, the webhook sent."),
+            Some((status, None)) => format!("status {status} → {next}; the outcome is stored."),
+            None => format!("status becomes {next}; the outcome is stored."),
         }
     }
 

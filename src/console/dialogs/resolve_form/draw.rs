@@ -430,8 +430,8 @@ impl FormPen<'_, '_> {
         }
         let rest = match short {
             true if self.content_width() < ROOM_FOR_HINTS => "; ",
-            true => "  stored, webhook sent; ",
-            false => "   outcome stored, webhook sent",
+            true => "  outcome stored; ",
+            false => "   outcome stored",
         };
         spans.push(Span::styled(rest, theme.plain));
         if short {

@@ -172,7 +172,12 @@ fn draw_endpoints(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut 
     let place = Rect { x: body.x + GUTTER, width: body.width.saturating_sub(GUTTER + 1), ..body };
     let words = ListWords {
         name: "The endpoints",
-        empty: "There are none: `avert webhooks add URL`, where the engine runs, adds one, and then every new or resolved alert goes there.",
+        empty: match area.width {
+            100.. => {
+                "There are none: `avert webhooks add URL`, where the engine runs, adds one, and then every new or resolved alert goes there."
+            }
+            _ => "None yet: `avert webhooks add URL`, where the engine runs, adds one.",
+        },
     };
     if !has_rows(&screen.endpoints, Vec::is_empty, &words, draw, buffer, place) {
         return;
