@@ -527,8 +527,8 @@ fn what_can_be_taken_back_has_the_sign_that_the_legend_gives_it() {
 
     rig.press("1 L");
 
-    assert!(row.contains("» 14:03:00") && row.contains("leaves at"), "{row}");
-    assert!(rig.screen().contains("» 14:03:00"), "{}", rig.screen());
+    assert!(row.contains("» 14:03:") && row.contains("leaves at"), "{row}");
+    assert!(rig.screen().contains("» 14:03:"), "{}", rig.screen());
 }
 
 #[test]
@@ -571,5 +571,5 @@ fn with_little_room_a_row_says_why_a_decision_was_not_recorded() {
     rig.press("4");
 
     let row = line(&mut rig, "▌");
-    assert!(row.contains("declined: case closed"), "{row}");
+    assert!(row.contains("not recorded: case cl"), "{row}");
 }

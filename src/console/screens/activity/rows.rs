@@ -417,13 +417,10 @@ fn proof(record: &DecisionRecord, cx: &AppContext) -> (&'static str, RowTone, St
     }
 }
 
-/// Why a decision was not recorded, as the row says it: a network that declined is the usual reason, which needs no sentence.
+/// Why a decision was not recorded, as the row says it: that a network declined is the usual reason, and needs no sentence.
 fn not_recorded(why: &str) -> String {
     let why = why.trim_end_matches('.');
-    match why.strip_prefix("The network did not take it: ") {
-        Some(said) => format!("declined: {said}"),
-        None => format!("not recorded: {why}"),
-    }
+    format!("not recorded: {}", why.strip_prefix("The network did not take it: ").unwrap_or(why))
 }
 
 fn of_fate(record: &DecisionRecord, cx: &AppContext) -> (&'static str, RowTone, String) {
