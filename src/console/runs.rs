@@ -252,12 +252,11 @@ impl Runs {
     /// What waited here leaves now, that of one run or of all: it is on its way again.
     pub fn released(&mut self, number: Option<u64>) {
         let runs = self.all.iter_mut().filter(|run| number.is_none_or(|number| run.number == number));
-        let runs = runs.map(|run| {
+        for run in runs {
             run.ends.clear();
-            run
-        });
-        for item in runs.flat_map(|run| &mut run.items).filter(|item| matches!(item.result, RunResult::NotSent(_))) {
-            item.result = RunResult::Underway;
+            for item in run.items.iter_mut().filter(|item| matches!(item.result, RunResult::NotSent(_))) {
+                item.result = RunResult::Underway;
+            }
         }
     }
 

@@ -70,7 +70,7 @@ fn where_only_whole_hours_are_known_alerts_may_lapse() {
     let alerts = vec![due(0, Deadline::HoursLeft(0)), due(1, Deadline::HoursLeft(0))];
     let mut calls = reading(ClosingAlerts { total: 2, alerts, first: true, open_end: false });
 
-    let call = calls.deadlines(BEFORE, false, nobody, now()).unwrap();
+    let call = calls.deadlines(BEFORE, false, nobody, TOLD, now()).unwrap();
 
     assert_eq!(call.words, "2 alerts may lapse within 30 min and are not answered, the first in less than 1 h.");
     assert_eq!(call.outside, "2 alerts may lapse within 30 min, CDRN 7KQ0 in less than 1 h");

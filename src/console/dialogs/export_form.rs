@@ -31,7 +31,7 @@ pub struct ExportForm {
 /// What is exported.
 #[derive(Debug)]
 enum Exported {
-    List(AlertQuery),
+    List(Box<AlertQuery>),
     Results(ExportedResults),
 }
 
@@ -62,7 +62,7 @@ impl ExportForm {
         let many = queue.listing.total().map_or_else(|| "all alerts".to_owned(), |total| counted(total, "alert", "alerts"));
         let what = if asked.is_empty() { many } else { format!("{many}: {asked}") };
         let query = AlertQuery { filter, sort, page: PageRequest { page: 0, size: MAX_PAGE_SIZE } };
-        Self::new(&what, &queue.view.name, Exported::List(query), cx)
+        Self::new(&what, &queue.view.name, Exported::List(Box::new(query)), cx)
     }
 
     /// For what became of alerts that were answered together.
@@ -99,7 +99,7 @@ impl ExportForm {
         match &self.exported {
             Exported::List(query) => {
                 let number = cx.exports.begin(path.clone());
-                let request = ExportRequest { path, format, query: query.clone() };
+                let request = ExportRequest { path, format, query: (**query).clone() };
                 let progress = Order::Open(Box::new(ExportProgress::default()));
                 vec![Order::Close, progress, Effect::Export(number, Box::new(request)).into()]
             }

@@ -255,7 +255,7 @@ fn a_case_is_read_again_as_the_list_would_be_and_has_the_age_of_its_own() {
 
     rig.advance(Duration::minutes(11));
     rig.service.change(|alerts| {
-        alerts.iter_mut().filter(|alert| alert.id == id).for_each(|alert| alert.merchant_descriptor = "RENAMED".to_owned())
+        alerts.iter_mut().filter(|alert| alert.id == id).for_each(|alert| alert.merchant_descriptor = "RENAMED".to_owned());
     });
     rig.advance(Duration::minutes(2));
 

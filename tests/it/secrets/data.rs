@@ -227,7 +227,7 @@ async fn a_node_that_idles_puts_a_new_key_in_its_place_and_has_room_for_the_next
         assert_eq!(kept.filter(|name| text(&cluster.home("b").join(name)) == before).count(), 1, "kept once");
     }
 
-    assert!(nodes.map(|node| node.terminate()).iter().all(|code| *code == Some(0)));
+    assert!(nodes.map(Server::terminate).iter().all(|code| *code == Some(0)));
     let restarted = on_b(&["webhooks", "list"]).output().unwrap();
     assert!(restarted.status.success(), "{restarted:?}");
 }

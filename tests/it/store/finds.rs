@@ -180,7 +180,7 @@ async fn a_whole_value_of_several_words_comes_before_newer_alerts_with_these_wor
     };
     let wanted = shop("N1", "ACME*SHOP 42", 90);
     let newer: Vec<Alert> = (2..400).map(|number| shop(&format!("N{number}"), "ACME*SHOP 17", number % 60)).collect();
-    fixture.bring(&[&[wanted.clone()], &newer[..]].concat()).await;
+    fixture.bring(&[std::slice::from_ref(&wanted), &newer].concat()).await;
 
     assert_eq!(found(&fixture, "acme*shop 42").await.first(), Some(&wanted.id));
     assert_eq!(found(&fixture, "acme*shop 17").await.len(), 100);

@@ -219,7 +219,7 @@ impl ManyForm {
             return self.say("Nothing would be sent: the list says why.");
         }
         let left_out = self.rows.iter().zip(gets).filter_map(|(row, gets)| match gets {
-            Gets::Out { why, .. } => Some((row.alert.clone(), why.to_string())),
+            Gets::Out { why, .. } => Some((row.alert.clone(), why.clone())),
             Gets::Sent(_) => None,
         });
         let left_out: Vec<(Alert, String)> = left_out.collect();
