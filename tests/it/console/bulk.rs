@@ -84,7 +84,7 @@ fn all_of_a_filter_is_marked_by_its_pages_and_never_more_than_a_thousand() {
     rig.press("*");
     let screen = rig.screen();
 
-    assert!(screen.contains("1,000 marked  b"), "{screen}");
+    assert!(screen.contains("1,000 marked  1,000.00 EUR  b"), "{screen}");
     assert!(screen.contains("1,000 marked, which is the most at once; 1,150 were wanted."), "{screen}");
 }
 
@@ -94,7 +94,7 @@ fn a_range_over_rows_that_are_not_here_is_read() {
 
     rig.press("V G V");
 
-    assert!(rig.screen().contains("950 marked  b"), "{}", rig.screen());
+    assert!(rig.screen().contains("950 marked  950.00 EUR  b"), "{}", rig.screen());
 }
 
 #[test]

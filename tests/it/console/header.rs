@@ -294,7 +294,7 @@ fn the_environment_and_the_profile_stay_beside_any_trouble(#[case] size: (u16, u
 }
 
 #[test]
-fn on_a_narrow_screen_trouble_is_told_in_few_words() {
+fn on_a_narrow_screen_the_clock_gives_way_to_trouble() {
     let mut rig = Made { size: (60, 16), ..Made::default() }.start();
     rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed("down".to_owned())));
     rig.press("n ctrl-s");
@@ -302,5 +302,5 @@ fn on_a_narrow_screen_trouble_is_told_in_few_words() {
 
     let header = header(&mut rig);
 
-    assert!(header.contains("PRODUCTION  acme-eu") && header.contains("failed"), "{header}");
+    assert!(header.contains("PRODUCTION  acme-eu") && header.contains("▲ ETHOCA: not recorded, 14:03"), "{header}");
 }

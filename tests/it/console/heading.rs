@@ -30,7 +30,7 @@ fn a_large_sum_is_shortened_and_stays_beside_large_counts() {
         .map(|number| Alert {
             id: AlertId::generate(),
             provider_id: format!("M-{number}"),
-            amount: Some("98765.43".parse().unwrap()),
+            amount: Some("9876543210".parse().unwrap()),
             deadline: Deadline::At(now + Duration::minutes(30)),
             ..open[number % open.len()].clone()
         })
@@ -40,7 +40,8 @@ fn a_large_sum_is_shortened_and_stays_beside_large_counts() {
 
         let heading = heading(&mut rig);
 
-        assert!(heading.contains("6,472") && heading.contains("in 4 h") && heading.contains("M ") && heading.contains('+'), "{heading}");
+        assert!(size.0 > 60 || heading.contains("T "), "{heading}");
+        assert!(heading.contains("6,472") && heading.contains("in 4 h") && heading.contains('+'), "{heading}");
     }
 }
 

@@ -81,7 +81,7 @@ fn a_change_elsewhere_shows_within_a_second_and_leaves_the_cursor_on_its_alert()
 
     assert_eq!(rig.current(), before);
     let screen = rig.screen();
-    assert!(screen.contains("1 came in above  N") && screen.contains("20"), "{screen}");
+    assert!(screen.contains("1 above  N") && screen.contains("20"), "{screen}");
     assert!(!screen.contains("JUST IN"), "no row moves: {screen}");
     rig.press("N");
     assert!(rig.screen().contains("JUST IN"));

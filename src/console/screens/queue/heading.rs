@@ -194,11 +194,11 @@ fn sums(money: &[Money], room: u16) -> Option<(Vec<String>, String)> {
         let more = if more.is_empty() { 0 } else { 2 + columns(more) };
         shown.iter().map(|sum| 2 + columns(sum)).sum::<u16>() + more
     };
-    for all in [whole, short] {
+    let counted = |left_out: usize, word: &str| if left_out == 0 { String::new() } else { format!("+{left_out}{word}") };
+    for (all, word) in [(&whole, " more"), (&whole, ""), (&short, " more"), (&short, "")] {
         for shown in (1..=all.len()).rev() {
-            let left_out = all.len() - shown;
-            let ways = if left_out == 0 { vec![String::new()] } else { vec![format!("+{left_out} more"), format!("+{left_out}")] };
-            if let Some(more) = ways.into_iter().find(|more| width(&all[..shown], more) <= room) {
+            let more = counted(all.len() - shown, word);
+            if width(&all[..shown], &more) <= room {
                 return Some((all[..shown].to_vec(), more));
             }
         }
