@@ -178,7 +178,7 @@ impl JournalPane {
     fn draw_rows(&self, cx: &AppContext, buffer: &mut Buffer, body: Rect) {
         let (theme, rows) = (&cx.theme, rows(cx));
         if rows.is_empty() {
-            let words = if cx.journal.is_loading() { "Reading…" } else { "Each decision and each notice is written down here." };
+            let words = if cx.journal.is_loading() { "Reading…" } else { "Each decision is written down here." };
             let inside = Rect { x: body.x + GUTTER, width: body.width.saturating_sub(GUTTER + 1), ..body };
             for (line, row) in wrap(words, inside.width).iter().zip(inside.rows()) {
                 Pen::new(buffer, row).put(line, theme.plain);
@@ -215,7 +215,9 @@ impl JournalPane {
 /// What it shows: what the engine has not finished and somebody has to see to, then this desk's decisions, the newest first.
 fn rows(cx: &AppContext) -> Vec<Happening<'_>> {
     let attempts = needs_you(cx).into_iter().filter(|happening| matches!(happening, Happening::Attempt(_)));
-    attempts.chain(happenings(ActivityView::All, cx, &[])).collect()
+    // Its rows are what one acts on: what was told about them stands on the screen.
+    let decisions = happenings(ActivityView::All, cx, &[]).into_iter().filter(|row| !matches!(row, Happening::Told(_)));
+    attempts.chain(decisions).collect()
 }
 
 fn draw_row((row, at): (&ActivityRow, Timestamp), (when, aligned): (u16, [u16; 2]), cx: &AppContext, buffer: &mut Buffer, area: Rect) {
