@@ -7,6 +7,7 @@ mod access;
 mod alerts;
 mod attempts;
 mod audit;
+mod copy_end;
 mod copy_mark;
 mod endpoints;
 mod error;

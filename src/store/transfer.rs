@@ -5,13 +5,12 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use super::copy_mark::{CopyMark, Occupant};
+use super::copy_end::End;
+use super::copy_mark::Occupant;
 use super::key_file;
-use super::portable::{AUDIT_START, PortableCell, PortableKind, PortableRow, PortableTable, TABLES};
-use super::postgres::transfer::PostgresEnd;
+use super::portable::{PortableCell, PortableKind, PortableRow, PortableTable, TABLES};
 use super::seal::Seal;
 use super::sealed::{self, KEY_CHECK};
-use super::sqlite::transfer::SqliteEnd;
 use super::{StoreError, StoreResult};
 use crate::domain::database::DatabaseLocation;
 
@@ -76,11 +75,6 @@ impl Transferred {
     }
 }
 
-enum End {
-    Sqlite(Box<SqliteEnd>),
-    Postgres(Box<PostgresEnd>),
-}
-
 /// Copies everything to a database with nothing in it, or goes on with the same copy that was broken off. One that was finished is found to be.
 ///
 /// # Errors
@@ -91,22 +85,14 @@ pub async fn transfer(
     keys: &CopyKeys,
     mut progress: impl FnMut(CopyStep),
 ) -> StoreResult<Transferred> {
-    let source = match from {
-        DatabaseLocation::Sqlite(file) => End::Sqlite(Box::new(SqliteEnd::source(file)?)),
-        DatabaseLocation::Postgres(server) => End::Postgres(Box::new(PostgresEnd::source(server).await?)),
-    };
+    let source = End::source(from).await?;
     let key_check = source.key_check().await?;
     let old = match (&keys.from, &key_check) {
         (Some(file), Some(check)) => Some(proven(file, check)?),
         _ => None,
     };
-    let mut target = match to {
-        DatabaseLocation::Sqlite(file) => End::Sqlite(Box::new(SqliteEnd::target(file)?)),
-        DatabaseLocation::Postgres(server) => End::Postgres(Box::new(PostgresEnd::target(server).await?)),
-    };
-    if let (End::Postgres(source), End::Postgres(target)) = (&source, &target)
-        && source.is_in_the_database_of(target).await?
-    {
+    let mut target = End::target(to).await?;
+    if source.is_in_the_database_of(&target).await? {
         return Err(StoreError::Unusable(format!("{to}: is the same database as {from}; name an empty one")));
     }
     let mark = source.mark(from).await?;
@@ -124,7 +110,7 @@ pub async fn transfer(
         }
         Occupant::Desk(_) => return Err(another("holds another desk; name an empty database")),
         Occupant::Copy(begun) if begun.desk != mark.desk => {
-            return Err(another(&format!("{}: this is another desk", begun.refusal())));
+            return Err(another(&format!("holds an unfinished copy of another desk, {}; name an empty database", begun.source)));
         }
         Occupant::Copy(begun) => {
             let is_same = begun.state == mark.state;
@@ -135,7 +121,7 @@ pub async fn transfer(
     let new = keys.to.as_ref().map(|file| Seal::from_file(file, true)).transpose()?;
     let keys = old.zip(new);
     target.begin(&mark, anew).await?;
-    target.require_key(key_check.as_deref(), keys.as_ref()).await?;
+    target.require_key(to, key_check.as_deref(), keys.as_ref()).await?;
     copy_rows(&source, &mut target, keys.as_ref(), &mut progress).await?;
     let (sent, stored) = match &keys {
         Some((old, new)) => (Sealing::Opened(old), Sealing::Opened(new)),
@@ -313,135 +299,4 @@ async fn compare(ends: [(&End, &Sealing<'_>); 2], progress: &mut impl FnMut(Copy
         tables.push(TransferredTable { table: table.name, from, to, same: sent == stored });
     }
     Ok(tables)
-}
-
-impl End {
-    fn occupant(&self) -> Occupant {
-        match self {
-            Self::Sqlite(end) => end.occupant(),
-            Self::Postgres(end) => end.occupant(),
-        }
-    }
-
-    /// What a copy of this end is marked with.
-    async fn mark(&self, shown: &DatabaseLocation) -> StoreResult<CopyMark> {
-        let state = match self {
-            Self::Sqlite(end) => end.state()?,
-            Self::Postgres(end) => end.state().await?,
-        };
-        let desk = if let Occupant::Desk(desk) = self.occupant() { desk } else { Vec::new() };
-        Ok(CopyMark { source: shown.to_string(), desk, state })
-    }
-
-    async fn begin(&mut self, mark: &CopyMark, anew: bool) -> StoreResult<()> {
-        match self {
-            Self::Sqlite(end) => end.begin(mark, anew),
-            Self::Postgres(end) => end.begin(&TABLES, mark, anew).await,
-        }
-    }
-
-    async fn count(&self, table: &PortableTable) -> StoreResult<u64> {
-        match self {
-            Self::Sqlite(end) => end.count(table),
-            Self::Postgres(end) => end.count(table).await,
-        }
-    }
-
-    /// The row of a table that the next ones come behind.
-    async fn last(&self, table: &PortableTable) -> StoreResult<Option<PortableRow>> {
-        // This row is there from the first on, and is only changed.
-        if table.name == AUDIT_START {
-            return Ok(None);
-        }
-        match self {
-            Self::Sqlite(end) => end.last(table),
-            Self::Postgres(end) => end.last(table).await,
-        }
-    }
-
-    async fn rows(&self, table: &PortableTable, after: Option<&PortableRow>) -> StoreResult<Vec<PortableRow>> {
-        match self {
-            Self::Sqlite(end) => end.rows(table, after),
-            Self::Postgres(end) => end.rows(table, after).await,
-        }
-    }
-
-    async fn write(&mut self, table: &PortableTable, rows: &[PortableRow]) -> StoreResult<()> {
-        match self {
-            Self::Sqlite(end) => end.write(table, rows),
-            Self::Postgres(end) => end.write(table, rows).await,
-        }
-    }
-
-    async fn newest_entry(&self) -> StoreResult<i64> {
-        match self {
-            Self::Sqlite(end) => end.newest_entry(),
-            Self::Postgres(end) => end.newest_entry().await,
-        }
-    }
-
-    /// How many alerts the search over all fields knows, and how many there are.
-    async fn indexed(&self) -> StoreResult<(u64, u64)> {
-        match self {
-            Self::Sqlite(end) => end.indexed(),
-            Self::Postgres(end) => end.indexed().await,
-        }
-    }
-
-    async fn index(&mut self) -> StoreResult<u64> {
-        match self {
-            Self::Sqlite(end) => end.index(),
-            Self::Postgres(end) => end.index().await,
-        }
-    }
-
-    async fn give_up(&self) -> StoreResult<()> {
-        match self {
-            Self::Sqlite(end) => end.give_up(),
-            Self::Postgres(end) => end.give_up().await,
-        }
-    }
-
-    async fn finish(&self, newest_entry: i64) -> StoreResult<()> {
-        match self {
-            Self::Sqlite(end) => end.finish(newest_entry),
-            Self::Postgres(end) => end.finish(&TABLES, newest_entry).await,
-        }
-    }
-
-    /// Refuses a source that was worked on since it is read. A file cannot be: its directory is shut.
-    async fn stood_still(&self) -> StoreResult<()> {
-        match self {
-            Self::Sqlite(_) => Ok(()),
-            Self::Postgres(end) => end.stood_still().await,
-        }
-    }
-
-    /// What proves the data key of this end, where it has one.
-    async fn key_check(&self) -> StoreResult<Option<Vec<u8>>> {
-        let facts = TABLES.iter().find(|table| table.name == "fact");
-        let facts = match facts {
-            Some(facts) => self.rows(facts, None).await?,
-            None => Vec::new(),
-        };
-        let check = facts.into_iter().find(|row| row[0] == PortableCell::Text(KEY_CHECK.to_owned()));
-        Ok(match check.as_deref() {
-            Some([_, PortableCell::Bytes(check)]) => Some(check.clone()),
-            _ => None,
-        })
-    }
-
-    /// Refuses to go on with what is sealed with another key than it is about to be.
-    async fn require_key(&self, of_source: Option<&[u8]>, keys: Option<&(Seal, Seal)>) -> StoreResult<()> {
-        let Some(check) = self.key_check().await? else { return Ok(()) };
-        let is_same = match keys {
-            Some((_, new)) => sealed::proves(new, &check),
-            None => of_source == Some(check.as_slice()),
-        };
-        if is_same {
-            return Ok(());
-        }
-        let words = "the unfinished copy is sealed with another key; name the same one with --to-secret-key-file, or remove the copy";
-        Err(StoreError::Unusable(words.to_owned()))
-    }
 }

@@ -12,7 +12,7 @@ use super::columns::{Columns, ManyCells};
 use super::connection::{Connection, DatabaseServer, pool};
 use super::copy_mark;
 use super::counts;
-use super::fault::{Work, WorkFault};
+use super::fault::Work;
 use super::find;
 use super::liveness::DEAD_AFTER;
 use super::migrate;
@@ -48,7 +48,7 @@ const PATIENT: &str = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transa
 impl PostgresEnd {
     /// What is copied from, as it is now. Nobody may be at work on it.
     pub(in crate::store) async fn source(server: &PostgresAddress) -> StoreResult<Self> {
-        match migrate::inspect(server).await? {
+        match migrate::inspect(server).await.map_err(|error| of_server(server, error))? {
             SchemaState::Current => {}
             SchemaState::Empty(_) => return Err(StoreError::Unusable(format!("{server}: holds nothing to copy; name the right database"))),
             SchemaState::Waiting(_) => {
@@ -78,7 +78,7 @@ impl PostgresEnd {
         let pool = pool(&DatabaseServer::at(server)?)?;
         let conn = Connection::take(&pool).await?;
         conn.batch("SET statement_timeout = 0").await?;
-        let occupant = who_is_there(&conn).await.map_err(|fault| of_server(server, fault))?;
+        let occupant = who_is_there(&conn).await.map_err(|fault| of_server(server, fault.into()))?;
         Ok(Self { conn, pool, server: server.clone(), work: String::new(), occupant, run: Uuid::new_v4() })
     }
 
@@ -295,8 +295,8 @@ async fn occupant(conn: &Connection) -> Work<Occupant> {
 }
 
 /// What is wrong with the database at an address.
-fn of_server(server: &PostgresAddress, fault: WorkFault) -> StoreError {
-    match StoreError::from(fault) {
+fn of_server(server: &PostgresAddress, error: StoreError) -> StoreError {
+    match error {
         StoreError::Unusable(words) => StoreError::Unusable(format!("{server}: {words}")),
         other => other,
     }
