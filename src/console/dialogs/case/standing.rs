@@ -47,7 +47,7 @@ impl Standing {
     }
 }
 
-/// How many alerts stand so, in words: `2 wait`, `1 lapsed`, `1 decided, not recorded`; whether that calls for somebody.
+/// How many alerts stand so, in words: `2 wait`, `1 lapsed`, `1 decided`; whether that calls for somebody.
 pub(super) fn counts(alerts: &[Alert], cx: &AppContext) -> Vec<(String, bool)> {
     let of = |standing| alerts.iter().filter(|alert| Standing::of(alert, cx) == standing).count() as u64;
     let waits = of(Standing::Waits);
@@ -56,7 +56,7 @@ pub(super) fn counts(alerts: &[Alert], cx: &AppContext) -> Vec<(String, bool)> {
     let rest = [
         (lapsed, format!("{lapsed} lapsed")),
         (of(Standing::Notice), counted(of(Standing::Notice), "notice", "notices")),
-        (of(Standing::Decided), format!("{} decided, not recorded", of(Standing::Decided))),
+        (of(Standing::Decided), format!("{} decided", of(Standing::Decided))),
     ];
     told.extend(rest.into_iter().filter(|(count, _)| *count > 0).map(|(_, words)| (words, false)));
     told
