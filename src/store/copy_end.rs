@@ -10,12 +10,12 @@ use super::{StoreError, StoreResult};
 use crate::domain::database::DatabaseLocation;
 
 /// A database that is copied from or to.
-pub(super) enum End {
+pub(super) enum CopyEnd {
     Sqlite(Box<SqliteEnd>),
     Postgres(Box<PostgresEnd>),
 }
 
-impl End {
+impl CopyEnd {
     /// What is copied from.
     pub(super) async fn source(from: &DatabaseLocation) -> StoreResult<Self> {
         Ok(match from {

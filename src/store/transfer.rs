@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use super::copy_end::End;
+use super::copy_end::CopyEnd;
 use super::copy_mark::Occupant;
 use super::key_file;
 use super::portable::{PortableCell, PortableKind, PortableRow, PortableTable, TABLES};
@@ -85,13 +85,13 @@ pub async fn transfer(
     keys: &CopyKeys,
     mut progress: impl FnMut(CopyStep),
 ) -> StoreResult<Transferred> {
-    let source = End::source(from).await?;
+    let source = CopyEnd::source(from).await?;
     let key_check = source.key_check().await?;
     let old = match (&keys.from, &key_check) {
         (Some(file), Some(check)) => Some(proven(file, check)?),
         _ => None,
     };
-    let mut target = End::target(to).await?;
+    let mut target = CopyEnd::target(to).await?;
     if source.is_in_the_database_of(&target).await? {
         return Err(StoreError::Unusable(format!("{to}: is the same database as {from}; name an empty one")));
     }
@@ -152,7 +152,12 @@ fn proven(file: &Path, check: &[u8]) -> StoreResult<Seal> {
 }
 
 /// Copies the rows that are missing: those behind the last one of each table, in the order of their keys.
-async fn copy_rows(source: &End, target: &mut End, keys: Option<&(Seal, Seal)>, progress: &mut impl FnMut(CopyStep)) -> StoreResult<()> {
+async fn copy_rows(
+    source: &CopyEnd,
+    target: &mut CopyEnd,
+    keys: Option<&(Seal, Seal)>,
+    progress: &mut impl FnMut(CopyStep),
+) -> StoreResult<()> {
     for table in TABLES.iter() {
         let of = source.count(table).await?;
         let mut last = target.last(table).await?;
@@ -173,7 +178,7 @@ async fn copy_rows(source: &End, target: &mut End, keys: Option<&(Seal, Seal)>, 
 }
 
 /// Has the search over all fields know the alerts that it does not know yet.
-async fn index(target: &mut End, progress: &mut impl FnMut(CopyStep)) -> StoreResult<()> {
+async fn index(target: &mut CopyEnd, progress: &mut impl FnMut(CopyStep)) -> StoreResult<()> {
     let (mut alerts, of) = target.indexed().await?;
     loop {
         match target.index().await? {
@@ -272,7 +277,7 @@ fn add(digest: &mut Sha256, row: &PortableRow) {
 }
 
 /// How many rows a table has, and the checksum of them.
-async fn digest(end: &End, table: &PortableTable, sealing: &Sealing<'_>) -> StoreResult<(u64, Vec<u8>)> {
+async fn digest(end: &CopyEnd, table: &PortableTable, sealing: &Sealing<'_>) -> StoreResult<(u64, Vec<u8>)> {
     let (mut digest, mut count, mut last) = (Sha256::new(), 0, None);
     loop {
         let mut rows = end.rows(table, last.as_ref()).await?;
@@ -289,7 +294,7 @@ async fn digest(end: &End, table: &PortableTable, sealing: &Sealing<'_>) -> Stor
 }
 
 /// Compares two ends without a change.
-async fn compare(ends: [(&End, &Sealing<'_>); 2], progress: &mut impl FnMut(CopyStep)) -> StoreResult<Vec<TransferredTable>> {
+async fn compare(ends: [(&CopyEnd, &Sealing<'_>); 2], progress: &mut impl FnMut(CopyStep)) -> StoreResult<Vec<TransferredTable>> {
     let mut tables = Vec::new();
     let [(source, sent), (target, stored)] = ends;
     for table in TABLES.iter() {

@@ -119,7 +119,7 @@ impl PostgresEnd {
         let all: Vec<&str> = tables.iter().map(|table| table.name).filter(|name| *name != AUDIT_START).collect();
         let emptied = format!(
             "ALTER TABLE audit DISABLE TRIGGER audit_is_not_emptied; ALTER TABLE audit_start DISABLE TRIGGER audit_start_goes_on;
-             TRUNCATE {};
+             TRUNCATE {}, audit_pending;
              UPDATE audit_start SET number = 0, hash = decode(repeat('00', 32), 'hex');
              UPDATE {UNFINISHED_COPY} SET indexed = 0;
              ALTER TABLE audit ENABLE TRIGGER audit_is_not_emptied; ALTER TABLE audit_start ENABLE TRIGGER audit_start_goes_on",

@@ -159,7 +159,8 @@ const REFUSED: [&[&str]; 7] = [
 
 /// What a refused command has said, on either stream.
 fn all_said(output: &Output) -> String {
-    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    // A check of the schema tells what is none of avert's from steps that wait.
+    assert!(matches!(output.status.code(), Some(1 | 4)), "{output:?}");
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
@@ -230,7 +231,7 @@ async fn a_copy_to_a_server_that_was_killed_is_refused_by_all_and_gone_on_with()
     assert_eq!(hands.query_one(first, &[]).await.unwrap().get::<_, String>(1), written, "what had arrived was left as it was");
     assert_eq!((&gone_on, &again), (&in_one_go, &in_one_go));
     cluster.run_ok("a", &["doctor"]);
-    let found = |cluster: &Cluster| cluster.run_ok("a", &["alerts", "find", "a", "--organization", "made-up-1", "--output", "json"]);
+    let found = |cluster: &Cluster| cluster.run_ok("a", &["alerts", "find", "a", "--organization", "default", "--output", "json"]);
     fs::copy(home.path().join("secret.key"), whole.key_file()).unwrap();
     assert_eq!(found(&cluster), found(&whole));
 }
@@ -264,7 +265,7 @@ async fn a_copy_to_a_file_that_was_killed_is_refused_by_all_and_gone_on_with() {
         fs::copy(cluster.key_file(), directory.join("secret.key")).unwrap();
         run_ok(directory, &["doctor"]);
     }
-    let found = |directory: &Path| run_ok(directory, &["alerts", "find", "a", "--organization", "made-up-1", "--output", "json"]);
+    let found = |directory: &Path| run_ok(directory, &["alerts", "find", "a", "--organization", "default", "--output", "json"]);
     assert_eq!(found(home.path()), found(whole.path()));
 }
 

@@ -249,7 +249,7 @@ async fn a_key_that_lies_ready_hides_no_wrong_one() {
     let Some(cluster) = Cluster::migrated().await else { return };
     cluster.run_ok("a", &["keys", "list"]);
     let here = tempfile::tempdir().unwrap();
-    run_ok(here.path(), &["keys", "list"]);
+    run_ok(here.path(), &["organizations", "create", "second"]);
     let beside = cluster.key_file().with_extension("key.new");
     for file in [&beside, &here.path().join("secret.key.new")] {
         fs::write(file, "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=\n").unwrap();
