@@ -257,6 +257,7 @@ fn after_repeat_that_is_not_recognized(answer: SubmitResult) -> Finding {
 
 /// The reconciling loop: at start, when a check is due, and every so often for what another process left behind.
 pub(super) async fn run(engine: Engine, cancel: CancellationToken) {
+    let mut failed = false;
     loop {
         // Taken before the round: what the round itself lays down counts for the next one.
         *locked(&engine.inner.next_check) = None;
@@ -265,8 +266,10 @@ pub(super) async fn run(engine: Engine, cancel: CancellationToken) {
             round = engine.reconcile_once() => round,
         };
         let poll = engine.settings().reconcile_poll;
-        let failed = round.is_err();
-        if let Err(error) = round {
+        let failed_before = std::mem::replace(&mut failed, round.is_err());
+        if let Err(error) = round
+            && !failed_before
+        {
             tracing::warn!(%error, "decisions could not be cleared up, trying again");
         }
         loop {

@@ -356,7 +356,9 @@ impl Dispatcher {
                         Ok(())
                     }
                     Err(error) => {
-                        tracing::warn!("webhook deliveries cannot be claimed: {error}");
+                        if self.claims.failures == 0 {
+                            tracing::warn!("webhook deliveries cannot be claimed, trying again: {error}");
+                        }
                         self.claims.failed();
                         self.claim_wanted = true;
                         Err(error)

@@ -1,9 +1,9 @@
 //! Full-text search over all fields: candidates by the index of trigrams, compared by the domain.
 //!
-//! What is answered and not in the index yet is a candidate always. The index is asked for the rarest trigrams of what is looked for. Where the candidates are few, all of them are read and put in order.
-//! Where they are many, each grade is asked for by itself, better ones first: what waits for an answer and then the rest is walked from the
-//! newest on until there is enough. Where every tenth alert is a candidate, each is read; else the candidates are marked first, and only what
-//! is marked is read.
+//! What is answered and not in the index yet is a candidate always. The index is asked for the rarest trigrams of what is looked for. Where the
+//! candidates are few, all of them are read and put in order. Where they are many, each grade is asked for by itself, better ones first: what
+//! waits for an answer and then the rest is walked from the newest on until there is enough. Where every tenth alert is a candidate, each is
+//! read; else the candidates are marked first, and only what is marked is read.
 
 use rusqlite::Connection;
 

@@ -152,14 +152,16 @@ async fn a_node_that_idles_while_its_database_is_away_says_so_and_not_again_and_
     let server = Server::spawn(command, std::fs::File::create(&log).unwrap().into());
 
     gate.set(Way::Shut);
-    let (began, mut tick) = (Instant::now(), tokio::time::interval(Duration::from_millis(100)));
-    while began.elapsed() < Duration::from_secs(4) {
-        tick.tick().await;
+    let client = Client::builder().timeout(PATIENCE).no_proxy().build().unwrap();
+    for _ in 0..100 {
+        client.get(format!("{}/ready", server.url)).send().await.unwrap();
     }
     gate.set(Way::Open);
     assert_eq!(server.terminate(), Some(0));
 
     let said = std::fs::read_to_string(log).unwrap();
-    let lines = said.lines().filter(|line| line.contains("WARN") || line.contains("ERROR")).count();
-    assert!((1..=12).contains(&lines), "{lines} lines: {said}");
+    // Of what it does by itself; a probe that is asked for tells of itself each time.
+    let by_itself = ["the store did not do its work", "cannot be claimed", "could not be cleared up"];
+    let times = by_itself.map(|words| said.lines().filter(|line| line.contains("WARN") && line.contains(words)).count());
+    assert!(times[0] > 0 && times.iter().all(|times| *times <= 2), "{times:?}: {said}");
 }
