@@ -1,8 +1,6 @@
 //! The chain of the audit log: entries with the hash of the one before. An entry is put down in the commit of the change that it tells of, and
 //! linked behind it, with others that wait: so whoever changes something waits for nobody else who does.
 
-use std::borrow::Cow;
-
 use deadpool_postgres::Pool;
 use tokio_postgres::Row;
 
@@ -41,12 +39,17 @@ pub(super) async fn put_down(unit: &Unit<'_>) -> Work<bool> {
     let mut columns = Columns::default();
     columns.add("at", ManyCells::Numbers(entries.iter().map(|entry| Some(entry.at)).collect()));
     columns.add("organization", ManyCells::Numbers(entries.iter().map(|entry| Some(entry.organization)).collect()));
-    for (place, name) in ["actor", "origin", "action", "subject", "detail"].into_iter().enumerate() {
-        columns.add(name, ManyCells::Texts(entries.iter().map(|entry| Some(storable(&entry.texts[place]))).collect()));
-    }
-    columns.add("person", ManyCells::Texts(entries.iter().map(|entry| Some(storable(&entry.person))).collect()));
+    add_texts(&mut columns, &entries, |entry| (&entry.texts, &entry.person));
     unit.conn.run(&columns.insertion("audit_pending"), &columns.values()).await?;
     Ok(true)
+}
+
+/// Adds the columns of what entries say, and of who said it.
+fn add_texts<'a, E>(columns: &mut Columns<'a>, entries: &'a [E], said: impl Fn(&'a E) -> (&'a [String; 5], &'a String)) {
+    for (place, name) in ["actor", "origin", "action", "subject", "detail"].into_iter().enumerate() {
+        columns.add(name, ManyCells::Texts(entries.iter().map(|entry| Some(storable(&said(entry).0[place]))).collect()));
+    }
+    columns.add("person", ManyCells::Texts(entries.iter().map(|entry| Some(storable(said(entry).1))).collect()));
 }
 
 /// Whether entries wait to be linked.
@@ -110,10 +113,7 @@ async fn append(conn: &Connection, linked: &[(AuditRecord, [u8; 32])]) -> Work<(
     columns.add("number", numbers(|record| record.number));
     columns.add("at", numbers(|record| record.at));
     columns.add("organization", numbers(|record| record.organization));
-    for (place, name) in ["actor", "origin", "action", "subject", "detail"].into_iter().enumerate() {
-        columns.add(name, ManyCells::Texts(linked.iter().map(|(record, _)| Some(Cow::from(&record.texts[place]))).collect()));
-    }
-    columns.add("person", ManyCells::Texts(linked.iter().map(|(record, _)| Some(Cow::from(&record.person))).collect()));
+    add_texts(&mut columns, linked, |(record, _)| (&record.texts, &record.person));
     columns.add("previous", ManyCells::Bytes(linked.iter().map(|(record, _)| Some(record.previous.as_slice())).collect()));
     columns.add("hash", ManyCells::Bytes(linked.iter().map(|(_, hash)| Some(hash.as_slice())).collect()));
     conn.run(&columns.insertion("audit"), &columns.values()).await?;
