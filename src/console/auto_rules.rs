@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use chrono::Duration;
 
-use super::message::AlertOnPayment;
+use super::message::OnPayment;
 use super::{Loadable, Reply};
 use crate::domain::{Alert, AlertId, Timestamp};
 
@@ -12,7 +12,7 @@ use crate::domain::{Alert, AlertId, Timestamp};
 const PATIENCE: Duration = Duration::seconds(60);
 
 /// An alert that a rule may act on, and what is on its payment.
-pub type Candidate = (Alert, Loadable<Vec<Alert>>);
+pub type Candidate = (Alert, Loadable<OnPayment>);
 
 /// How far the rules' round is.
 #[derive(Debug, Default)]
@@ -146,15 +146,15 @@ impl AutoRules {
     }
 
     /// Takes in what an alert is by now and what is on its payment; the round of this number asked for it.
-    pub fn take(&mut self, number: u64, alert: AlertId, looked_up: Reply<AlertOnPayment>) {
+    pub fn take(&mut self, number: u64, alert: AlertId, looked_up: Reply<(Alert, OnPayment)>) {
         if let Round::Searching(candidates) = &mut self.round
             && self.number == number
-            && let Some((known, others)) = candidates.iter_mut().find(|(known, _)| known.id == alert)
+            && let Some((known, on_payment)) = candidates.iter_mut().find(|(known, _)| known.id == alert)
         {
             match looked_up {
-                Ok((fresh, found)) => (*known, *others) = (fresh, Loadable::Loaded(found)),
+                Ok((fresh, found)) => (*known, *on_payment) = (fresh, Loadable::Loaded(found)),
                 Err(why) => {
-                    *others = Loadable::Failed(why);
+                    *on_payment = Loadable::Failed(why);
                     self.failed.insert(alert);
                 }
             }
@@ -174,7 +174,7 @@ impl AutoRules {
 
     /// Whether all of the round was looked up.
     pub fn is_searched(&self) -> bool {
-        matches!(&self.round, Round::Searching(candidates) if candidates.iter().all(|(_, others)| *others != Loadable::Loading))
+        matches!(&self.round, Round::Searching(candidates) if candidates.iter().all(|(_, on_payment)| *on_payment != Loadable::Loading))
     }
 
     /// The alerts that a guard left to people.

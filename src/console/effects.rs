@@ -14,7 +14,9 @@ use tokio_util::sync::CancellationToken;
 use super::Message;
 use super::failures::FailureLog;
 use super::listener::{Heard, ListenRequest, ReplayRequest, Replayed, RequestFailure, RequestPart, WebhookListener};
+use super::message::OnPayment;
 use super::notices::Notice;
+use super::order_matches::{MatchChange, match_orders, order_advice};
 use super::program_log::ProgramLog;
 use super::reads::{count, count_given_up, deliveries_of, refunds};
 use super::rules_file::RulesFile;
@@ -30,8 +32,7 @@ use crate::desk::insights::insights;
 use crate::desk::same_payment::{same_payment, same_payments};
 use crate::desk::snoozed_page::page_of;
 use crate::desk::{
-    AlertRecords, Desk, DeskError, Draft, ExportRequest, JournalMark, JournalStep, Layout, MatchedOrders, Note, SalesCount, SavedView,
-    SnoozedAlert, write_new,
+    AlertRecords, Desk, Draft, ExportRequest, JournalMark, JournalStep, Layout, Note, SalesCount, SavedView, SnoozedAlert, write_new,
 };
 use crate::domain::rule::DecisionRule;
 use crate::domain::{
@@ -180,15 +181,6 @@ impl Effect {
                 | Self::SendAllAgain(_)
         )
     }
-}
-
-/// A change of which orders match an alert.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum MatchChange {
-    /// This order is taken off.
-    Unmatch(String, Timestamp),
-    /// Those that were taken off match again.
-    MatchAgain,
 }
 
 /// A write to the desk.
@@ -552,21 +544,6 @@ fn keep_on(desk: &Desk, what: &Keep) -> Result<(), String> {
     .map_err(|error| error.to_string())
 }
 
-/// Matches an alert with the orders of a desk, after a change of what matches; nothing where orders were never brought in.
-pub fn match_orders(desk: &Desk, alert: &Alert, change: Option<MatchChange>) -> Option<Message> {
-    let matched = || -> Result<Option<MatchedOrders>, DeskError> {
-        let Some(orders) = desk.orders()? else { return Ok(None) };
-        match change {
-            Some(MatchChange::Unmatch(order, at)) => orders.unmatch(alert.id, &order, at)?,
-            Some(MatchChange::MatchAgain) => orders.match_again(alert.id)?,
-            None => {}
-        }
-        orders.matches(alert).map(Some)
-    };
-    let answer = matched().map_err(|error| error.to_string()).transpose()?;
-    Some(Message::OrdersMatched(alert.id, answer))
-}
-
 /// Performs an effect on a deployment; the message that it comes back as. `None` where the deployment has not what it takes, or the
 /// effect is for the desk or the terminal.
 pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effect) -> Option<Message> {
@@ -605,7 +582,11 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             let ids: Vec<AlertId> = asked.iter().map(|(id, _)| *id).collect();
             let payments = same_payments(&**alerts, deployment.duplicates.as_deref(), asked).await;
             for (id, (_, others)) in ids.into_iter().zip(payments) {
-                found.push((id, alerts.get(id).await.and_then(|alert| Ok((alert, others?)))));
+                let looked_up = alerts.get(id).await.and_then(|alert| {
+                    let order = order_advice(desk, &alert)?;
+                    Ok((alert, OnPayment { others: others?, order }))
+                });
+                found.push((id, looked_up));
             }
             Message::LookedUpForRules(number, found)
         }

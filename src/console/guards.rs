@@ -4,7 +4,7 @@ use super::decisions::Decisions;
 use super::dialogs::resolve_form::{Caution, KnownBefore, SaysOfMoney};
 use super::resolving::subject;
 use super::unfinished::{Stage, Unfinished};
-use super::{AppContext, Loadable, Reply};
+use super::{AppContext, Loadable};
 use crate::domain::{Alert, Resolution, Timestamp, duplicate};
 
 /// The decisions that are known to be on their way, here and at the engine.
@@ -95,9 +95,8 @@ pub fn speaks_against<'o>(
 }
 
 /// Of what a search for an alert's doubles found, what is on its payment.
-pub fn on_its_payment(alert: &Alert, found: &Reply<Vec<Alert>>) -> Reply<Vec<Alert>> {
-    let twins = |found: &Vec<Alert>| found.iter().filter(|other| duplicate::evidence(alert, other).is_some()).cloned().collect();
-    found.as_ref().map(twins).map_err(Clone::clone)
+pub fn on_its_payment(alert: &Alert, found: &[Alert]) -> Vec<Alert> {
+    found.iter().filter(|other| duplicate::evidence(alert, other).is_some()).cloned().collect()
 }
 
 /// How many alerts' payments are looked up at a time: many where the service does it by one search, few where it is asked for each card.

@@ -24,15 +24,20 @@ use crate::domain::indeterminate::Found;
 use crate::domain::webhook::received::{ReceivedEvent, ReplayedEvent};
 use crate::domain::{
     Alert, AlertFilter, AlertId, AtRisk, AuditEntry, CreatedCredential, CredentialKind, CredentialList, Delivery, DeliveryFilter,
-    DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointId, FindQuery, Page, Resolution, ResolutionAttempt, Revoked, Sort,
+    DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointId, FindQuery, OrderAdvice, Page, Resolution, ResolutionAttempt, Revoked,
+    Sort,
 };
 use crate::service::ServiceError;
 
 /// A service's reply.
 pub type Reply<T> = Result<T, ServiceError>;
 
-/// An alert, and the others that may be on its payment.
-pub type AlertOnPayment = (Alert, Vec<Alert>);
+/// What is on an alert's payment: the alerts that may be, and what the shop's order advises.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct OnPayment {
+    pub others: Vec<Alert>,
+    pub order: Option<OrderAdvice>,
+}
 
 /// A message: something that happened.
 #[derive(Debug, Clone)]
@@ -64,7 +69,7 @@ pub enum Message {
     /// What waits within the filters of rules, by the number of the request for it.
     ReadForRules(u64, Vec<Reply<ClosingAlerts>>),
     /// The alerts that rules may act on, each with the others that may be on its payment.
-    LookedUpForRules(u64, Vec<(AlertId, Reply<AlertOnPayment>)>),
+    LookedUpForRules(u64, Vec<(AlertId, Reply<(Alert, OnPayment)>)>),
     /// What the file of rules says by now, or what is wrong with it.
     RulesRead(Result<ReadRules, String>),
     /// Other rules hold from now on.

@@ -34,6 +34,7 @@ pub mod message;
 pub mod network_trouble;
 pub mod notes;
 pub mod notices;
+pub mod order_matches;
 mod parts;
 pub mod pen;
 mod plain;

@@ -9,8 +9,11 @@ use super::auto_rules::Candidate;
 use super::decisions::may_close_within;
 use super::dialogs::resolve_form::usual_answer;
 use super::guards::{KnownDecisions, cannot_be_answered, speaks_against};
+use super::message::OnPayment;
 use super::snoozes::SnoozeList;
 use crate::desk::{Draft, History};
+use crate::domain::advice::advice;
+use crate::domain::duplicate::Duplicate;
 use crate::domain::resolution::{Dialect, FieldError};
 use crate::domain::rule::{DecisionRule, suggestion};
 use crate::domain::{Alert, AlertId, AlertStatus, Resolution, duplicate};
@@ -95,15 +98,21 @@ impl<'a> RuleDesk<'a> {
             shared.extend(twins.into_iter().chain([at]).map(|at| alerts[at].id));
         }
         let mut acts = RuleActs::default();
-        for (alert, others) in candidates {
-            let (Some(rule), Loadable::Loaded(others)) = (self.acting_on(alert), others) else { continue };
+        for (alert, on_payment) in candidates {
+            let (Some(rule), Loadable::Loaded(OnPayment { others, order })) = (self.acting_on(alert), on_payment) else { continue };
             if acts.staged.iter().any(|act| act.alert.id == alert.id) {
                 continue;
             }
             // Two that wait on one payment are a case: one decision for all of it.
             let is_case = shared.contains(&alert.id) || others.iter().any(|other| !other.is_over());
+            let duplicates: Vec<Duplicate> =
+                others.iter().filter_map(|other| Duplicate::of(alert, &self.known.here.foreseen(other))).collect();
+            // Money that has gone back already, by another alert or the shop's own hand, goes before a rule.
+            let is_overruled = advice(alert, duplicates.iter(), order.as_ref()).is_some_and(|advice| advice.overrules(rule.decision));
             match self.answer(rule, alert) {
-                Ok(resolution) if !is_case && speaks_against(alert, &resolution, others.iter(), &[], self.known).is_none() => {
+                Ok(resolution)
+                    if !is_case && !is_overruled && speaks_against(alert, &resolution, others.iter(), &[], self.known).is_none() =>
+                {
                     acts.staged.push(RuleAct { rule: rule.name.clone(), alert: alert.clone(), resolution });
                 }
                 Ok(_) => acts.left.push(alert.id),

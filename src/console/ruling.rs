@@ -7,6 +7,7 @@ use chrono::Duration;
 use super::app::App;
 use super::auto_rules::Candidate;
 use super::guards::{KnownDecisions, looked_up_at_once, on_its_payment};
+use super::message::OnPayment;
 use super::resolving::staged;
 use super::rule_acts::{RuleAct, RuleActs, RuleDesk, grace_of_rules};
 use super::rules_file::ReadRules;
@@ -90,11 +91,11 @@ impl App {
                         self.cx.auto.failed(Duration::from_std(*wait).unwrap_or_default(), self.cx.now);
                         return Vec::new();
                     }
-                    let looked_up = match answer {
-                        Ok((alert, others)) => on_its_payment(alert, &Ok(others.clone())).map(|others| (alert.clone(), others)),
-                        Err(error) => Err(error.clone()),
+                    let twins = |(alert, found): &(Alert, OnPayment)| {
+                        let others = on_its_payment(alert, &found.others);
+                        (alert.clone(), OnPayment { others, order: found.order })
                     };
-                    self.cx.auto.take(*number, *id, looked_up);
+                    self.cx.auto.take(*number, *id, answer.as_ref().map(twins).map_err(Clone::clone));
                 }
                 Vec::new()
             }

@@ -25,7 +25,7 @@ impl<'r> Suggestion<'r> {
         let order = order_advice(alert, facts).map(|(_, advice)| advice);
         let advised = advice(alert, duplicates.iter(), order.as_ref());
         match (draw.suggestion(alert), advised) {
-            (Some(rule), Some(advice)) if advice.after_refund && advice.decision != rule.decision => Some(Self::Advice(advice)),
+            (Some(rule), Some(advice)) if advice.overrules(rule.decision) => Some(Self::Advice(advice)),
             (Some(rule), _) => Some(Self::Rule(rule)),
             (None, advised) => advised.map(Self::Advice),
         }

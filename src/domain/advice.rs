@@ -16,6 +16,13 @@ pub struct Advice {
     pub after_refund: bool,
 }
 
+impl Advice {
+    /// Whether it stands against a decision that was made by something else: money has gone back already, and the decision says otherwise.
+    pub fn overrules(&self, decision: Decision) -> bool {
+        self.after_refund && self.decision != decision
+    }
+}
+
 /// What an advice rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AdviceBasis {

@@ -10,10 +10,11 @@ use super::*;
 use crate::console::decisions::Decisions;
 use crate::console::unfinished::Unfinished;
 use crate::desk::{JournalDecision, JournalEntry, JournalStep, SnoozedAlert};
+use crate::domain::duplicate::RefundTime;
 use crate::domain::resolution::{Decision, InvalidReason};
 use crate::domain::rule::parse_rules;
 use crate::domain::time::{from_iso, to_iso};
-use crate::domain::{AlertType, AttemptId, Deadline, Outcome, Provider, ResolutionAttempt, Timestamp};
+use crate::domain::{AlertType, AttemptId, Deadline, OrderAdvice, Outcome, Provider, ResolutionAttempt, Timestamp};
 use crate::service::ServiceError;
 
 const RULES: &str = "\
@@ -41,6 +42,16 @@ fn small() -> Alert {
 fn refunded(alert: &Alert) -> Alert {
     let id = AlertId::generate();
     Alert { id, outcome: Some(Outcome::sample(id)), ..alert.clone() }
+}
+
+/// A payment with these other alerts on it.
+fn beside(others: Vec<Alert>) -> Loadable<OnPayment> {
+    Loadable::Loaded(OnPayment { others, order: None })
+}
+
+/// A payment with nothing else on it.
+fn alone() -> Loadable<OnPayment> {
+    beside(Vec::new())
 }
 
 /// What is around the rules, as a test sets it.
@@ -109,7 +120,7 @@ impl Around {
 
     /// What is staged of an alert with nothing else on its payment.
     fn staged(&self, alert: &Alert) -> Vec<RuleAct> {
-        self.desk().acts(&[(alert.clone(), Loadable::Loaded(Vec::new()))]).staged
+        self.desk().acts(&[(alert.clone(), alone())]).staged
     }
 }
 
@@ -210,15 +221,30 @@ fn a_guard_that_asks_for_a_tick_leaves_the_alert_to_people_and_is_remembered() {
     let (alert, around) = (small(), Around::default());
     let by_rule = Alert { provider: Provider::Verifi, rule_name: Some("R".to_owned()), ..small() };
     let notice = Alert { alert_type: AlertType::KNOWN.iter().find(|kind| kind.is_notice()).unwrap().clone(), ..small() };
-    let candidates = [
-        (alert.clone(), Loadable::Loaded(vec![refunded(&alert)])),
-        (by_rule.clone(), Loadable::Loaded(vec![])),
-        (notice.clone(), Loadable::Loaded(vec![])),
-    ];
+    let candidates = [(alert.clone(), beside(vec![refunded(&alert)])), (by_rule.clone(), alone()), (notice.clone(), alone())];
 
     let acts = around.desk().acts(&candidates);
 
     assert_eq!((acts.staged, acts.left), (vec![], vec![alert.id, by_rule.id, notice.id]));
+}
+
+#[rstest]
+#[case::refunded_before(Some(RefundTime::Before), "small", 0)]
+#[case::refunded_some_time(Some(RefundTime::Unknown), "small", 0)]
+#[case::shipped(None, "small", 1)]
+fn an_order_whose_money_went_back_leaves_the_alert_to_people(
+    #[case] refund: Option<RefundTime>,
+    #[case] rule: &str,
+    #[case] staged: usize,
+) {
+    let (alert, around) = (small(), Around::default());
+    let decision = if refund.is_some() { Decision::Invalid(InvalidReason::PreviouslyRefunded) } else { Decision::NotRefunded };
+    let order = Some(OrderAdvice { decision, why: "why", refund });
+
+    let acts = around.desk().acts(&[(alert.clone(), Loadable::Loaded(OnPayment { others: vec![], order }))]);
+
+    let rules: Vec<&str> = acts.staged.iter().map(|act| act.rule.as_str()).collect();
+    assert_eq!((rules, acts.left.len()), (vec![rule; staged], 1 - staged));
 }
 
 #[test]
@@ -239,8 +265,8 @@ fn two_that_wait_on_one_payment_are_left_to_people_whether_both_match_or_one() {
     let (alert, around) = (small(), Around::default());
     let twin = Alert { id: AlertId::generate(), provider: Provider::Cdrn, ..alert.clone() };
 
-    let both = around.desk().acts(&[(alert.clone(), Loadable::Loaded(vec![])), (twin.clone(), Loadable::Loaded(vec![]))]);
-    let one = around.desk().acts(&[(alert.clone(), Loadable::Loaded(vec![twin.clone()]))]);
+    let both = around.desk().acts(&[(alert.clone(), alone()), (twin.clone(), alone())]);
+    let one = around.desk().acts(&[(alert.clone(), beside(vec![twin.clone()]))]);
 
     assert_eq!((both.staged, both.left), (vec![], vec![alert.id, twin.id]));
     assert_eq!((one.staged, one.left), (vec![], vec![alert.id]));
@@ -269,7 +295,7 @@ fn a_rule_that_cannot_be_said_is_told_and_its_alert_left() {
     around.rules[1].comments = "x".repeat(251);
     let alert = small();
 
-    let acts = around.desk().acts(&[(alert.clone(), Loadable::Loaded(vec![]))]);
+    let acts = around.desk().acts(&[(alert.clone(), alone())]);
 
     assert_eq!((acts.staged, acts.left), (vec![], vec![alert.id]));
     assert_eq!(
@@ -318,7 +344,7 @@ fn candidates() -> impl Strategy<Value = Vec<Candidate>> {
             };
             let others = match searched {
                 0 => Loadable::Failed(ServiceError::Unavailable("busy".to_owned())),
-                _ => Loadable::Loaded(found),
+                _ => beside(found),
             };
             candidates.push((alert, others));
         }
@@ -351,10 +377,10 @@ proptest! {
 
         for act in &acts.staged {
             let at = candidates.iter().position(|(alert, _)| alert.id == act.alert.id).unwrap();
-            let (alert, others) = &candidates[at];
+            let (alert, on_payment) = &candidates[at];
             prop_assert!(!read_only && !decided[at] && !in_hand[at] && acting.contains(&act.rule.as_str()));
             prop_assert_eq!(suggestion(&around.rules, alert, now()).map(|rule| &rule.name), Some(&act.rule));
-            let others = others.loaded().expect("its payment was looked up");
+            let OnPayment { others, .. } = on_payment.loaded().expect("its payment was looked up");
             prop_assert!(speaks_against(alert, &act.resolution, others.iter(), &[], around.desk().known).is_none());
             prop_assert!(others.iter().all(Alert::is_over) && !alert.is_over() && !may_close_within(alert, around.grace, now()));
             let same_payment = candidates.iter().filter(|(other, _)| duplicate::evidence(alert, other).is_some()).count();

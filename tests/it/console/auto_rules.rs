@@ -4,15 +4,16 @@ use avert::console::SessionInfo;
 use avert::console::app::DeskState;
 use avert::console::effects::{Effect, Keep};
 use avert::console::message::Message;
-use avert::desk::{JournalAlert, JournalPart, JournalStep, SnoozedAlert};
+use avert::desk::{Desk, JournalAlert, JournalPart, JournalStep, SnoozedAlert};
 use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, AlertStatus, Deadline, Dialect, Environment, Provider, SortField};
+use avert::domain::{Alert, AlertId, AlertStatus, Deadline, Dialect, Environment, OrderState, Provider, SortField};
 use avert::service::ServiceError;
 use chrono::Duration;
 use rstest::rstest;
 use uuid::Uuid;
 
 use super::fake::{Fate, morning, refunded_sibling};
+use super::orders::order_of;
 use super::rig::{Made, Rig, clock};
 
 const RULES: &str = "\
@@ -48,6 +49,29 @@ fn staged_by(rig: &Rig) -> Vec<Option<String>> {
         _ => Vec::new(),
     });
     steps.filter_map(|step| if let JournalStep::Staged { rule, .. } = step { Some(rule) } else { None }).collect()
+}
+
+/// A console on a desk that has an order of the shop, in this state, on each alert of the morning that the rule matches.
+fn with_orders(state: OrderState) -> (tempfile::TempDir, Rig) {
+    let matched = |alert: &Alert| [3, 11].contains(&alert.id.0.as_u128());
+    let alerts = morning(clock().now());
+    let orders = alerts.iter().filter(|alert| matched(alert)).map(|alert| order_of(alert, &format!("SO-{}", alert.provider_id), state));
+    let directory = tempfile::tempdir().unwrap();
+    let desk = Desk::open(directory.path()).unwrap();
+    desk.make_orders().unwrap().import(orders.collect()).unwrap();
+    let rig = Made { alerts, desk: Some(desk), ..made() }.start();
+    (directory, rig)
+}
+
+#[rstest]
+#[case::refunded(OrderState::Refunded, 0)]
+#[case::delivered(OrderState::Delivered, 2)]
+fn a_rule_stages_no_refund_for_an_order_whose_money_went_back(#[case] state: OrderState, #[case] staged: usize) {
+    let (_directory, mut rig) = with_orders(state);
+
+    minutes(&mut rig, 30);
+
+    assert_eq!(staged_by(&rig).len(), staged, "{}", rig.screen());
 }
 
 fn minutes(rig: &mut Rig, minutes: i64) {

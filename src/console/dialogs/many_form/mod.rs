@@ -445,8 +445,7 @@ impl ManyForm {
     fn take_others(&mut self, found: &[(AlertId, Result<Vec<Alert>, ServiceError>)]) {
         for (id, answer) in found {
             let Some(row) = self.rows.iter_mut().find(|row| row.alert.id == *id) else { continue };
-            let answer = on_its_payment(&row.alert, answer);
-            row.others.answer(answer);
+            row.others.answer(answer.as_ref().map(|found| on_its_payment(&row.alert, found)).map_err(Clone::clone));
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::facts::Facts;
 use super::state::Queue;
-use crate::console::effects::MatchChange;
+use crate::console::order_matches::MatchChange;
 use crate::console::{AppContext, Effect, Tone};
 use crate::domain::Alert;
 

@@ -1,0 +1,38 @@
+//! The orders of the shop that an alert is on, as the desk matches them, and what a person changes of it.
+
+use super::message::{Message, Reply};
+use crate::desk::{Desk, DeskError, MatchedOrders};
+use crate::domain::{Alert, OrderAdvice, Timestamp};
+use crate::service::ServiceError;
+
+/// A change of which orders match an alert.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MatchChange {
+    /// This order is taken off.
+    Unmatch(String, Timestamp),
+    /// Those that were taken off match again.
+    MatchAgain,
+}
+
+/// Matches an alert with the orders of a desk, after a change of what matches; nothing where orders were never brought in.
+pub fn match_orders(desk: &Desk, alert: &Alert, change: Option<MatchChange>) -> Option<Message> {
+    let answer = matched_orders(desk, alert, change).map_err(|error| error.to_string()).transpose()?;
+    Some(Message::OrdersMatched(alert.id, answer))
+}
+
+fn matched_orders(desk: &Desk, alert: &Alert, change: Option<MatchChange>) -> Result<Option<MatchedOrders>, DeskError> {
+    let Some(orders) = desk.orders()? else { return Ok(None) };
+    match change {
+        Some(MatchChange::Unmatch(order, at)) => orders.unmatch(alert.id, &order, at)?,
+        Some(MatchChange::MatchAgain) => orders.match_again(alert.id)?,
+        None => {}
+    }
+    orders.matches(alert).map(Some)
+}
+
+/// What the shop's order advises for an alert; an order that cannot be looked up may be one that was refunded.
+pub fn order_advice(desk: Option<&Desk>, alert: &Alert) -> Reply<Option<OrderAdvice>> {
+    let Some(desk) = desk else { return Ok(None) };
+    let matched = matched_orders(desk, alert, None).map_err(|error| ServiceError::Unavailable(error.to_string()))?;
+    Ok(matched.and_then(|orders| orders.matches.first()?.advice(alert)))
+}
