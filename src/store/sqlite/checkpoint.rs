@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use rusqlite::Connection;
 
 use super::connection::{BUSY_TIMEOUT, Purpose, open};
-use super::worker::Worker;
+use super::worker::{Worker, locked};
 use super::write_turn::Turnstile;
 use crate::store::StoreResult;
 
@@ -24,7 +25,10 @@ const TOO_LARGE_BYTES: u64 = 256 << 20;
 
 /// The handle of the checkpointer thread.
 #[derive(Debug)]
-pub(super) struct Checkpointer(Worker<SyncSender<()>>);
+pub(super) struct Checkpointer {
+    worker: Worker<SyncSender<()>>,
+    exclusive: Arc<Mutex<()>>,
+}
 
 impl Checkpointer {
     /// Starts the thread.
@@ -32,21 +36,28 @@ impl Checkpointer {
         let conn = open(database, Purpose::Checkpoint)?;
         let mut log = database.as_os_str().to_owned();
         log.push("-wal");
-        let log = Log { conn, path: PathBuf::from(log), turnstile, anew_at: ANEW_BYTES };
+        let exclusive = Arc::new(Mutex::new(()));
+        let log = Log { conn, path: PathBuf::from(log), turnstile, exclusive: Arc::clone(&exclusive), anew_at: ANEW_BYTES };
         // One waiting signal says as much as many.
         let (wake, signals) = sync_channel(1);
-        Worker::start("avert-checkpoint", wake, move || log.run(&signals)).map(Self)
+        let worker = Worker::start("avert-checkpoint", wake, move || log.run(&signals))?;
+        Ok(Self { worker, exclusive })
     }
 
     /// Tells that the log has grown.
     pub(super) fn committed(&self) {
         // Full means that it is awake already.
-        let _ = self.0.with_queue(|wake| wake.try_send(()));
+        let _ = self.worker.with_queue(|wake| wake.try_send(()));
+    }
+
+    /// Waits until no checkpoint keeps writers out. On a slow disk that takes longer than another process is waited for.
+    pub(super) fn wait(&self) -> MutexGuard<'_, ()> {
+        locked(&self.exclusive)
     }
 
     /// Ends the thread.
     pub(super) fn close(&self) {
-        self.0.close();
+        self.worker.close();
     }
 }
 
@@ -55,6 +66,8 @@ struct Log {
     conn: Connection,
     path: PathBuf,
     turnstile: Turnstile,
+    /// Held while a checkpoint keeps writers out.
+    exclusive: Arc<Mutex<()>>,
     anew_at: u64,
 }
 
@@ -80,10 +93,12 @@ impl Log {
         self.checkpoint("PASSIVE")?;
         if size >= TOO_LARGE_BYTES {
             let _turn = self.turnstile.enter();
+            let _exclusive = locked(&self.exclusive);
             self.checkpoint("TRUNCATE")?;
         } else if size >= self.anew_at {
             self.checkpoint("PASSIVE")?;
             let _turn = self.turnstile.enter();
+            let _exclusive = locked(&self.exclusive);
             self.conn.busy_timeout(PATIENCE)?;
             let is_anew = self.checkpoint("RESTART");
             self.conn.busy_timeout(BUSY_TIMEOUT)?;

@@ -3,12 +3,13 @@
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
 use super::readers::Reader;
+use super::write_turn::Turnstile;
 use super::writer::{Unit, WriteKind};
 use super::{SqliteOptions, SqliteStore};
 use crate::domain::event::RenderEvent;
@@ -338,6 +339,33 @@ async fn a_database_that_another_process_keeps_locked_is_told() {
     assert!(matches!(&first, Err(StoreError::Unavailable(words)) if words.contains("locked")), "{first:?}");
     assert!(matches!(second, Err(StoreError::Unavailable(_))));
     assert_eq!((readable, after.unwrap().created), (Ok(0), 1));
+}
+
+#[tokio::test]
+async fn a_writer_waits_for_a_checkpoint_of_its_own_process_longer_than_for_another_process() {
+    let (directory, store) = open();
+    let organization = organization(&store).await;
+    store.threads.writer.write(WriteKind::Quiet, |unit| Ok(unit.conn.busy_timeout(Duration::ZERO)?)).await.unwrap();
+    let (other, turnstile) =
+        (Connection::open(directory.path().join("avert.db")).unwrap(), Turnstile::open(&directory.path().join("instances")).unwrap());
+    let checkpoint = store.threads.checkpointer.wait();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+
+    let writing = tokio::spawn({
+        let store = store.clone();
+        async move { store.ingest(organization, rows(1), noon()).await }
+    });
+    // Who is about to write is in the turnstile.
+    let begun = Instant::now();
+    while turnstile.is_free() {
+        assert!(begun.elapsed() < Duration::from_secs(30), "nobody wants to write");
+        tokio::task::yield_now().await;
+    }
+    other.execute_batch("ROLLBACK").unwrap();
+    drop(checkpoint);
+    let written = writing.await.unwrap();
+
+    assert_eq!(written.map(|report| report.created), Ok(1));
 }
 
 #[tokio::test]

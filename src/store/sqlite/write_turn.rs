@@ -28,6 +28,12 @@ impl Turnstile {
         lock_file(&instances.join("turn")).map(Self)
     }
 
+    /// Whether nobody is in it now.
+    #[cfg(test)]
+    pub(super) fn is_free(&self) -> bool {
+        self.0.try_lock().is_ok_and(|()| self.0.unlock().is_ok())
+    }
+
     /// Waits until nobody else is in it.
     pub(super) fn enter(&self) -> WriteTurn<'_> {
         let begin = Instant::now();

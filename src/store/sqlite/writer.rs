@@ -222,8 +222,9 @@ impl State {
     /// Begins a transaction; returns the newest change number.
     fn begin(&mut self) -> StoreResult<i64> {
         let turn = self.turnstile.enter();
+        let no_checkpoint = self.checkpointer.wait();
         self.conn.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
-        drop(turn);
+        drop((no_checkpoint, turn));
         let number = self.conn.prepare_cached("SELECT number FROM change_number").and_then(|mut s| s.query_row([], |row| row.get(0)));
         number.map_err(|error| {
             self.abandon();
