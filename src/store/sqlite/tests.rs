@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
+use tokio::runtime::Handle;
 
 use super::readers::Reader;
 use super::write_turn::Turnstile;
@@ -351,15 +352,14 @@ async fn a_writer_waits_for_a_checkpoint_of_its_own_process_longer_than_for_anot
     let checkpoint = store.threads.checkpointer.wait();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
 
-    let writing = tokio::spawn({
-        let store = store.clone();
-        async move { store.ingest(organization, rows(1), noon()).await }
-    });
+    let runtime = Handle::current();
+    let writer = store.clone();
+    let writing = tokio::task::spawn_blocking(move || runtime.block_on(writer.ingest(organization, rows(1), noon())));
     // Who is about to write is in the turnstile.
     let begun = Instant::now();
     while turnstile.is_free() {
         assert!(begun.elapsed() < Duration::from_secs(30), "nobody wants to write");
-        tokio::task::yield_now().await;
+        std::thread::yield_now();
     }
     other.execute_batch("ROLLBACK").unwrap();
     drop(checkpoint);
