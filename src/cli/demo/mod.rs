@@ -33,10 +33,10 @@ use crate::api::{self, ApiOptions};
 use crate::config::{self, AllowedNetworks, Settings, SimulatorSettings};
 use crate::console::rules_file::RulesFile;
 use crate::console::{NextConsole, Session, SessionInfo};
-use crate::desk::Desk;
+use crate::desk::{Desk, DeskError};
 use crate::domain::time::{SharedClock, to_iso};
 use crate::domain::webhook::address::AllowedNetwork;
-use crate::domain::{CredentialKind, Dialect, EndpointAuth, IngestOptions, KeyScope, NewEndpoint, Secret};
+use crate::domain::{CredentialKind, Dialect, EndpointAuth, IngestOptions, KeyScope, MerchantOrder, NewEndpoint, Secret};
 use crate::engine::{ActingEngine, Caller};
 use crate::service::{Credentials, Intake, Webhooks};
 use crate::webhooks::{DispatcherSettings, Receiver, ReceiverSettings};
@@ -116,7 +116,7 @@ async fn set_up(context: &Context, args: &DemoArgs, rules: RulesText, directory:
     let mut feed = DemoFeed::new(args.seed);
     let backlog = feed.backlog(args.alerts, local.now());
     let desk = home.data_dir.join("desk");
-    Desk::open(&desk)?.make_orders()?.import(backlog.iter().filter_map(|row| shop::order_of(&row.alert)).collect())?;
+    Desk::open(&desk)?.make_orders()?.import(shop::orders_of(backlog.iter().map(|row| &row.alert)))?;
     let others = other_organizations(&local, args, &home.data_dir).await?;
     let running = local.start_dispatching(DispatcherSettings {
         drain: PATIENCE,
@@ -180,7 +180,7 @@ async fn other_organizations(local: &Local, args: &DemoArgs, data_dir: &Path) ->
         let caller = local.engine.local_caller(Some(name)).await?;
         let backlog = DemoFeed::new(args.seed.wrapping_add(number)).backlog(args.alerts.div_ceil(4), local.now());
         let desk = data_dir.join(format!("desk-{number}"));
-        Desk::open(&desk)?.make_orders()?.import(backlog.iter().filter_map(|row| shop::order_of(&row.alert)).collect())?;
+        Desk::open(&desk)?.make_orders()?.import(shop::orders_of(backlog.iter().map(|row| &row.alert)))?;
         local.engine.acting_for(caller.clone()).ingest(backlog, IngestOptions { events: false }).await?;
         others.push((name.to_owned(), caller, desk));
     }
@@ -225,7 +225,7 @@ async fn arrivals(mut feed: DemoFeed, per_minute: f64, acting: ActingEngine, clo
         if let Some(order) = shop::order_of(&row.alert) {
             let desk = desk.clone();
             // The shop had the order before the network had the alert.
-            let kept = tokio::task::spawn_blocking(move || Desk::open(desk)?.make_orders()?.import(vec![order])).await;
+            let kept = tokio::task::spawn_blocking(move || keep_order(&desk, order)).await;
             if let Ok(Err(error)) = kept {
                 tracing::warn!(%error, "an order could not be kept");
             }
@@ -235,6 +235,15 @@ async fn arrivals(mut feed: DemoFeed, per_minute: f64, acting: ActingEngine, clo
             Err(error) => tracing::warn!(%error, "an alert could not be taken in"),
         }
     }
+}
+
+/// Keeps an order that the shop does not have yet: another network may have alerted on it before.
+fn keep_order(desk: &Path, order: MerchantOrder) -> Result<(), DeskError> {
+    let mut orders = Desk::open(desk)?.make_orders()?;
+    if orders.named(&order.order_id)?.is_none() {
+        orders.import(vec![order])?;
+    }
+    Ok(())
 }
 
 /// Gives time to read what was said: until a line is entered, or for a while.

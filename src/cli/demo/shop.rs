@@ -1,6 +1,9 @@
 //! The demo's shop: the order behind an alert, made up from the alert's own facts as a shop would have kept them.
 //!
-//! Pure: the same alert has the same order. Not every alert has one, and not every order tells every key.
+//! Pure: alerts on one payment have the same order. Not every alert has one, and not every order tells every key.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use chrono::Duration;
 use rand::rngs::Xoshiro256PlusPlus;
@@ -8,10 +11,30 @@ use rand::{RngExt, SeedableRng};
 
 use crate::domain::{Alert, MerchantOrder, OrderState};
 
+/// The orders that alerts are on, each once: as it is after the refund, where one of its alerts was refunded.
+pub(super) fn orders_of<'a>(alerts: impl Iterator<Item = &'a Alert>) -> Vec<MerchantOrder> {
+    let mut orders: BTreeMap<String, MerchantOrder> = BTreeMap::new();
+    for alert in alerts {
+        let Some(order) = order_of(alert) else { continue };
+        match orders.entry(order.order_id.clone()) {
+            Entry::Occupied(mut known) if alert.was_refunded() => drop(known.insert(order)),
+            Entry::Occupied(_) => {}
+            Entry::Vacant(place) => drop(place.insert(order)),
+        }
+    }
+    orders.into_values().collect()
+}
+
+/// A number of an alert's payment, which is that of every other alert on it: by what two networks tell alike (FNV-1a).
+fn payment(alert: &Alert) -> u64 {
+    let money = alert.amount.map(|amount| amount.to_string()).unwrap_or_default();
+    let text = [&alert.card_bin, &alert.card_last_four, &money, alert.currency.as_str()].join("|");
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
 /// The order that an alert is on; none where the shop knows of none.
 pub(super) fn order_of(alert: &Alert) -> Option<MerchantOrder> {
-    let bits = alert.id.0.as_u128();
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(u64::try_from(bits & u128::from(u64::MAX)).unwrap_or_default());
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(payment(alert));
     if rng.random_bool(0.12) {
         return None;
     }
@@ -55,10 +78,11 @@ mod tests {
 
     use super::super::DemoFeed;
     use super::*;
+    use crate::domain::duplicate::DuplicateEvidence;
     use crate::domain::order::matches;
     use crate::domain::rule::{parse_rules, suggestion};
     use crate::domain::time::from_iso;
-    use crate::domain::{MatchConfidence, OrderEvidence};
+    use crate::domain::{MatchConfidence, OrderEvidence, duplicate};
 
     #[test]
     fn the_rules_of_the_demo_can_be_read_and_suggest_something() {
@@ -71,10 +95,36 @@ mod tests {
     }
 
     #[test]
+    fn alerts_on_one_payment_are_on_one_order_and_a_refund_of_one_is_the_orders() {
+        let now = from_iso("2026-03-10T12:00:00Z").unwrap();
+        let alerts: Vec<Alert> = DemoFeed::new(1).backlog(240, now).into_iter().map(|row| row.alert).collect();
+        let orders = orders_of(alerts.iter());
+        let state_of = |alert: &Alert| {
+            let id = order_of(alert)?.order_id;
+            orders.iter().find(|order| order.order_id == id)?.state
+        };
+
+        let doubles: Vec<(&Alert, &Alert)> = alerts
+            .iter()
+            .enumerate()
+            .flat_map(|(at, one)| alerts[at + 1..].iter().map(move |other| (one, other)))
+            .filter(|(one, other)| duplicate::evidence(one, other) == Some(DuplicateEvidence::CardAmountAndDay))
+            .collect();
+
+        assert!(doubles.len() > 10, "{}", doubles.len());
+        for (one, other) in doubles {
+            assert_eq!(order_of(one).map(|order| order.order_id), order_of(other).map(|order| order.order_id));
+            if (one.was_refunded() || other.was_refunded()) && order_of(one).is_some() {
+                assert_eq!(state_of(one), Some(OrderState::Refunded));
+            }
+        }
+    }
+
+    #[test]
     fn most_alerts_of_a_demo_have_an_order_that_is_found_by_one_key_or_another() {
         let now = from_iso("2026-03-10T12:00:00Z").unwrap();
         let alerts: Vec<Alert> = DemoFeed::new(1).backlog(240, now).into_iter().map(|row| row.alert).collect();
-        let orders: Vec<MerchantOrder> = alerts.iter().filter_map(order_of).collect();
+        let orders = orders_of(alerts.iter());
 
         let found: Vec<_> = alerts.iter().filter_map(|alert| matches(alert, orders.clone()).into_iter().next()).collect();
 
