@@ -81,7 +81,7 @@ pub fn speaks_against<'o>(
     {
         return Some(Gets::care("the stopped amount is more than its own"));
     }
-    let refunded = others.find(|other| known.here.foreseen(other).was_refunded());
+    let refunded = others.find(|other| known.here.foreseen(other).refund_is_likely());
     let says = SaysOfMoney { refunds: resolution.gives_money_back(), refunded_before: resolution.says_refunded_before() };
     let before = KnownBefore { may_have_arrived: false, refunded_elsewhere: refunded.is_some() };
     let cautions = Caution::against(alert, says, before, known.now);
@@ -89,8 +89,10 @@ pub fn speaks_against<'o>(
     if cautions.iter().all(|caution| confirmed.contains(caution)) {
         return None;
     }
-    let by =
-        refunded.filter(|_| caution == Caution::PaidTwice).map_or_else(String::new, |other| format!(": {} is refunded", subject(other)));
+    let by = refunded.filter(|_| caution == Caution::PaidTwice).map_or_else(String::new, |other| {
+        let is_sure = known.here.foreseen(other).was_refunded();
+        format!(": {} is {}", subject(other), if is_sure { "refunded" } else { "probably refunded by its network" })
+    });
     Some(Gets::Out { why: format!("{}{by}", caution.words()), care: true, cautions })
 }
 

@@ -34,9 +34,10 @@ pub enum AdviceBasis {
     Order,
 }
 
-/// What is advised for an alert by its duplicates, its network's rule and its order; `None` where nothing is, and for an answered one.
+/// What is advised for an alert by its duplicates, its network's rule and its order; `None` where nothing is, for an answered one,
+/// and for a notice, which asks for no answer.
 pub fn advice<'d>(alert: &Alert, duplicates: impl Iterator<Item = &'d Duplicate>, order: Option<&OrderAdvice>) -> Option<Advice> {
-    if alert.outcome.is_some() {
+    if alert.outcome.is_some() || alert.alert_type.is_notice() {
         return None;
     }
     let duplicates: Vec<&Duplicate> = duplicates.collect();
@@ -130,6 +131,7 @@ mod tests {
     #[case::refunded_since(&[refunded(at(SINCE))], None, DUPLICATE, AdviceBasis::Duplicates)]
     #[case::refunded_at_the_same_time(&[refunded(alert().alert_time)], None, DUPLICATE, AdviceBasis::Duplicates)]
     #[case::refunded_some_time(&[refunded(None)], None, EARLIER, AdviceBasis::Duplicates)]
+    #[case::refunded_by_a_rule_elsewhere(&[elsewhere(duplicate(DuplicateState::RefundedByRule))], None, EARLIER, AdviceBasis::Duplicates)]
     #[case::refunded_before_and_since(&[refunded(at(SINCE)), refunded(at(BEFORE))], None, EARLIER, AdviceBasis::Duplicates)]
     #[case::refunded_elsewhere(&[elsewhere(refunded(at(SINCE)))], None, DUPLICATE, AdviceBasis::Duplicates)]
     #[case::refunded_and_open(&[waiting(), refunded(at(BEFORE))], None, EARLIER, AdviceBasis::Duplicates)]
@@ -189,10 +191,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_advised_where_nothing_speaks_for_it_or_the_alert_is_answered() {
+    fn nothing_is_advised_where_nothing_speaks_for_it_or_no_answer_is_asked_for() {
         let answered = Alert { outcome: Some(Outcome::sample(alert().id)), ..alert() };
 
         assert_eq!(advice(&alert(), [elsewhere(waiting()), elsewhere(declined())].iter(), None), None);
+        let notice = Alert { alert_type: AlertType::VerifiFraudNotice, ..alert() };
         assert_eq!(advice(&answered, [refunded(None)].iter(), shipped().as_ref()), None);
+        assert_eq!(advice(&notice, [refunded(None)].iter(), shipped().as_ref()), None);
     }
 }

@@ -215,6 +215,11 @@ impl Alert {
     pub fn network_rule_applied(&self) -> bool {
         self.provider == Provider::Verifi && (self.rule_name.is_some() || self.rule_type.is_some())
     }
+
+    /// Whether its money has gone back, or has probably: by an answer or, where it has none, by the network's own rule.
+    pub fn refund_is_likely(&self) -> bool {
+        self.was_refunded() || self.outcome.is_none() && self.network_rule_applied()
+    }
 }
 
 macro_rules! words {

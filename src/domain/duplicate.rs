@@ -118,10 +118,10 @@ pub(super) fn same_bin(one: &str, other: &str) -> bool {
     one == other || one.len().min(other.len()) >= 6 && (one.starts_with(other) || other.starts_with(one))
 }
 
-/// The duplicates of an alert among candidates: refunded ones first, in their order otherwise.
+/// The duplicates of an alert among candidates: refunded ones first, then those that probably were, in their order otherwise.
 pub fn of<'a>(alert: &Alert, candidates: &'a [Alert]) -> Vec<&'a Alert> {
     let mut found: Vec<&Alert> = candidates.iter().filter(|other| evidence(alert, other).is_some()).collect();
-    found.sort_by_key(|other| !other.was_refunded());
+    found.sort_by_key(|other| (!other.was_refunded(), !other.refund_is_likely()));
     found
 }
 
@@ -219,6 +219,8 @@ pub struct Duplicate {
 pub enum DuplicateState {
     /// It has no answer either.
     Waiting,
+    /// It has no answer, and its network's own rule has probably refunded already.
+    RefundedByRule,
     /// It was refunded; when, where that is known.
     Refunded { at: Option<Timestamp> },
     /// It was answered otherwise; when, where that is known.
@@ -237,20 +239,22 @@ impl Duplicate {
         let state = match &other.outcome {
             _ if other.was_refunded() => DuplicateState::Refunded { at },
             Some(outcome) => DuplicateState::Answered { outcome: outcome.outcome.replace('_', " "), at },
+            None if other.network_rule_applied() => DuplicateState::RefundedByRule,
             None => DuplicateState::Waiting,
         };
         Some(Self { provider: other.provider.clone(), provider_id: other.provider_id.clone(), evidence, state })
     }
 
-    /// Whether money has gone back already.
+    /// Whether money has gone back already, or has probably.
     pub fn is_refunded(&self) -> bool {
-        matches!(self.state, DuplicateState::Refunded { .. })
+        matches!(self.state, DuplicateState::Refunded { .. } | DuplicateState::RefundedByRule)
     }
 
     /// When it was refunded, as `alert` has it.
     pub(super) fn refund_time(&self, alert: &Alert) -> Option<RefundTime> {
         match self.state {
             DuplicateState::Refunded { at } => Some(RefundTime::of(alert, at)),
+            DuplicateState::RefundedByRule => Some(RefundTime::Unknown),
             DuplicateState::Waiting | DuplicateState::Answered { .. } => None,
         }
     }
@@ -412,6 +416,7 @@ mod tests {
             answered("resolved", "Refunded"),
             answered("unresolved_dispute", "not refunded"),
             Alert { status: AlertStatus::Refunded, ..Alert::sample() },
+            Alert { provider: Provider::Verifi, rule_name: Some("R".to_owned()), ..Alert::sample() },
             Alert { currency: Currency::new("USD"), ..Alert::sample() },
         ];
 
@@ -427,6 +432,7 @@ mod tests {
                 Some((of_this_network, DuplicateState::Refunded { at })),
                 Some((of_this_network, unresolved)),
                 Some((Some(InvalidReason::PreviouslyRefunded), DuplicateState::Refunded { at: None })),
+                Some((Some(InvalidReason::PreviouslyRefunded), DuplicateState::RefundedByRule)),
                 None,
             ]
         );

@@ -91,6 +91,7 @@ pub(super) fn double_in_words(found: &Duplicate) -> String {
     let Duplicate { provider, provider_id, evidence, state } = found;
     let state = match state {
         DuplicateState::Refunded { .. } => "refunded already",
+        DuplicateState::RefundedByRule => "probably refunded already by its network's rule",
         DuplicateState::Answered { .. } => "answered already",
         DuplicateState::Waiting => "waits too",
     };

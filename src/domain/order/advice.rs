@@ -26,9 +26,9 @@ impl OrderMatch {
             }
             (OrderState::Cancelled, Some(false)) => (Decision::Refunded, "cancelled, and not refunded yet: refund it first", None),
             (OrderState::Cancelled, _) => match after_alert {
-                Some(true) => (Decision::Refunded, "cancelled since the alert came", Some(RefundTime::Since)),
-                Some(false) => (refunded_earlier, "cancelled before the alert came", Some(RefundTime::Before)),
-                None => (refunded_earlier, "cancelled already; when is not known", Some(RefundTime::Unknown)),
+                Some(true) => (Decision::Refunded, "cancelled since the alert came; no refund is told", Some(RefundTime::Since)),
+                Some(false) => (refunded_earlier, "cancelled before the alert came; no refund is told", Some(RefundTime::Before)),
+                None => (refunded_earlier, "cancelled already, not known when; no refund is told", Some(RefundTime::Unknown)),
             },
             // A part of the money went back: what to do with the rest is nobody's but a person's word.
             (OrderState::Refunded, Some(false)) => return None,

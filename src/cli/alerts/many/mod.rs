@@ -231,7 +231,7 @@ impl Run<'_> {
             Ok(others) => others,
             Err(error) => return Some(format!("alerts on the same payment could not be looked for: {error}")),
         };
-        let refunded = |other: &&Alert| other.was_refunded() || self.refunds.contains_key(&other.id);
+        let refunded = |other: &&Alert| other.refund_is_likely() || self.refunds.contains_key(&other.id);
         let other = duplicate::of(alert, &others).into_iter().find(refunded)?;
         let words = double_in_words(&Duplicate::of(alert, other)?);
         let earlier = self.refunds.get(&other.id).map(|line| format!(", refunded by line {line}")).unwrap_or_default();

@@ -31,7 +31,7 @@ pub struct SaysOfMoney {
 pub struct KnownBefore {
     /// An earlier decision on it may have arrived.
     pub may_have_arrived: bool,
-    /// Another alert on its payment was refunded.
+    /// Another alert on its payment was refunded, or probably was.
     pub refunded_elsewhere: bool,
 }
 

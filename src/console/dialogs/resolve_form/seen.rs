@@ -109,15 +109,15 @@ impl ResolveForm {
         let offered = warning.offers(&self.alert).map(Decision::Invalid);
         let fits = offered.is_some_and(|offered| advised == Some(offered) && self.says(offered));
         let careful = if fits { Attention::Fits } else { Attention::Care };
+        let grave = if self.refunds() { Attention::Stop } else { Attention::Care };
+        let what = if self.older.is_some() { "answer" } else { "reason" };
         let (tone, text) = match &duplicate.state {
-            DuplicateState::Refunded { at } if fits => {
-                let what = if self.older.is_some() { "answer" } else { "reason" };
-                (Attention::Fits, format!("{who} was refunded {}; this {what} fits", when(at)))
+            DuplicateState::Refunded { at } if fits => (Attention::Fits, format!("{who} was refunded {}; this {what} fits", when(at))),
+            DuplicateState::Refunded { at } => (grave, format!("refunded {}: {who}, {same}", when(at))),
+            DuplicateState::RefundedByRule if fits => {
+                (Attention::Fits, format!("{who} was probably refunded by its network's rule; this {what} fits"))
             }
-            DuplicateState::Refunded { at } => {
-                let tone = if self.refunds() { Attention::Stop } else { Attention::Care };
-                (tone, format!("refunded {}: {who}, {same}", when(at)))
-            }
+            DuplicateState::RefundedByRule => (grave, format!("probably refunded by the network's rule: {who}, {same}")),
             DuplicateState::Waiting => (careful, format!("still unanswered: {who}, {same}")),
             DuplicateState::Answered { outcome, at } => (careful, format!("answered {} {}: {who}, {same}", sanitize(outcome), when(at))),
         };

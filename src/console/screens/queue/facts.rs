@@ -27,7 +27,7 @@ impl Facts {
 /// A warning: something that speaks against a plain answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Warning<'a> {
-    /// Another alert on the same payment was answered with a refund: all the others, the refunded ones first.
+    /// Another alert on the same payment was refunded, or probably was: all the others, those first.
     PaidTwice(Vec<&'a Alert>),
     /// Other alerts on the same payment wait for an answer, or were answered otherwise.
     Duplicates(Vec<&'a Alert>),
@@ -56,7 +56,7 @@ pub fn warnings<'a>(alert: &'a Alert, duplicates: &'a [Alert]) -> Vec<Warning<'a
     let mut warnings = Vec::new();
     let others = duplicate::of(alert, duplicates);
     match others.first() {
-        Some(first) if first.was_refunded() => warnings.push(Warning::PaidTwice(others)),
+        Some(first) if first.refund_is_likely() => warnings.push(Warning::PaidTwice(others)),
         Some(_) => warnings.push(Warning::Duplicates(others)),
         None => {}
     }

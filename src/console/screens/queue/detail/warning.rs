@@ -97,8 +97,11 @@ fn state_of_duplicate(other: &Alert, now: Timestamp) -> String {
             format!("{}, refunded{when}", other.status)
         }
         Some(outcome) => answer_words(other, outcome),
-        None if is_waiting(other) => format!("OPEN, {} left", times::left(other, now).text),
-        None => other.status.to_string(),
+        None => {
+            let left = if is_waiting(other) { format!(", {} left", times::left(other, now).text) } else { String::new() };
+            let rule = if other.network_rule_applied() { "; the network's rule has probably refunded" } else { "" };
+            format!("{}{left}{rule}", other.status)
+        }
     }
 }
 
