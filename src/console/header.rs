@@ -105,20 +105,30 @@ impl HeaderPlan {
         [Self::FULL, one_clock, unnamed, closer, timeless, brief, Self { place: 10, ..brief }]
     };
 
-    /// Where names have no room whatever gives way, the keys stand alone and the rest is whole.
-    const KEYS: Self = Self { names: false, clock: HeaderClock::One, ..Self::FULL };
+    /// Where names have no room whatever gives way, the keys stand alone, and as much of the rest is whole as can be.
+    const KEYS: [Self; 2] = {
+        let keys = Self { names: false, program: false, gap: 2, clock: HeaderClock::One, ..Self::FULL };
+        [keys, Self { place: 10, ..keys }]
+    };
 }
 
 impl App {
     /// What this header has room for.
     fn header_plan(&self, width: u16, calls: usize) -> HeaderPlan {
+        let needs = |plan: &HeaderPlan| {
+            let [all, short] = self.tabs_room(calls, plan.gap);
+            let (tabs, link) = if plan.names { (all, self.link_room(*plan)) } else { (short, self.standing(Wording::Shortest).width()) };
+            self.left_room(*plan) + BEFORE_TABS + tabs + 2 + link
+        };
+        let [_, last] = HeaderPlan::KEYS;
+        HeaderPlan::ALL.into_iter().chain(HeaderPlan::KEYS).find(|plan| needs(plan) <= width).unwrap_or(last)
+    }
+
+    /// Columns of where one is, what may be done there, and whether rules act.
+    fn left_room(&self, plan: HeaderPlan) -> u16 {
         let said = self.rules_said().map_or(0, |(said, _)| columns(said) + 2);
         let read_only = if self.cx.place.read_only { columns(READ_ONLY) + 2 } else { 0 };
-        let needs = |plan: &HeaderPlan| {
-            let [tabs, _] = self.tabs_room(calls, plan.gap);
-            self.whereabouts(*plan).width() + read_only + BEFORE_TABS + tabs + 2 + said + self.link_room(*plan)
-        };
-        HeaderPlan::ALL.into_iter().find(|plan| needs(plan) <= width).unwrap_or(HeaderPlan::KEYS)
+        self.whereabouts(plan).width() + read_only + said
     }
 
     /// Where one is: the program, the environment, the place's name.
@@ -145,8 +155,9 @@ impl App {
         let calls = needs_you(&self.cx).len();
         let plan = self.header_plan(line.width, calls);
         let whereabouts = self.whereabouts(plan);
-        let said = self.rules_said().map_or(0, |(said, _)| columns(said) + 2);
-        let right = self.draw_link(buffer, line, whereabouts.width() + said, plan);
+        let left = self.left_room(plan);
+        let [_, tabs] = self.tabs_room(calls, plan.gap);
+        let right = self.draw_link(buffer, line, [left + BEFORE_TABS + tabs, left], plan);
         let rest = Rect { width: right.x.saturating_sub(line.x + 2), ..line };
         let right = self.draw_rules(buffer, rest, whereabouts.width(), calls, plan);
         let mut pen = Pen::new(buffer, Rect { width: right.saturating_sub(line.x), ..line });
@@ -246,11 +257,11 @@ impl App {
         if screen == self.screens.current { columns } else { 0 }
     }
 
-    /// How the service answers, the age of what is shown, and the time. Returns the area it took. `whereabouts` is what the other end of the
-    /// line needs: where the screens have no names, the age gives way to it, then the time, then words.
-    fn draw_link(&self, buffer: &mut Buffer, line: Rect, whereabouts: u16, plan: HeaderPlan) -> Rect {
+    /// How the service answers, the age of what is shown, and the time. Returns the area it took. `left` is what the other end of the line
+    /// needs, with the screens and without: where they have no names, the age gives way to it, then the time, then words.
+    fn draw_link(&self, buffer: &mut Buffer, line: Rect, left: [u16; 2], plan: HeaderPlan) -> Rect {
         let theme = &self.cx.theme;
-        let room = line.width.saturating_sub(whereabouts + 2);
+        let [room, most] = left.map(|left| line.width.saturating_sub(left + 2));
         let way = |wording, aged, timed| {
             let standing = self.standing(wording);
             let age = if aged { self.age(&standing, wording) } else { String::new() };
@@ -261,16 +272,26 @@ impl App {
             way(plan.wording, true, true)
         } else {
             let (full, shortest) = (Wording::Full, Wording::Shortest);
-            let ways = [(full, true, true), (full, false, true), (full, false, false), (shortest, false, true)];
-            let mut ways = ways.into_iter().map(|(wording, aged, timed)| way(wording, aged, timed));
-            let fits = |(standing, age, clock): &(Standing, String, String)| {
+            let brief = Wording::Brief;
+            let ways = [
+                (full, true, true, room),
+                (full, false, true, room),
+                (full, false, false, room),
+                (brief, false, true, room),
+                (brief, false, false, room),
+                // Since when something is wrong is worth more than the screens.
+                (brief, false, false, most),
+                (shortest, false, true, room),
+            ];
+            let fits = |(standing, age, clock): &(Standing, String, String), room: u16| {
                 standing.width() + columns(age) + columns(clock) + before(clock) <= room
             };
-            ways.find(fits).unwrap_or_else(|| way(shortest, false, false))
+            let mut ways = ways.into_iter().map(|(wording, aged, timed, room)| (way(wording, aged, timed), room));
+            ways.find(|(way, room)| fits(way, *room)).map_or_else(|| way(shortest, false, false), |(way, _)| way)
         };
         if !plan.names {
             // Where not even that has room, as much of it as tells that something is wrong.
-            standing.words = cut(&standing.words, room.max(LEAST).saturating_sub(columns(standing.sign) + 1)).into_owned();
+            standing.words = cut(&standing.words, most.max(LEAST).saturating_sub(columns(standing.sign) + 1)).into_owned();
         }
         let mut rest = line;
         if !clock.is_empty() {
@@ -344,6 +365,14 @@ impl App {
         let has_list = queue.listing.total().is_some();
         let hour = |since: &Timestamp| self.cx.times().hour(*since);
         match &queue.link.trouble {
+            Some((since, _)) if has_list && queue.link.is_unreachable() => {
+                let next = queue.link.next_try().map(|at| format!(", next try {}", self.cx.times().second(at)));
+                return wrong(match (wording, next) {
+                    (Wording::Full, next) => format!("offline since {}{}", hour(since), next.unwrap_or_default()),
+                    (Wording::Brief, Some(next)) => format!("offline{next}"),
+                    (Wording::Brief | Wording::Shortest, _) => "offline".to_owned(),
+                });
+            }
             Some((since, _)) if has_list => return wrong(or_shortest(format!("stale since {}", hour(since)), "stale")),
             Some((since, _)) => return wrong(or_shortest(format!("list not read since {}", hour(since)), "not read")),
             None => {}

@@ -74,7 +74,7 @@ impl ListSign {
     /// What it looks like.
     pub fn drawn(self, theme: &Theme) -> (&'static str, Style) {
         match self {
-            Self::Marked => ("●", theme.accent),
+            Self::Marked => ("✓", theme.accent),
             Self::Staged => ("»", theme.accent),
             Self::Waiting => ("…", theme.warning),
             Self::Sending => ("→", theme.accent),
