@@ -1,12 +1,15 @@
 //! Access to the alerts that a command works on: this machine's, or another deployment's.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::args::{OrganizationArgs, RemoteArgs};
 use super::context::Context;
 use super::failure::{Misused, NotFound, say};
 use super::local::Local;
+use super::output::printable;
 use super::target::variable;
+use crate::desk::Desk;
 use crate::desk::same_payment::same_payment;
 use crate::domain::query::Vocabulary;
 use crate::domain::time::{SharedClock, SystemClock, Timestamp};
@@ -26,6 +29,8 @@ pub(super) struct AlertAccess {
     pub(super) environment: Option<Environment>,
     /// Whose alerts these are, in words: what was done with those of one place says nothing of another's.
     pub(super) place: String,
+    /// Where the desk is, if there is one.
+    desk: PathBuf,
     /// Whether every write is refused.
     read_only: bool,
     pub(super) clock: SharedClock,
@@ -65,6 +70,7 @@ impl AlertAccess {
         asked: impl FnOnce(Dialect, Vocabulary) -> Result<T, Misused>,
         as_operator: bool,
     ) -> anyhow::Result<(Self, T)> {
+        let desk = remote.desk(context, variable)?;
         if let Some(mut target) = remote.target(context.profiles.as_ref(), variable)? {
             organization.refuse_elsewhere()?;
             let asked = asked(target.dialect, Vocabulary::Interface)?;
@@ -78,7 +84,7 @@ impl AlertAccess {
             let place = target.place();
             let (_, deployment) = target.by_person(context.user()).connect(Arc::clone(&clock))?;
             let (alerts, duplicates, find) = (deployment.alerts, deployment.duplicates, deployment.find);
-            return Ok((Self { alerts, duplicates, find, dialect, environment, place, read_only, clock, local: None }, asked));
+            return Ok((Self { alerts, duplicates, find, dialect, environment, place, read_only, clock, desk, local: None }, asked));
         }
         let dialect = remote.dialect.map_or(Dialect::Current, Dialect::from);
         let asked = asked(dialect, Vocabulary::Desk)?;
@@ -93,6 +99,7 @@ impl AlertAccess {
                 Some(name) => format!("this machine's own in {}, organization {name}", context.home.place()),
                 None => format!("this machine's own in {}", context.home.place()),
             },
+            desk,
             read_only: false,
             clock: Arc::clone(&local.clock),
             local: Some(local),
@@ -108,6 +115,17 @@ impl AlertAccess {
     /// The alerts that may be on an alert's payment, as far as can be looked for here.
     pub(super) async fn same_payment(&self, alert: &Alert) -> Result<Vec<Alert>, ServiceError> {
         same_payment(&*self.alerts, self.duplicates.as_deref(), alert.id, duplicate::query(alert)).await
+    }
+
+    /// What the shop's order says where its money had gone back already: a refund would be paid twice.
+    pub(super) fn refunded_order(&self, alert: &Alert) -> Option<String> {
+        let advised = if self.desk.exists() { Desk::open(&self.desk).and_then(|desk| desk.order_advice(alert)) } else { Ok(None) };
+        match advised {
+            Ok(advised) => advised
+                .filter(|(_, advice)| advice.was_refunded_before())
+                .map(|(id, advice)| format!("the shop's order {}: {}", printable(&id), advice.why)),
+            Err(error) => Some(format!("the shop's orders could not be looked at: {error}")),
+        }
     }
 
     /// The present moment.

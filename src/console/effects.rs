@@ -93,6 +93,8 @@ pub enum Effect {
     WriteFile(PathBuf, String),
     /// Match an alert with the desk's orders, after this change of what matches.
     MatchOrders(Box<Alert>, Option<MatchChange>),
+    /// Ask what the desk's orders advise for alerts.
+    AdviseByOrders(Vec<Alert>),
     /// Search many fields; an earlier search is given up.
     Find(FindQuery),
     /// Give the search up that is on its way.
@@ -421,14 +423,9 @@ impl Runner {
 
     /// The desk's orders are on the disk, and a change of them is not given up.
     fn match_orders(&self, alert: Alert, change: Option<MatchChange>) {
-        let Some(desk) = self.desk.clone() else { return };
-        let messages = self.messages.clone();
-        tokio::task::spawn_blocking(move || {
-            if let Some(message) = match_orders(&desk, &alert, change) {
-                // The loop may have ended meanwhile.
-                let _ = messages.send(message);
-            }
-        });
+        let (desk, messages) = (self.desk.clone(), self.messages.clone());
+        // The loop may have ended meanwhile.
+        tokio::task::spawn_blocking(move || drop(messages.send(match_orders(desk.as_ref(), &alert, change))));
     }
 
     fn listen(&self, request: ListenRequest) {
@@ -566,6 +563,9 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
         Effect::Get(id) => Message::Alert(id, alerts.get(id).await),
         Effect::Deliveries(id) => Message::Deliveries(id, deliveries_of(webhooks.as_deref()?, id).await),
         Effect::SameCard(id, query) => Message::SameCard(id, same_payment(&**alerts, deployment.duplicates.as_deref(), id, query).await),
+        Effect::AdviseByOrders(asked) => {
+            Message::AdvisedByOrders(asked.iter().map(|alert| (alert.id, order_advice(desk, alert))).collect())
+        }
         Effect::SameCards(asked) => Message::SameCards(same_payments(&**alerts, deployment.duplicates.as_deref(), asked).await),
         Effect::Collect(number, stretch) => Message::Collected(number, collect(&**alerts, stretch).await),
         Effect::ReadClosing(hours) => Message::Closing(closing(&**alerts, hours).await),

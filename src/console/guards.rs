@@ -5,7 +5,7 @@ use super::dialogs::resolve_form::{Caution, KnownBefore, SaysOfMoney};
 use super::resolving::subject;
 use super::unfinished::{Stage, Unfinished};
 use super::{AppContext, Loadable};
-use crate::domain::{Alert, Resolution, Timestamp, duplicate};
+use crate::domain::{Alert, OrderAdvice, Resolution, Timestamp, duplicate};
 
 /// The decisions that are known to be on their way, here and at the engine.
 #[derive(Clone, Copy)]
@@ -68,11 +68,13 @@ pub fn cannot_be_answered(alert: &Alert, known: KnownDecisions<'_>) -> Option<Ge
     known.here.is_checking(alert.id).then(|| Gets::care(Caution::MayHaveArrived.words()))
 }
 
-/// What speaks against a decision on an alert that can be answered, as far as it was not confirmed; `others` are on its payment.
+/// What speaks against a decision on an alert that can be answered, as far as it was not confirmed; `others` are on its payment, and `order` is
+/// what the shop's order advises.
 pub fn speaks_against<'o>(
     alert: &Alert,
     resolution: &Resolution,
     mut others: impl Iterator<Item = &'o Alert>,
+    order: Option<&OrderAdvice>,
     confirmed: &[Caution],
     known: KnownDecisions<'_>,
 ) -> Option<Gets> {
@@ -81,18 +83,24 @@ pub fn speaks_against<'o>(
     {
         return Some(Gets::care("the stopped amount is more than its own"));
     }
+    let order = order.filter(|order| order.was_refunded_before());
     let refunded = others.find(|other| known.here.foreseen(other).refund_is_likely());
     let says = SaysOfMoney { refunds: resolution.gives_money_back(), refunded_before: resolution.says_refunded_before() };
-    let before = KnownBefore { may_have_arrived: false, refunded_elsewhere: refunded.is_some() };
+    let before = KnownBefore { may_have_arrived: false, refunded_elsewhere: refunded.is_some() || order.is_some() };
     let cautions = Caution::against(alert, says, before, known.now);
     let caution = *cautions.first()?;
     if cautions.iter().all(|caution| confirmed.contains(caution)) {
         return None;
     }
-    let by = refunded.filter(|_| caution == Caution::PaidTwice).map_or_else(String::new, |other| {
-        let is_sure = known.here.foreseen(other).was_refunded();
-        format!(": {} is {}", subject(other), if is_sure { "refunded" } else { "probably refunded by its network" })
-    });
+    let by = match (refunded, order) {
+        _ if caution != Caution::PaidTwice => String::new(),
+        (Some(other), _) => {
+            let is_sure = known.here.foreseen(other).was_refunded();
+            format!(": {} is {}", subject(other), if is_sure { "refunded" } else { "probably refunded by its network" })
+        }
+        (None, Some(order)) => format!(": its order was {}", order.why),
+        (None, None) => String::new(),
+    };
     Some(Gets::Out { why: format!("{}{by}", caution.words()), care: true, cautions })
 }
 
@@ -106,7 +114,7 @@ pub const fn looked_up_at_once(by_one_search: bool) -> usize {
     if by_one_search { 100 } else { 8 }
 }
 
-/// Whether it is known of an alert, as far as it can be, which others are on its payment.
-pub fn is_searched(alert: &Alert, others: &Loadable<Vec<Alert>>) -> bool {
-    alert.outcome.is_some() || matches!(others, Loadable::Loaded(_) | Loadable::Failed(_))
+/// Whether it is known of an alert, as far as it can be, what was looked for on its payment.
+pub fn is_searched<T>(alert: &Alert, found: &Loadable<T>) -> bool {
+    alert.outcome.is_some() || matches!(found, Loadable::Loaded(_) | Loadable::Failed(_))
 }

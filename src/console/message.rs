@@ -88,8 +88,10 @@ pub enum Message {
     FileWritten(PathBuf, Result<(), String>),
     /// Nothing is marked any more.
     Unmark,
-    /// The orders of the shop that an alert may be on, or why the desk cannot say it.
-    OrdersMatched(AlertId, Result<MatchedOrders, String>),
+    /// What the shop's orders advise for alerts.
+    AdvisedByOrders(Vec<(AlertId, Reply<Option<OrderAdvice>>)>),
+    /// The orders of the shop that an alert may be on, or why the desk cannot say it; nothing where none were ever brought in.
+    OrdersMatched(AlertId, Option<Result<MatchedOrders, String>>),
     /// Which of these alerts have duplicates, and whether one of those was refunded.
     Marked(Vec<AlertId>, Reply<Vec<(AlertId, Option<bool>)>>),
     /// The endpoints of webhooks.

@@ -14,10 +14,10 @@ pub enum MatchChange {
     MatchAgain,
 }
 
-/// Matches an alert with the orders of a desk, after a change of what matches; nothing where orders were never brought in.
-pub fn match_orders(desk: &Desk, alert: &Alert, change: Option<MatchChange>) -> Option<Message> {
-    let answer = matched_orders(desk, alert, change).map_err(|error| error.to_string()).transpose()?;
-    Some(Message::OrdersMatched(alert.id, answer))
+/// Matches an alert with the orders of a desk, after a change of what matches.
+pub fn match_orders(desk: Option<&Desk>, alert: &Alert, change: Option<MatchChange>) -> Message {
+    let matched = desk.map_or(Ok(None), |desk| matched_orders(desk, alert, change));
+    Message::OrdersMatched(alert.id, matched.map_err(|error| error.to_string()).transpose())
 }
 
 fn matched_orders(desk: &Desk, alert: &Alert, change: Option<MatchChange>) -> Result<Option<MatchedOrders>, DeskError> {
@@ -32,7 +32,6 @@ fn matched_orders(desk: &Desk, alert: &Alert, change: Option<MatchChange>) -> Re
 
 /// What the shop's order advises for an alert; an order that cannot be looked up may be one that was refunded.
 pub fn order_advice(desk: Option<&Desk>, alert: &Alert) -> Reply<Option<OrderAdvice>> {
-    let Some(desk) = desk else { return Ok(None) };
-    let matched = matched_orders(desk, alert, None).map_err(|error| ServiceError::Unavailable(error.to_string()))?;
-    Ok(matched.and_then(|orders| orders.matches.first()?.advice(alert)))
+    let advised = desk.map_or(Ok(None), |desk| desk.order_advice(alert));
+    Ok(advised.map_err(|error| ServiceError::Unavailable(error.to_string()))?.map(|(_, advice)| advice))
 }

@@ -111,7 +111,9 @@ impl<'a> RuleDesk<'a> {
             let is_overruled = advice(alert, duplicates.iter(), order.as_ref()).is_some_and(|advice| advice.overrules(rule.decision));
             match self.answer(rule, alert) {
                 Ok(resolution)
-                    if !is_case && !is_overruled && speaks_against(alert, &resolution, others.iter(), &[], self.known).is_none() =>
+                    if !is_case
+                        && !is_overruled
+                        && speaks_against(alert, &resolution, others.iter(), order.as_ref(), &[], self.known).is_none() =>
                 {
                     acts.staged.push(RuleAct { rule: rule.name.clone(), alert: alert.clone(), resolution });
                 }

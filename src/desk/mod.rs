@@ -53,6 +53,7 @@ pub use views::{BuiltIn, SavedView, Views, same_name};
 use file::DeskFile;
 
 use crate::domain::time::SharedClock;
+use crate::domain::{Alert, OrderAdvice};
 
 /// The desk: a directory of TOML files. Cheap to clone; every call reads or writes the disk, so none belongs on the drawing path.
 #[derive(Debug, Clone)]
@@ -134,6 +135,13 @@ impl Desk {
     /// The orders of the shop; none where none were ever brought in.
     pub fn orders(&self) -> Result<Option<OrderDatabase>, DeskError> {
         OrderDatabase::existing(&self.directory)
+    }
+
+    /// The order that an alert matches best, by its id, and what it advises; nothing where it advises nothing.
+    pub fn order_advice(&self, alert: &Alert) -> Result<Option<(String, OrderAdvice)>, DeskError> {
+        let Some(orders) = self.orders()? else { return Ok(None) };
+        let matched = orders.matches(alert)?.matches;
+        Ok(matched.first().and_then(|first| Some((first.order.order_id.clone(), first.advice(alert)?))))
     }
 
     /// The orders of the shop, to bring some in.

@@ -221,6 +221,13 @@ pub struct OrderAdvice {
     pub refund: Option<RefundTime>,
 }
 
+impl OrderAdvice {
+    /// Whether the shop's money had gone back already, so that another refund would pay twice.
+    pub fn was_refunded_before(&self) -> bool {
+        self.refund.is_some() && self.decision != Decision::Refunded
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -73,14 +73,18 @@ pub(super) fn parts(refunded: &str, resolution: Option<&str>, amount_stopped: Op
     }
 }
 
-/// What speaks against a refund, a line each: of two alerts on one payment only one may be refunded.
+/// What speaks against a refund, a line each: one payment may be refunded only once, by its alerts and the shop together.
 async fn doubles(source: &AlertAccess, alert: &Alert) -> Vec<String> {
     let others = match source.same_payment(alert).await {
         Ok(others) => others,
-        Err(error) => return vec![format!("alerts on the same payment could not be looked for: {error}")],
+        Err(error) => {
+            let failed = format!("alerts on the same payment could not be looked for: {error}");
+            return std::iter::once(failed).chain(source.refunded_order(alert)).collect();
+        }
     };
     let found = duplicate::of(alert, &others).into_iter().filter_map(|other| Duplicate::of(alert, other));
     let mut lines: Vec<String> = found.map(|found| format!("on the same payment, {}", double_in_words(&found))).collect();
+    lines.extend(source.refunded_order(alert));
     // An engine of one's own compares all that it has.
     lines.extend(duplicate::not_compared(alert).filter(|_| source.duplicates.is_none()));
     lines

@@ -381,7 +381,7 @@ proptest! {
             prop_assert!(!read_only && !decided[at] && !in_hand[at] && acting.contains(&act.rule.as_str()));
             prop_assert_eq!(suggestion(&around.rules, alert, now()).map(|rule| &rule.name), Some(&act.rule));
             let OnPayment { others, .. } = on_payment.loaded().expect("its payment was looked up");
-            prop_assert!(speaks_against(alert, &act.resolution, others.iter(), &[], around.desk().known).is_none());
+            prop_assert!(speaks_against(alert, &act.resolution, others.iter(), None, &[], around.desk().known).is_none());
             prop_assert!(others.iter().all(Alert::is_over) && !alert.is_over() && !may_close_within(alert, around.grace, now()));
             let same_payment = candidates.iter().filter(|(other, _)| duplicate::evidence(alert, other).is_some()).count();
             prop_assert_eq!(same_payment, 0);

@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 use crate::support::binary::{run, run_ok};
 use crate::support::operations::refused;
 
+const ID: &str = "018f0000-0000-7000-8000-000000000001";
+
 fn file(home: &Path, text: &str) -> String {
     let file = home.join("orders.csv");
     fs::write(&file, text).unwrap();
@@ -145,4 +147,24 @@ fn alerts_are_found_by_the_id_of_an_order_that_they_match() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.contains("alerts that the shop's order SHOP-5 matches: 1"), "{said}");
     assert_eq!(none.trim(), "[]");
+}
+
+#[test]
+fn a_refund_of_an_order_that_was_refunded_is_warned_of_and_refused_in_a_file() {
+    let home = tempfile::tempdir().unwrap();
+    let alert = json!({"id": ID, "provider": "ETHOCA", "type": "ETHOCA_CONFIRMED_FRAUD", "providerId": "E-1", "amount": "9.90",
+        "currency": "EUR", "transactionId": "T-1", "hoursLeft": 9});
+    let (alerts, from) = (home.path().join("alerts.json"), home.path().join("decisions.ndjson"));
+    fs::write(&alerts, alert.to_string()).unwrap();
+    fs::write(&from, json!({"id": ID, "refunded": "REFUNDED"}).to_string()).unwrap();
+    run_ok(home.path(), &["import", alerts.to_str().unwrap()]);
+    let orders = file(home.path(), "order_id,transaction_id,state,state_at\nA-1,T-1,refunded,2026-01-01T10:00:00Z\n");
+    run_ok(home.path(), &["orders", "import", &orders]);
+
+    let many = run(home.path(), &["alerts", "resolve", "--from", from.to_str().unwrap(), "--dry-run"]);
+    let one = run(home.path(), &["alerts", "resolve", ID, "--refunded", "refunded", "--yes"]);
+
+    let [told, warned] = [String::from_utf8_lossy(&many.stdout), String::from_utf8_lossy(&one.stderr)];
+    assert!(told.contains("order A-1: refunded before the alert came") && many.status.code() == Some(1), "{told}");
+    assert!(warned.contains("warning: the shop's order A-1: refunded before the alert came") && one.status.success(), "{warned}");
 }

@@ -4,6 +4,7 @@ use avert::desk::Desk;
 use avert::domain::resolution::{Decision, InvalidReason};
 use avert::domain::{Alert, Currency, Deadline, MerchantOrder, OrderState, Resolution};
 use chrono::Duration;
+use rstest::rstest;
 
 use super::fake::morning;
 use super::rig::{Made, Rig, clock};
@@ -121,6 +122,31 @@ fn a_refunded_order_suggests_the_reason_and_one_key_opens_the_form_so() {
         sent[0].1.resolution,
         Resolution::Current { decision: Decision::Invalid(InvalidReason::PreviouslyRefunded), comments: String::new() }
     );
+}
+
+#[rstest]
+#[case::its_form("r ctrl-s")]
+#[case::the_repeat_key("r ctrl-s space ctrl-s u .")]
+#[case::the_form_for_several("space b alt-r ctrl-s")]
+#[case::the_case("enter r ctrl-s")]
+fn an_order_that_was_refunded_keeps_a_refund_from_leaving_without_a_tick(#[case] keys: &str) {
+    let (_directory, mut rig) = rig(|alert| vec![order_of(alert, "NW-1", OrderState::Refunded)]);
+
+    rig.press(keys);
+    rig.advance(Duration::seconds(6));
+
+    assert_eq!(rig.sent(), 0, "{}", rig.screen());
+    assert!(rig.screen().contains("refunded before the alert came") || rig.screen().contains("left out"), "{}", rig.screen());
+}
+
+#[test]
+fn a_refund_of_a_refunded_order_leaves_once_it_was_ticked() {
+    let (_directory, mut rig) = rig(|alert| vec![order_of(alert, "NW-1", OrderState::Refunded)]);
+
+    rig.press("r ctrl-s space ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    assert_eq!(rig.sent(), 1, "{}", rig.screen());
 }
 
 #[test]

@@ -277,7 +277,7 @@ impl Rig {
                 let alerts = self.deployment.alerts.clone();
                 Some(block_on(rehearse_rules(&*alerts, number, &rules, days, now, |_| {})))
             }
-            Effect::MatchOrders(alert, change) => self.desk.as_ref().and_then(|desk| match_orders(desk, &alert, change)),
+            Effect::MatchOrders(alert, change) => Some(match_orders(self.desk.as_ref(), &alert, change)),
             Effect::Export(number, request) => {
                 let alerts = self.deployment.alerts.clone();
                 Some(block_on(export_list(&*alerts, &records(), number, *request, |_| {})))

@@ -231,6 +231,9 @@ impl Run<'_> {
             Ok(others) => others,
             Err(error) => return Some(format!("alerts on the same payment could not be looked for: {error}")),
         };
+        if let Some(order) = self.source.refunded_order(alert) {
+            return Some(format!("{order}: decide it by itself, where you can say that it is to be refunded again"));
+        }
         let refunded = |other: &&Alert| other.refund_is_likely() || self.refunds.contains_key(&other.id);
         let other = duplicate::of(alert, &others).into_iter().find(refunded)?;
         let words = double_in_words(&Duplicate::of(alert, other)?);

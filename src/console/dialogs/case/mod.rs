@@ -389,7 +389,7 @@ impl Dialog for CaseDialog {
             Message::SameCards(found) => return self.take_found(found, cx),
             Message::OrdersMatched(id, matched) => {
                 if let Some(facts) = self.facts.get_mut(id) {
-                    facts.orders = Some(matched.clone());
+                    facts.take_orders(matched.clone());
                 }
             }
             Message::Deliveries(id, answer) => {

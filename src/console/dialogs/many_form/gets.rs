@@ -32,7 +32,14 @@ pub(super) struct FormItem {
     /// Other alerts on its payment.
     pub(super) others: Loadable<Vec<Alert>>,
     /// What the order of the shop says.
-    pub(super) order: Option<OrderAdvice>,
+    pub(super) order: Loadable<Option<OrderAdvice>>,
+}
+
+impl FormItem {
+    /// What the order of the shop says, as far as is known.
+    fn order(&self) -> Option<&OrderAdvice> {
+        self.order.loaded()?.as_ref()
+    }
 }
 
 /// What is said in the form.
@@ -95,7 +102,7 @@ fn resolution(
         let twin = |at: &usize| Duplicate::of(&row.alert, &cx.decisions.foreseen(&rows[*at].alert));
         let twins: Vec<Duplicate> = said.twins[position].iter().filter_map(twin).collect();
         // Which of several is a duplicate is not said by those that wait.
-        let advised = advice(&row.alert, twins.iter(), row.order.as_ref()).filter(|advice| advice.after_refund);
+        let advised = advice(&row.alert, twins.iter(), row.order()).filter(|advice| advice.after_refund);
         return advised.and_then(|advice| advice.decision.reason()).map_or_else(|| alone.clone(), of);
     }
     alone.clone()
@@ -115,7 +122,7 @@ fn held_to_the_guards(
     let beside = said.twins[position].iter().map(|at| &rows[*at].alert);
     let others = row.others.loaded().into_iter().flatten().chain(beside);
     // In a case alone something is ticked by hand; of many alerts each has to be looked at by itself.
-    if let Some(out) = speaks_against(alert, &resolution, others, &row.confirmed, KnownDecisions::of(cx)) {
+    if let Some(out) = speaks_against(alert, &resolution, others, row.order(), &row.confirmed, KnownDecisions::of(cx)) {
         return out;
     }
     if let AnswerScope::Case(first) = said.purpose

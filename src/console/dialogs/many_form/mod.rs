@@ -19,7 +19,9 @@ use crate::console::runs::RunItem;
 use crate::console::screens::queue::heading::title;
 use crate::console::screens::queue::state::Queue;
 use crate::console::text::{count, counted};
-use crate::console::{Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, TextInput, Tone};
+use crate::console::{
+    Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, Reply, TextInput, Tone,
+};
 use crate::desk::Draft;
 use crate::domain::resolution::FieldError;
 use crate::domain::{Alert, AlertId, OrderAdvice, Resolution, duplicate};
@@ -106,7 +108,7 @@ impl ManyForm {
         let twins = twins(&alerts);
         let rows = alerts
             .into_iter()
-            .map(|alert| FormItem { alert, left_out: false, confirmed: Vec::new(), others: Loadable::NotAsked, order: None })
+            .map(|alert| FormItem { alert, left_out: false, confirmed: Vec::new(), others: Loadable::NotAsked, order: Loadable::NotAsked })
             .collect();
         let mut form = Self {
             answer,
@@ -167,11 +169,12 @@ impl ManyForm {
 
     /// How many alerts' payments were not looked up, because that failed.
     fn not_looked_up(&self) -> usize {
-        self.rows.iter().filter(|row| matches!(row.others, Loadable::Failed(_))).count()
+        self.rows.iter().filter(|row| matches!(row.others, Loadable::Failed(_)) || matches!(row.order, Loadable::Failed(_))).count()
     }
 
     fn is_searching(&self) -> bool {
-        self.needs_search() && !self.rows.iter().all(|row| is_searched(&row.alert, &row.others))
+        let is_known = |row: &FormItem| is_searched(&row.alert, &row.others) && is_searched(&row.alert, &row.order);
+        self.needs_search() && !self.rows.iter().all(is_known)
     }
 
     /// Whether it matters which other alerts are on the payments: always where it costs one search, else where money goes back.
@@ -187,13 +190,18 @@ impl ManyForm {
         }
         let size = looked_up_at_once(self.by_one_search);
         let end = (self.asked + size).min(self.rows.len());
-        let mut asked = Vec::with_capacity(size);
+        let (mut asked, mut alerts) = (Vec::with_capacity(size), Vec::with_capacity(size));
         for row in self.rows[self.asked..end].iter_mut().filter(|row| row.alert.outcome.is_none()) {
             row.others.ask();
             asked.push((row.alert.id, duplicate::query(&row.alert)));
+            row.order.ask();
+            alerts.push(row.alert.clone());
         }
         self.asked = end;
-        if asked.is_empty() { self.look_up() } else { vec![Effect::SameCards(asked).into()] }
+        if asked.is_empty() {
+            return self.look_up();
+        }
+        vec![Effect::AdviseByOrders(alerts).into(), Effect::SameCards(asked).into()]
     }
 
     /// Sends what can be sent, or says why it cannot be.
@@ -449,6 +457,13 @@ impl ManyForm {
         }
     }
 
+    fn take_orders(&mut self, advised: &[(AlertId, Reply<Option<OrderAdvice>>)]) {
+        for (id, answer) in advised {
+            let row = self.rows.iter_mut().find(|row| row.alert.id == *id);
+            row.into_iter().for_each(|row| row.order.answer(answer.clone()));
+        }
+    }
+
     /// The words of the count: `35 are sent, 2 are left out`.
     fn counts_in_words(&self) -> Vec<(String, bool)> {
         let FormCounts { sent, left_out, care } = self.counts();
@@ -496,6 +511,7 @@ impl Dialog for ManyForm {
             Message::Concluded(alert) => self.take_alert(alert),
             Message::Page(_, Ok(page)) => page.data.iter().for_each(|alert| self.take_alert(alert)),
             Message::SameCards(found) => self.take_others(found),
+            Message::AdvisedByOrders(advised) => self.take_orders(advised),
             // Another alert on a payment may have been refunded meanwhile.
             Message::Changed(Ok(_)) if self.by_one_search => self.asked = 0,
             Message::Tick => {}
@@ -585,7 +601,7 @@ pub fn case(
     }
     let Some(mut form) = ManyForm::new(alerts, choice, None, purpose, String::new(), cx) else { return Vec::new() };
     for row in &mut form.rows {
-        row.order = orders.get(&row.alert.id).copied();
+        row.order = orders.get(&row.alert.id).map_or(Loadable::NotAsked, |advice| Loadable::Loaded(Some(*advice)));
     }
     form.work_out(cx);
     form.open()

@@ -7,7 +7,8 @@ use crate::domain::{Alert, AlertStatus, Timestamp};
 pub enum Caution {
     /// An earlier decision on the alert may have arrived.
     MayHaveArrived,
-    /// Another alert on the payment was refunded, or the network's own rule probably did, and this answer says that money goes back.
+    /// The payment was refunded by another alert or by the shop, or probably by the network's own rule, and this answer says that money goes
+    /// back.
     PaidTwice,
     /// The network's own rule has probably refunded, and the answer says nothing of it.
     NetworkRule,
@@ -31,7 +32,7 @@ pub struct SaysOfMoney {
 pub struct KnownBefore {
     /// An earlier decision on it may have arrived.
     pub may_have_arrived: bool,
-    /// Another alert on its payment was refunded, or probably was.
+    /// Another alert on its payment was refunded, or probably was, or the shop had refunded its order.
     pub refunded_elsewhere: bool,
 }
 

@@ -142,10 +142,13 @@ fn warnings(alert: &Alert, facts: &Facts, cx: &AppContext) -> Vec<FormWarning> {
             warnings.extend(found.map(FormWarning::Duplicate));
         }
     }
-    // Where a rule of one's own suggests the answer, the order does not.
-    if !matches!(Suggestion::of(alert, facts, &cx.draw_context()), Some(Suggestion::Rule(_))) {
-        warnings.extend(order_advice(alert, facts).map(|(id, advice)| FormWarning::Order(id.to_owned(), advice)));
+    if !facts.orders_known && !warnings.contains(&FormWarning::Searching) {
+        warnings.push(FormWarning::Searching);
     }
+    // Where a rule of one's own suggests the answer, the order does not; what it knows of a refund holds all the same.
+    let by_rule = matches!(Suggestion::of(alert, facts, &cx.draw_context()), Some(Suggestion::Rule(_)));
+    let order = order_advice(alert, facts).filter(|(_, advice)| !by_rule || advice.was_refunded_before());
+    warnings.extend(order.map(|(id, advice)| FormWarning::Order(id.to_owned(), advice)));
     warnings
 }
 
@@ -232,7 +235,7 @@ impl Dialog for ResolveDialog {
                 let found = |found: &Vec<Alert>| found.iter().filter(|other| duplicate::evidence(own, other).is_some()).cloned().collect();
                 self.facts.duplicates.answer(answer.as_ref().map(found).map_err(Clone::clone));
             }
-            Message::OrdersMatched(id, matched) if *id == self.form.alert_id() => self.facts.orders = Some(matched.clone()),
+            Message::OrdersMatched(id, matched) if *id == self.form.alert_id() => self.facts.take_orders(matched.clone()),
             _ => return Vec::new(),
         }
         self.form.set_now(cx.now);

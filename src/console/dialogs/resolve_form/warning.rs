@@ -24,7 +24,11 @@ pub enum FormWarning {
 impl FormWarning {
     /// Whether money has gone back already, so that a refund must be confirmed.
     pub(super) fn is_refunded(&self) -> bool {
-        matches!(self, Self::Duplicate(duplicate) if duplicate.is_refunded())
+        match self {
+            Self::Duplicate(duplicate) => duplicate.is_refunded(),
+            Self::Order(_, order) => order.was_refunded_before(),
+            Self::Searching | Self::MayHaveArrived(_) | Self::NotSearched(_) | Self::NotCompared(_) => false,
+        }
     }
 
     /// The other alert that it tells of.
@@ -43,10 +47,11 @@ impl FormWarning {
         }
     }
 
-    /// Whether both tell of the same other alert.
+    /// Whether both tell of the same other alert, or of the same order.
     pub(super) fn is_same_duplicate(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Duplicate(one), Self::Duplicate(two)) => one.provider == two.provider && one.provider_id == two.provider_id,
+            (Self::Order(one, _), Self::Order(two, _)) => one == two,
             _ => false,
         }
     }

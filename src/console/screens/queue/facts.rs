@@ -15,9 +15,16 @@ pub struct Facts {
     pub duplicates: Loadable<Vec<Alert>>,
     /// The orders of the shop that it may be on, or why the desk cannot say it; none while it is not known, and where the desk has no orders.
     pub orders: Option<Result<MatchedOrders, String>>,
+    /// Whether those were looked for.
+    pub orders_known: bool,
 }
 
 impl Facts {
+    /// Takes in which orders match.
+    pub fn take_orders(&mut self, matched: Option<Result<MatchedOrders, String>>) {
+        (self.orders, self.orders_known) = (matched, true);
+    }
+
     /// Nothing known yet of this alert.
     pub fn of(alert: AlertId) -> Self {
         Self { alert: Some(alert), ..Self::default() }

@@ -56,7 +56,7 @@ impl Queue {
                 }
                 self.take_same_card(id, answer, now);
             }
-            Message::OrdersMatched(id, answer) if self.facts.alert == Some(id) => self.facts.orders = Some(answer),
+            Message::OrdersMatched(id, answer) if self.facts.alert == Some(id) => self.facts.take_orders(answer),
             Message::Marked(ids, answer) => self.take_marks(&ids, answer, now),
             Message::Columns(columns) => self.columns = columns,
             Message::GoToRow(row) => self.listing.move_to(row),
