@@ -370,7 +370,7 @@ impl Deployment {
     /// Everything, by one handle.
     pub fn whole<T>(handle: Arc<T>) -> Self
     where
-        T: Alerts + Intake + Webhooks + Credentials + Attempts + Audit + Stats + Find + Changes + 'static,
+        T: Alerts + Intake + Webhooks + Credentials + Attempts + Audit + Stats + Duplicates + Find + Changes + 'static,
     {
         Self {
             alerts: handle.clone(),
@@ -380,18 +380,12 @@ impl Deployment {
             attempts: Some(handle.clone()),
             audit: Some(handle.clone()),
             stats: Some(handle.clone()),
-            duplicates: None,
+            duplicates: Some(handle.clone()),
             find: Some(handle.clone()),
             changes: Some(handle),
             vocabulary: Vocabulary::Interface,
             read_only: false,
         }
-    }
-
-    /// The same with a search for duplicates by every fact.
-    #[must_use]
-    pub fn with_duplicates(self, duplicates: Arc<dyn Duplicates>) -> Self {
-        Self { duplicates: Some(duplicates), ..self }
     }
 
     /// The same, and its lists answer local conditions as well.

@@ -57,6 +57,7 @@ routes! {
     get "/operator/v1/deliveries" => operator::deliveries::list;
     get "/operator/v1/deliveries/{id}" => operator::deliveries::get;
     post "/operator/v1/deliveries/{id}/redeliver" => operator::deliveries::redeliver;
+    get "/operator/v1/duplicates" => operator::duplicates::duplicates;
     get "/operator/v1/endpoints" => operator::endpoints::list;
     post "/operator/v1/endpoints" => operator::endpoints::add;
     get "/operator/v1/endpoints/{id}" => operator::endpoints::get;

@@ -7,6 +7,7 @@ mod attempts;
 mod audit;
 mod changes;
 mod credentials;
+mod duplicates;
 mod exchange;
 mod find;
 mod handle;

@@ -31,7 +31,7 @@ impl Engine {
     /// The services, bound to a caller, as a console takes them.
     pub fn deployment(&self, caller: Caller) -> Deployment {
         let handle = Arc::new(self.acting_for(caller));
-        Deployment::whole(Arc::clone(&handle)).with_duplicates(handle).with_conditions()
+        Deployment::whole(handle).with_conditions()
     }
 }
 

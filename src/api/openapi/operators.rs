@@ -28,6 +28,8 @@ pub(super) fn all(derived: &mut Derived) -> Vec<Operation> {
     let searched = json!({
         "type": "string", "maxLength": LONGEST_SEARCH, "pattern": "[^\\s\\u0000-\\u001f\\u007f-\\u009f,;•·…*]",
     });
+    let uuid = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+    let asked_ids = json!({"type": "string", "pattern": format!("^{uuid}(,{uuid}){{0,99}}$")});
     vec![
         operator("get", "", "getIndex", "Which routes there are").json(200, derived.answer::<IndexJson>(), "The service and its routes"),
         operator("post", "/alerts", "takeAlertsIn", "Takes alerts in: one, an array, a page, or one a line")
@@ -149,6 +151,14 @@ pub(super) fn all(derived: &mut Derived) -> Vec<Operation> {
         operator("get", "/counts", "getCounts", "Alerts by status, provider and day, and money at risk")
             .query("withinHours", whole(1, MOST_HOURS.into()), "How far ahead money counts as at risk; 24 where it is not given")
             .json(200, derived.answer::<CountsJson>(), "The counts")
+            .refused(400, "A parameter is not understood"),
+        operator("get", "/duplicates", "findDuplicates", "Alerts on the payments of some alerts, by every fact that tells them")
+            .required_query("ids", asked_ids, "The ids of the alerts, with commas between them; one that is not there is passed over")
+            .json(
+                200,
+                json!({"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": named("Alert")}}}),
+                "The alerts that were asked for and all others on their payments, each once",
+            )
             .refused(400, "A parameter is not understood"),
         operator("get", "/find", "findAlerts", "Alerts by words in any field: order numbers, references, amounts, names, comments")
             .required_query("q", searched, "The words, all of which have to match, each in any field, letter case ignored")

@@ -5,6 +5,7 @@ pub(super) mod attempts;
 pub(super) mod changes;
 pub(super) mod credentials;
 pub(super) mod deliveries;
+pub(super) mod duplicates;
 pub(super) mod endpoints;
 mod extract;
 pub(super) mod find;

@@ -89,6 +89,7 @@ sentences! {
     insights_within_a_filter_are_those_of_the_engine,
     conditions_are_answered_in_this_process_and_refused_across_http,
     a_search_over_all_fields_finds_what_the_engine_finds,
+    alerts_on_one_payment_are_found_by_its_reference_whatever_the_card,
     alerts_come_in_with_what_was_given_of_them_and_are_rejected_by_their_lines,
     a_change_is_heard_of_and_none_is_missed,
     whether_anything_can_be_written_is_told,
@@ -124,6 +125,25 @@ async fn an_endpoint_is_added_changed_and_removed(way: Way) {
     assert!(!unsigned.signed);
     assert_eq!(stored, [unsigned]);
     assert_eq!(webhooks.endpoints().await.unwrap(), []);
+}
+
+async fn alerts_on_one_payment_are_found_by_its_reference_whatever_the_card(way: Way) {
+    let (served, deployment) = open(way).await;
+    let duplicates = deployment.duplicates.unwrap();
+    let reference = || Some("74320456118200319945216".to_owned());
+    let other_card = Alert { card_last_four: "9876".to_owned(), acquirer_reference_number: reference(), ..open_alert("B") };
+    let stranger = Alert { card_last_four: "5555".to_owned(), ..open_alert("C") };
+    let brought = served.ingest(vec![Alert { acquirer_reference_number: reference(), ..open_alert("A") }, other_card, stranger]).await;
+    let [one, other, alone] = [0, 1, 2].map(|at: usize| brought[at].id);
+
+    let found = duplicates.duplicates(vec![one, other, alone, AlertId::generate()]).await.unwrap();
+
+    let mut found: Vec<(AlertId, Vec<AlertId>)> =
+        found.iter().map(|(id, others)| (*id, others.iter().map(|other| other.id).collect())).collect();
+    let mut expected = vec![(one, vec![other]), (other, vec![one]), (alone, vec![])];
+    found.sort();
+    expected.sort();
+    assert_eq!(found, expected);
 }
 
 async fn a_search_over_all_fields_finds_what_the_engine_finds(way: Way) {

@@ -278,6 +278,10 @@ async fn real_answers_of_every_operation_are_as_the_description_says() {
     call("get", "/operator/v1/deliveries", none(), "?state=x", &operator, None, 400);
     call("get", "/operator/v1/insights", none(), "?provider=ethoca&q=acme", &operator, None, 200);
     call("get", "/operator/v1/insights", none(), "?provider=nobody", &operator, None, 400);
+    let ids = "?ids=018f0000-0000-7000-8000-000000000009";
+    call("get", "/operator/v1/duplicates", none(), ids, &operator, None, 200);
+    call("get", "/operator/v1/duplicates", none(), "?ids=1", &operator, None, 400);
+    call("get", "/operator/v1/duplicates", none(), ids, &key, None, 403);
     call("get", "/operator/v1/find", none(), "?q=acme", &operator, None, 200);
     call("get", "/operator/v1/find", none(), "", &operator, None, 400);
     call("get", "/operator/v1/find", none(), "?q=acme", &key, None, 403);

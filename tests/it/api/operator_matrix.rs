@@ -45,6 +45,7 @@ fn rows() -> Vec<Row> {
         row("GET", "/operator/v1/companies", Of::Nothing, None, 200),
         row("GET", "/operator/v1/counts", Of::Nothing, None, 200),
         row("GET", "/operator/v1/deliveries", Of::Nothing, None, 200),
+        row("GET", "/operator/v1/duplicates", Of::Nothing, None, 200),
         row("GET", "/operator/v1/endpoints", Of::Nothing, None, 200),
         row("GET", "/operator/v1/find", Of::Nothing, None, 200),
         row("GET", "/operator/v1/insights", Of::Nothing, None, 200),
@@ -115,7 +116,11 @@ fn unknown(of: Of) -> String {
 }
 
 async fn ask(served: &Served, row: &Row, id: &str, headers: &[(&str, String)]) -> Response {
-    let query = if row.route.1 == "/operator/v1/find" { "?q=acme" } else { "" };
+    let query = match row.route.1 {
+        "/operator/v1/find" => "?q=acme".to_owned(),
+        "/operator/v1/duplicates" => format!("?ids={}", AlertId::generate()),
+        _ => String::new(),
+    };
     let mut request = served.bare(row.route.0.parse::<Method>().unwrap(), &format!("{}{query}", row.route.1.replace("{id}", id)));
     if let Some(body) = &row.body {
         request = request.header("Content-Type", "application/json").body(body.to_string());

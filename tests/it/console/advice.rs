@@ -2,7 +2,7 @@
 
 use avert::domain::resolution::{Decision, InvalidReason};
 use avert::domain::time::Clock as _;
-use avert::domain::{Alert, AlertId, Currency, Deadline, OrderState, Resolution};
+use avert::domain::{Alert, AlertId, AlertStatus, Currency, Deadline, OrderState, Resolution};
 use chrono::Duration;
 use rstest::rstest;
 
@@ -134,4 +134,26 @@ fn a_rule_goes_before_the_order_and_before_another_alert_that_waits() {
     assert!(detail.contains("Your rule small suggests: refunded") && detail.contains("NW-1"), "{detail}");
     assert!(!detail.contains(DUPLICATE) && !detail.contains("t  not refunded"), "{detail}");
     assert!(form.contains("(•) refunded") && !form.contains("order NW-1"), "{form}");
+}
+
+#[test]
+fn elsewhere_an_alert_of_the_list_with_the_same_reference_keeps_a_second_refund_from_leaving() {
+    let reference = || Some("74320456118200319945216".to_owned());
+    let twins = alerts(|alert| Alert {
+        card_last_four: "9876".to_owned(),
+        acquirer_reference_number: reference(),
+        outcome: refunded_sibling(alert, 2_001, clock().now()).outcome,
+        status: AlertStatus::Resolved,
+        ..waiting(alert)
+    });
+    let [alert, twin] = twins.try_into().unwrap();
+    let alerts = vec![Alert { acquirer_reference_number: reference(), ..alert }, twin];
+    let mut rig = Made { alerts, operator: false, size: (200, 50), ..Made::default() }.start();
+    rig.press("v end enter down");
+
+    rig.press("r ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    assert_eq!(rig.sent(), 0, "{}", rig.screen());
+    assert!(rig.screen().contains("same ARN"), "{}", rig.screen());
 }

@@ -98,7 +98,7 @@ impl Fake {
     }
 
     pub fn deployment(self: &Arc<Self>) -> Deployment {
-        Deployment::whole(self.clone()).with_duplicates(self.clone()).with_conditions()
+        Deployment::whole(self.clone()).with_conditions()
     }
 
     /// The same service without anything beyond the interface.

@@ -7,6 +7,7 @@ use ratatui::layout::Rect;
 use super::{Choice, FormContext, FormStep, FormSubmission, FormWarning, ResolveForm};
 use crate::console::decisions::State;
 use crate::console::dialog::run;
+use crate::console::guards::on_its_payment;
 use crate::console::resolving::record;
 use crate::console::screens::queue::facts::Facts;
 use crate::console::screens::queue::state::Queue;
@@ -231,9 +232,13 @@ impl Dialog for ResolveDialog {
                 page.data.iter().filter(|alert| alert.id == id).for_each(|alert| self.form.update_alert(alert));
             }
             Message::SameCard(id, answer) if *id == self.form.alert_id() => {
-                let own = self.form.alert();
-                let found = |found: &Vec<Alert>| found.iter().filter(|other| duplicate::evidence(own, other).is_some()).cloned().collect();
-                self.facts.duplicates.answer(answer.as_ref().map(found).map_err(Clone::clone));
+                let known = self.facts.duplicates.loaded().cloned().unwrap_or_default();
+                let all = answer.as_ref().map_err(Clone::clone).map(|found| {
+                    // The list may have told of others.
+                    let others = known.into_iter().filter(|known| !found.iter().any(|other| other.id == known.id));
+                    on_its_payment(self.form.alert(), found).into_iter().chain(others).collect()
+                });
+                self.facts.duplicates.answer(all);
             }
             Message::OrdersMatched(id, matched) if *id == self.form.alert_id() => self.facts.take_orders(matched.clone()),
             _ => return Vec::new(),

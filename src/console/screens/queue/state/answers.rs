@@ -3,6 +3,7 @@
 use std::time::Duration as Wait;
 
 use super::Queue;
+use crate::console::guards::on_its_payment;
 use crate::console::screens::queue::link::ReadPart;
 use crate::console::screens::queue::listing::Ticket;
 use crate::console::{Effect, Loadable, Message, Reply};
@@ -185,8 +186,16 @@ impl Queue {
             return;
         }
         let Some(alert) = self.listing.find(of).cloned() else { return };
-        let duplicates =
-            answer.map(|found| found.into_iter().filter(|other| duplicate::evidence(&alert, other).is_some()).collect::<Vec<_>>());
+        let duplicates = answer.map(|found| {
+            let mut all = on_its_payment(&alert, &found);
+            // A list that was read may tell more than a deployment can be asked for.
+            for other in self.listing.alerts().filter(|other| duplicate::evidence(&alert, other).is_some()) {
+                if !all.iter().any(|known| known.id == other.id) {
+                    all.push(other.clone());
+                }
+            }
+            all
+        });
         if let Ok(duplicates) = &duplicates {
             if self.known_duplicates.len() > MOST_KNOWN {
                 self.known_duplicates.clear();
