@@ -53,7 +53,7 @@ fn entry(at: Timestamp, session: Uuid, user: &str, step: JournalStep) -> Journal
 
 fn staged(key: &str, alert: &Alert) -> JournalStep {
     let said = Resolution::Current { decision: Decision::NotRefunded, comments: "the parcel arrived".to_owned() };
-    JournalStep::Staged { decision: key.to_owned(), said: JournalDecision::of(alert, &said), rule: None }
+    JournalStep::Staged { decision: key.to_owned(), said: JournalDecision::of(alert, &said), rule: None, together: None }
 }
 
 fn refused(key: &str) -> JournalStep {
