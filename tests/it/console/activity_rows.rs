@@ -4,7 +4,7 @@
 use avert::console::message::Message;
 use avert::desk::{JournalPart, JournalStep};
 use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, DeliveryState, EventKind};
+use avert::domain::{Alert, DeliveryState, EventKind};
 use chrono::Duration;
 
 use super::activity::{decide, declined, desk, journaled, line, redacted, started};
