@@ -11,7 +11,7 @@ use super::screens::activity::acts;
 use super::screens::activity::draw::put_told;
 use super::screens::activity::rows::{ActivityRow, Happening, PART_INDENT, row_of};
 use super::screens::activity::state::{ChosenRow, RowCursor};
-use super::screens::activity::views::{ActivityView, RowWidths, Shown, each, folded, needs_you};
+use super::screens::activity::views::{ActivityView, RowWidths, ShownRows, each, folded, needs_you};
 use super::text::{columns, cut, wrap};
 use super::widgets::scrollbar;
 use super::{Action, AppContext, ClickTargets, Orders, Pen};
@@ -52,7 +52,7 @@ pub struct JournalPane {
     has_focus: bool,
     cursor: RowCursor,
     /// Which runs are unfolded.
-    shown: Shown,
+    shown: ShownRows,
     /// Rows that are scrolled away and rows there are room for, as the last frame found.
     window: Cell<(usize, usize)>,
     widths: RowWidths,

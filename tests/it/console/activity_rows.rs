@@ -4,7 +4,7 @@
 use avert::console::message::Message;
 use avert::desk::{JournalPart, JournalStep};
 use avert::domain::time::Clock;
-use avert::domain::{Alert, DeliveryState, EventKind};
+use avert::domain::{Alert, AlertId, DeliveryState, EventKind};
 use chrono::Duration;
 
 use super::activity::{decide, declined, desk, journaled, line, redacted, started};
@@ -15,7 +15,9 @@ use super::rig::{Made, Rig, clock};
 
 /// Five alerts answered together, the first of them refused.
 fn bulk(size: (u16, u16)) -> (Rig, Vec<Alert>) {
-    let alerts = alike(6);
+    // Their ids are shown in pictures.
+    let known = |(number, alert)| Alert { id: AlertId(uuid::Uuid::from_u128(number)), ..alert };
+    let alerts: Vec<Alert> = (1..).zip(alike(6)).map(known).collect();
     let mut rig = started(Made { alerts: alerts.clone(), size, ..desk() });
     rig.service.next_resolution(declined());
     rig.press("V j j j j V b alt-n");

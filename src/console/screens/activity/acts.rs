@@ -3,7 +3,7 @@
 
 use super::proof::{can_be_made_again, live};
 use super::state::ChosenRow;
-use super::views::Shown;
+use super::views::ShownRows;
 use crate::console::decisions::{State, alert_of};
 use crate::console::dialogs::copy_menu::{self, CopiedFact};
 use crate::console::resolving::record;
@@ -22,7 +22,7 @@ pub fn offers(chosen: &ChosenRow, action: Action, cx: &AppContext) -> bool {
 }
 
 /// What the key that goes to a row's alert is called, where that is not what the keymap calls it.
-pub fn words_of_going(chosen: &ChosenRow, shown: &Shown) -> Option<&'static str> {
+pub fn words_of_going(chosen: &ChosenRow, shown: &ShownRows) -> Option<&'static str> {
     let run = chosen.run.as_deref()?;
     Some(if shown.is_unfolded(run) { "fold" } else { "show each" })
 }

@@ -6,7 +6,7 @@ use std::cell::Cell;
 use chrono::Duration;
 
 use super::rows::{ActivityId, Happening};
-use super::views::{ActivityView, RowWidths, Shown, WordFilter, each, happenings};
+use super::views::{ActivityView, RowWidths, ShownRows, WordFilter, each, happenings};
 use crate::console::{Action, AppContext, ClickTargets, Effect, Loadable, Reply};
 use crate::desk::{DecisionRecord, JournalAlert};
 use crate::domain::{Alert, AlertId, AuditEntry, Delivery, Timestamp};
@@ -113,7 +113,7 @@ struct LookedAt {
 pub struct ActivityScreen {
     pub view: ActivityView,
     /// What of it is shown.
-    pub(super) shown: Shown,
+    pub(super) shown: ShownRows,
     /// The audit log from the newest entry on, as far as it was looked at.
     pub audit: Loadable<Vec<AuditEntry>>,
     /// Rows that are scrolled away and rows there are room for, as the last frame found.

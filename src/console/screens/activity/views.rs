@@ -65,12 +65,12 @@ impl ActivityView {
 
 /// What of a view is shown: which runs are unfolded, and the words that narrow it.
 #[derive(Debug, Default)]
-pub struct Shown {
+pub struct ShownRows {
     unfolded: HashSet<String>,
     pub filter: Option<WordFilter>,
 }
 
-impl Shown {
+impl ShownRows {
     /// Unfolds a run, or folds it again.
     pub fn turn(&mut self, run: &str) {
         if !self.unfolded.remove(run) {
@@ -166,7 +166,7 @@ impl RowWidths {
 }
 
 /// What is shown of a view, the newest first: decisions that were made together in one row.
-pub fn happenings<'a>(view: ActivityView, shown: &Shown, cx: &'a AppContext, audit: &'a [AuditEntry]) -> Vec<Happening<'a>> {
+pub fn happenings<'a>(view: ActivityView, shown: &ShownRows, cx: &'a AppContext, audit: &'a [AuditEntry]) -> Vec<Happening<'a>> {
     let each = each(view, shown, cx, audit);
     match view {
         ActivityView::Today | ActivityView::Mine | ActivityView::All => folded(each, shown, cx),
@@ -175,7 +175,7 @@ pub fn happenings<'a>(view: ActivityView, shown: &Shown, cx: &'a AppContext, aud
 }
 
 /// The same with each decision by itself.
-pub fn each<'a>(view: ActivityView, shown: &Shown, cx: &'a AppContext, audit: &'a [AuditEntry]) -> Vec<Happening<'a>> {
+pub fn each<'a>(view: ActivityView, shown: &ShownRows, cx: &'a AppContext, audit: &'a [AuditEntry]) -> Vec<Happening<'a>> {
     let told = || cx.journal.history().notifications().iter().map(Happening::Told);
     let mut all: Vec<Happening<'a>> = match view {
         ActivityView::NeedsYou => needs_you(cx),
@@ -195,7 +195,7 @@ pub fn each<'a>(view: ActivityView, shown: &Shown, cx: &'a AppContext, audit: &'
 }
 
 /// These with a row for each run; each of its decisions stands beneath it where it is unfolded. A run that is here in part is none.
-pub fn folded<'a>(each: Vec<Happening<'a>>, shown: &Shown, cx: &'a AppContext) -> Vec<Happening<'a>> {
+pub fn folded<'a>(each: Vec<Happening<'a>>, shown: &ShownRows, cx: &'a AppContext) -> Vec<Happening<'a>> {
     let run_of = |happening: &Happening<'a>| happening.record().and_then(|record| record.together.as_ref());
     let mut here: HashMap<&str, usize> = HashMap::new();
     for run in each.iter().filter_map(run_of) {
