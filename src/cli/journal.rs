@@ -18,7 +18,7 @@ use crate::domain::time::{Clock as _, SystemClock, to_iso};
 use crate::domain::{Currency, Timestamp};
 
 /// The fields of a decision.
-const COLUMNS: [&str; 23] = [
+const COLUMNS: [&str; 24] = [
     "decision",
     "madeAt",
     "user",
@@ -42,6 +42,7 @@ const COLUMNS: [&str; 23] = [
     "sentAt",
     "fateAt",
     "dismissed",
+    "run",
 ];
 
 /// The fields of a notification.
@@ -121,6 +122,7 @@ fn json_of(record: &DecisionRecord) -> Value {
         "sentAt": record.sent_at().map(to_iso),
         "fateAt": to_iso(fate_at),
         "dismissed": record.dismissed,
+        "run": record.together.as_ref().map(|run| &run.first),
     })
 }
 

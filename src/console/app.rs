@@ -278,10 +278,7 @@ impl App {
                     self.screens.webhooks.changed(cx.now);
                     self.screens.activity.changed(cx.now);
                 }
-                let found = match &message {
-                    Message::Alert(id, answer) => self.found(*id, answer),
-                    _ => Vec::new(),
-                };
+                let found = self.hear_of_alert(&message);
                 let mut outcome = self.screens.get_mut(self.screens.addressee(&message)).update(message, &mut self.cx);
                 outcome.extend(found);
                 outcome
@@ -575,7 +572,7 @@ impl App {
                 Some(name) if name == self.screens.current => Vec::new(),
                 Some(name) => {
                     self.screens.current = name;
-                    self.pane.focus(false);
+                    self.pane.focus(false, &self.cx);
                     self.cx.toasts.drop_notes();
                     vec![Message::Shown.into()]
                 }

@@ -131,7 +131,12 @@ fn tell(call: AttentionCall, cx: &mut AppContext) {
             cx.notify_about(first, Tone::Bad, words);
             for alert in others {
                 let words = format!("One of several: the window closes {}.", left_words(alert, cx.now));
-                cx.told.push(JournalStep::Notified { tone: Tone::Bad.as_str().to_owned(), words, alert: Some(alert.into()) });
+                cx.told.push(JournalStep::Notified {
+                    tone: Tone::Bad.as_str().to_owned(),
+                    words,
+                    alert: Some(alert.into()),
+                    decision: None,
+                });
             }
         }
         None => cx.notify(Tone::Bad, words),

@@ -35,6 +35,8 @@ impl App {
             Action::Undo => !self.cx.decisions.staged().is_empty(),
             Action::GoToTold => self.cx.toasts.about().is_some(),
             Action::RulesPause => !self.cx.auto.names().is_empty(),
+            // In the journal's pane these keys are those of the screen, which is not shown.
+            Action::ActivityFilter | Action::ActivityExport if self.screens.current != ScreenName::Activity => false,
             Action::NextPane if self.shows_pane() => true,
             Action::NextPane if matches!(self.screens.current, ScreenName::Queue | ScreenName::Insights) => false,
             _ => return None,

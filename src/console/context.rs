@@ -7,7 +7,7 @@ use crossterm::event::{KeyCode, KeyEvent};
 
 use super::auto_rules::AutoRules;
 use super::calls::Calls;
-use super::decisions::Decisions;
+use super::decisions::{Decisions, PendingDecision};
 use super::exports::Exports;
 use super::journal_feed::JournalFeed;
 use super::keymap::Chord;
@@ -123,16 +123,27 @@ impl AppContext {
 
     /// Notifies the user.
     pub fn notify(&mut self, tone: Tone, text: impl Into<String>) {
-        self.tell(tone, text.into(), None);
+        self.tell(tone, text.into(), None, None);
     }
 
     /// Notifies the user of something about an alert: a key goes there.
     pub fn notify_about(&mut self, alert: &Alert, tone: Tone, text: impl Into<String>) {
-        self.tell(tone, text.into(), Some(alert));
+        self.tell(tone, text.into(), Some(alert), None);
+    }
+
+    /// Notifies the user of what became of a decision: its own steps in the journal say the same.
+    pub fn notify_of_decision(&mut self, decision: &PendingDecision, tone: Tone, text: impl Into<String>) {
+        self.tell(tone, text.into(), Some(&decision.alert), Some(decision.journal_key()));
+    }
+
+    /// Notifies the user of what became of a run that this decision is of: the row of the run says the same.
+    pub fn notify_of_run(&mut self, decision: &PendingDecision, tone: Tone, text: impl Into<String>) {
+        self.tell(tone, text.into(), None, Some(decision.journal_key()));
     }
 
     /// Says something about a key that was pressed. It is of the moment: the journal does not keep it.
     pub fn hint(&mut self, text: String) {
+        self.said = true;
         self.toasts.notify(Tone::Note, text, None, self.now);
     }
 
@@ -151,12 +162,12 @@ impl AppContext {
         }
     }
 
-    fn tell(&mut self, tone: Tone, text: String, alert: Option<&Alert>) {
+    fn tell(&mut self, tone: Tone, text: String, alert: Option<&Alert>, decision: Option<String>) {
         self.said = true;
         let words = mask_card_numbers(&text).into_owned();
         // What still stands there is no news.
         if self.toasts.notify(tone, text, alert, self.now) {
-            self.told.push(JournalStep::Notified { tone: tone.as_str().to_owned(), words, alert: alert.map(Into::into) });
+            self.told.push(JournalStep::Notified { tone: tone.as_str().to_owned(), words, alert: alert.map(Into::into), decision });
         }
     }
 

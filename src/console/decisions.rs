@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::text::sanitize;
 use super::unfinished::in_words;
-use crate::desk::{JournalAlert, JournalDecision, JournalStep, LeftDecision};
+use crate::desk::{JournalAlert, JournalDecision, JournalRun, JournalStep, LeftDecision};
 use crate::domain::indeterminate::{Found, Polling, Proof, proof};
 use crate::domain::{Alert, AlertId, AlertType, Currency, Deadline, OutcomeId, Provider, Resolution, Timestamp, decide};
 use crate::service::{ResolveRequest, ServiceError};
@@ -192,10 +192,10 @@ impl PendingDecision {
         self.idempotency_key.clone()
     }
 
-    /// What the journal says when it is made.
-    pub fn staged_step(&self) -> JournalStep {
+    /// What the journal says when it is made, by itself or in a run.
+    pub fn staged_step(&self, together: Option<JournalRun>) -> JournalStep {
         let said = JournalDecision::of(&self.alert, &self.resolution);
-        JournalStep::Staged { decision: self.journal_key(), said, rule: self.rule.clone() }
+        JournalStep::Staged { decision: self.journal_key(), said, rule: self.rule.clone(), together }
     }
 
     /// What is sent. The same for every attempt of this decision.

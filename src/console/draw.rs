@@ -114,17 +114,19 @@ impl App {
         let of = |context: KeyContext| keymap.bindings(context).filter(|binding| binding.footer);
         let offers = |action| if self.is_in_pane() { self.pane.offers(action, &self.cx) } else { screen.offers(action, &self.cx) };
         let shown = back.into_iter().chain(of(context)).chain(of(KeyContext::Always)).filter(|binding| offers(binding.action));
+        let called = |action| if self.is_in_pane() { self.pane.words(action, &self.cx) } else { screen.words(action, &self.cx) };
         let mut full = false;
         for binding in shown {
             let Some(key) = binding.keys.first().map(ToString::to_string) else { continue };
-            let needed = columns(&key) + 1 + columns(&binding.words);
+            let words = called(binding.action).unwrap_or(&binding.words);
+            let needed = columns(&key) + 1 + columns(words);
             let reserved = if binding.action == Action::Help { 0 } else { help_room };
             // What comes first matters most: nothing jumps the queue because it is short, but the help.
             full |= needed + reserved > pen.room();
             if full && binding.action != Action::Help || needed > pen.room() {
                 continue;
             }
-            self.targets.push(pen.put_key(&key, &binding.words, theme), binding.action);
+            self.targets.push(pen.put_key(&key, words, theme), binding.action);
             pen.skip(3);
         }
     }

@@ -10,7 +10,7 @@ use super::dialog::DataAge;
 use super::network_trouble::{DecisionFault, NetworkTrouble};
 use super::pen::put_right;
 use super::screens::ScreenName;
-use super::screens::activity::rows::needs_you;
+use super::screens::activity::views::needs_you;
 use super::screens::queue::link::LATE;
 use super::text::{columns, cut, sanitize};
 use super::{Action, Pen};

@@ -51,7 +51,12 @@ impl JournalFeed {
 
     /// Whether a decision was made by whoever sits here.
     pub fn is_own(&self, session: Uuid, user: Option<&str>) -> bool {
-        session == self.session || user.is_some() && user == self.user.as_deref()
+        session == self.session || self.is_user(user)
+    }
+
+    /// Whether this is the name of whoever sits here.
+    pub fn is_user(&self, user: Option<&str>) -> bool {
+        user.is_some() && user == self.user.as_deref()
     }
 
     /// Whether the journal is on a disk, and was not read yet.
@@ -163,7 +168,7 @@ mod tests {
 
     fn staged(key: &str) -> JournalStep {
         let refunded = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
-        JournalStep::Staged { decision: key.to_owned(), said: JournalDecision::of(&Alert::sample(), &refunded), rule: None }
+        JournalStep::Staged { decision: key.to_owned(), said: JournalDecision::of(&Alert::sample(), &refunded), rule: None, together: None }
     }
 
     fn entry(session: Uuid, step: JournalStep) -> JournalEntry {

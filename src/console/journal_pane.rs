@@ -8,11 +8,14 @@ use ratatui::layout::Rect;
 
 use super::pen::put_right;
 use super::screens::activity::acts;
-use super::screens::activity::rows::{ActivityRow, ActivityView, Happening, RowTone, RowWidths, happenings, needs_you, row_of};
+use super::screens::activity::draw::put_told;
+use super::screens::activity::rows::{ActivityRow, Happening, PART_INDENT, row_of};
 use super::screens::activity::state::{ChosenRow, RowCursor};
-use super::text::{columns, cut, wrap, wrap_to};
+use super::screens::activity::views::{ActivityView, RowWidths, ShownRows, each, folded, needs_you};
+use super::text::{columns, cut, wrap};
 use super::widgets::scrollbar;
 use super::{Action, AppContext, ClickTargets, Orders, Pen};
+use crate::desk::NotificationRecord;
 use crate::domain::Timestamp;
 
 /// From so many columns on it stands at the right.
@@ -48,6 +51,8 @@ pub struct JournalPane {
     is_open: bool,
     has_focus: bool,
     cursor: RowCursor,
+    /// Which runs are unfolded.
+    shown: ShownRows,
     /// Rows that are scrolled away and rows there are room for, as the last frame found.
     window: Cell<(usize, usize)>,
     widths: RowWidths,
@@ -70,8 +75,18 @@ impl JournalPane {
         *self = Self { is_open: !self.is_open, ..Self::default() };
     }
 
-    /// Gives it the keys, or takes them.
-    pub fn focus(&mut self, focus: bool) {
+    /// Gives it the keys, or takes them. They are first for something that is to be seen to or was decided, and what comes in above it does
+    /// not take its place.
+    pub fn focus(&mut self, focus: bool, cx: &AppContext) {
+        if focus && !self.has_focus {
+            let rows = self.rows(cx);
+            let is_told = |row: usize| matches!(rows.get(row), Some(Happening::Told(_)));
+            let at = self.cursor.row(&rows);
+            let first = (0..rows.len()).find(|row| !is_told(*row)).unwrap_or(at);
+            let mut cursor = self.cursor.clone();
+            cursor.hold(if is_told(at) { first } else { at }, &rows);
+            self.cursor = cursor;
+        }
         self.has_focus = focus;
     }
 
@@ -87,17 +102,23 @@ impl JournalPane {
     pub fn act(&mut self, action: Action, cx: &mut AppContext) -> Option<Orders> {
         let page = i64::try_from(self.window.get().1.max(2) - 1).unwrap_or(1);
         match action {
-            Action::Down => self.cursor.move_by(1, &rows(cx)),
-            Action::Up => self.cursor.move_by(-1, &rows(cx)),
-            Action::PageDown => self.cursor.move_by(page, &rows(cx)),
-            Action::PageUp => self.cursor.move_by(-page, &rows(cx)),
-            Action::Top => self.cursor.move_to(0, &rows(cx)),
-            Action::Bottom => self.cursor.move_to(usize::MAX, &rows(cx)),
+            Action::Down => self.move_by(1, cx),
+            Action::Up => self.move_by(-1, cx),
+            Action::PageDown => self.move_by(page, cx),
+            Action::PageUp => self.move_by(-page, cx),
+            Action::Top => self.move_to(0, cx),
+            Action::Bottom => self.move_to(usize::MAX, cx),
             Action::Back => self.has_focus = false,
             Action::GoToAlert | Action::Reopen | Action::Dismiss | Action::CopyId | Action::CopyJson => {
                 let chosen = self.chosen(cx)?;
-                self.has_focus = !matches!(action, Action::GoToAlert | Action::Reopen);
-                return Some(acts::act(&chosen, action, cx));
+                if let (Action::GoToAlert, Some(run)) = (action, &chosen.run) {
+                    self.shown.turn(run);
+                    return Some(Vec::new());
+                }
+                let orders = acts::act(&chosen, action, cx);
+                // Whoever is led to an alert works on there.
+                self.has_focus = orders.is_empty() || !matches!(action, Action::GoToAlert | Action::Reopen);
+                return Some(orders);
             }
             _ => return None,
         }
@@ -115,14 +136,43 @@ impl JournalPane {
         }
     }
 
+    /// What the footer calls an action while it has the keys, where that is not what the keymap calls it.
+    pub fn words(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
+        let chosen = (action == Action::GoToAlert).then(|| self.chosen(cx))??;
+        acts::words_of_going(&chosen, &self.shown)
+    }
+
     /// Whether an action is for its rows while it has the keys.
     pub fn is_own(&self, action: Action) -> bool {
         use Action::{Back, Bottom, CopyId, CopyJson, Dismiss, Down, GoToAlert, PageDown, PageUp, Reopen, Top, Up};
         matches!(action, Down | Up | PageDown | PageUp | Top | Bottom | Back | GoToAlert | Reopen | Dismiss | CopyId | CopyJson)
     }
 
+    fn move_to(&mut self, row: usize, cx: &AppContext) {
+        let mut cursor = self.cursor.clone();
+        cursor.hold(row, &self.rows(cx));
+        self.cursor = cursor;
+    }
+
+    fn move_by(&mut self, by: i64, cx: &AppContext) {
+        let mut cursor = self.cursor.clone();
+        cursor.move_by(by, &self.rows(cx));
+        self.cursor = cursor;
+    }
+
+    /// What it shows: what the engine has not finished and somebody has to see to, then what was decided and told here, the newest first. What
+    /// only repeats the steps of a decision stands in that one's row.
+    fn rows<'a>(&self, cx: &'a AppContext) -> Vec<Happening<'a>> {
+        let history = cx.journal.history();
+        let repeats = |told: &NotificationRecord| told.decision.as_ref().is_some_and(|key| history.record(key).is_some());
+        let attempts = needs_you(cx).into_iter().filter(|happening| matches!(happening, Happening::Attempt(_)));
+        let mut all = each(ActivityView::All, &self.shown, cx, &[]);
+        all.retain(|happening| !matches!(happening, Happening::Told(told) if repeats(told)));
+        attempts.chain(folded(all, &self.shown, cx)).collect()
+    }
+
     fn chosen(&self, cx: &AppContext) -> Option<ChosenRow> {
-        let rows = rows(cx);
+        let rows = self.rows(cx);
         rows.get(self.cursor.row(&rows)).map(ChosenRow::from)
     }
 
@@ -131,11 +181,11 @@ impl JournalPane {
         let Event::Mouse(mouse) = event else { return false };
         let Some(row) = self.targets.at((mouse.column, mouse.row).into()).filter(|_| self.is_open) else { return false };
         match mouse.kind {
-            MouseEventKind::ScrollDown => self.cursor.move_by(1, &rows(cx)),
-            MouseEventKind::ScrollUp => self.cursor.move_by(-1, &rows(cx)),
+            MouseEventKind::ScrollDown => self.move_by(1, cx),
+            MouseEventKind::ScrollUp => self.move_by(-1, cx),
             MouseEventKind::Down(MouseButton::Left) => {
                 self.has_focus = true;
-                self.cursor.move_to(row, &rows(cx));
+                self.move_to(row, cx);
             }
             _ => {}
         }
@@ -176,7 +226,7 @@ impl JournalPane {
     }
 
     fn draw_rows(&self, cx: &AppContext, buffer: &mut Buffer, body: Rect) {
-        let (theme, rows) = (&cx.theme, rows(cx));
+        let (theme, rows) = (&cx.theme, self.rows(cx));
         if rows.is_empty() {
             let words = if cx.journal.is_loading() { "Reading…" } else { "Each decision is written down here." };
             let inside = Rect { x: body.x + GUTTER, width: body.width.saturating_sub(GUTTER + 1), ..body };
@@ -212,44 +262,41 @@ impl JournalPane {
     }
 }
 
-/// What it shows: what the engine has not finished and somebody has to see to, then this desk's decisions, the newest first.
-fn rows(cx: &AppContext) -> Vec<Happening<'_>> {
-    let attempts = needs_you(cx).into_iter().filter(|happening| matches!(happening, Happening::Attempt(_)));
-    // Its rows are what one acts on: what was told about them stands on the screen.
-    let decisions = happenings(ActivityView::All, cx, &[]).into_iter().filter(|row| !matches!(row, Happening::Told(_)));
-    attempts.chain(decisions).collect()
-}
-
 fn draw_row((row, at): (&ActivityRow, Timestamp), (when, aligned): (u16, [u16; 2]), cx: &AppContext, buffer: &mut Buffer, area: Rect) {
     let theme = &cx.theme;
     let tone = row.tone.of(theme);
     let mut pen = Pen::new(buffer, Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER), height: 1, ..area });
-    pen.put(row.sign, tone);
+    pen.put(row.sign, if row.is_told { theme.quiet } else { tone });
     pen.skip(1);
-    pen.put(&format!("{:<width$}", cx.times().moment(at, cx.now), width = usize::from(when)), theme.quiet);
+    let moment = if row.is_part { String::new() } else { cx.times().moment(at, cx.now) };
+    pen.put(&format!("{moment:<width$}", width = usize::from(when)), theme.quiet);
     pen.skip(2);
     if row.is_told {
-        let style = if row.tone == RowTone::Wrong { tone } else { theme.plain };
-        let lines = wrap_to(&row.what, pen.room(), usize::from(area.height));
         let x = area.right() - pen.room();
-        for (line, y) in lines.iter().zip(area.y..area.bottom()) {
-            Pen::new(buffer, Rect { x, y, width: area.right() - x, height: 1 }).put(line, style);
-        }
+        put_told(row, theme, buffer, Rect { x, width: area.right() - x, ..area });
         return;
     }
     let [what, named] = [(&row.what, aligned[0]), (&row.named, aligned[1])].map(|(text, width)| {
         let text = if width > 0 { cut(text, width) } else { text.into() };
         format!("{text}{:blank$}", "", blank = usize::from(width.saturating_sub(columns(&text))))
     });
+    if row.is_part {
+        pen.skip(PART_INDENT);
+    }
     pen.put(&what, cx.draw_context().digits());
     pen.skip(2);
     if area.height == 1 {
         pen.put(&named, theme.plain);
         pen.skip(2);
         pen.put(&row.proof, tone);
+        pen.skip(3);
+        pen.put_whole(&row.hint, theme.quiet);
         return;
     }
     pen.put(&row.named, theme.quiet);
     let below = Rect { x: area.x + GUTTER + 2, y: area.y + 1, width: area.width.saturating_sub(GUTTER + 2), height: 1 };
-    Pen::new(buffer, below.intersection(area)).put(&row.proof, tone);
+    let mut pen = Pen::new(buffer, below.intersection(area));
+    pen.put(&row.proof, tone);
+    pen.skip(3);
+    pen.put_whole(&row.hint, theme.quiet);
 }

@@ -51,7 +51,7 @@ impl App {
         let current = self.screens.current;
         let has_panes = current == ScreenName::Webhooks || current == ScreenName::Settings && self.screens.settings.is_offered();
         if self.is_in_pane() {
-            self.pane.focus(false);
+            self.pane.focus(false, &self.cx);
             return Some(if has_panes { vec![Message::Act(Action::NextPane).into()] } else { Vec::new() });
         }
         let in_last = match current {
@@ -62,7 +62,7 @@ impl App {
             return None;
         }
         if self.pane.is_open() {
-            self.pane.focus(true);
+            self.pane.focus(true, &self.cx);
         } else {
             let key = self.cx.key(Action::JournalPane);
             self.cx.notify(Tone::Note, format!("There is one part here: {key} opens the journal beside it."));
@@ -115,8 +115,18 @@ impl App {
         vec![Effect::Get(alert).into()]
     }
 
+    /// Takes in what was read of an alert, for the chosen row of the journal.
+    pub(super) fn hear_of_alert(&mut self, message: &Message) -> Orders {
+        match message {
+            Message::Alert(id, answer) => return self.found(*id, answer),
+            Message::Deliveries(id, answer) => self.screens.activity.took_deliveries(*id, answer, self.cx.now),
+            _ => {}
+        }
+        Vec::new()
+    }
+
     /// Takes in an alert that was read: the one that is sought is gone to.
-    pub(super) fn found(&mut self, id: AlertId, answer: &Reply<Alert>) -> Orders {
+    fn found(&mut self, id: AlertId, answer: &Reply<Alert>) -> Orders {
         self.screens.activity.took_alert(id, answer, self.cx.now);
         if self.seeking.take_if(|sought| *sought == id).is_none() {
             return Vec::new();

@@ -92,6 +92,7 @@ pub enum Action {
     MenuLast,
     ShowActivity,
     ActivityExport,
+    ActivityFilter,
     JournalPane,
     PreviousPane,
     GoToTold,
@@ -384,6 +385,12 @@ impl Keymap {
     /// The key to name for an action; empty where it has none.
     pub fn key_of(&self, action: Action) -> String {
         self.binding(action).and_then(|binding| binding.keys.first()).map(Chord::to_string).unwrap_or_default()
+    }
+
+    /// The same in a context, where the keys of an action are others there.
+    pub fn key_in(&self, context: KeyContext, action: Action) -> String {
+        let binding = self.bindings(context).find(|binding| binding.action == action);
+        binding.and_then(|binding| binding.keys.first()).map(Chord::to_string).unwrap_or_default()
     }
 }
 

@@ -25,6 +25,11 @@ impl NoteList {
         list
     }
 
+    /// Every note, those on one alert together.
+    pub fn all(&self) -> impl Iterator<Item = &Note> {
+        self.kept.values().flatten()
+    }
+
     /// The notes on an alert, the oldest first.
     pub fn on(&self, alert: AlertId) -> &[Note] {
         self.kept.get(&alert).map_or(&[], Vec::as_slice)

@@ -4,7 +4,7 @@ use super::decisions::{DecisionEvent, PendingDecision};
 use super::dialog::run;
 use super::unfinished::in_words;
 use super::{Action, AppContext, Effect, Keep, Message, Order, Orders, Reply, Tone};
-use crate::desk::JournalStep;
+use crate::desk::{JournalRun, JournalStep};
 use crate::domain::indeterminate::Found;
 use crate::domain::{Alert, AlertId, Resolution, ResolutionAttempt};
 use crate::service::ServiceError;
@@ -18,7 +18,8 @@ pub fn undo(cx: &mut AppContext) -> Orders {
         [] if cx.decisions.sending() > 0 => cx.notify(Tone::Note, "Too late to take back: it has left."),
         [] => cx.notify(Tone::Note, "There is nothing to take back."),
         [decision] => {
-            cx.notify(Tone::Good, format!("Taken back: {} on {}. Nothing was sent.", decision.word(), decision.subject()));
+            let words = format!("Taken back: {} on {}. Nothing was sent.", decision.word(), decision.subject());
+            cx.notify_of_decision(decision, Tone::Good, words);
             // Whoever takes a decision back wants to give another one on the same alert.
             outcome.push(Message::GoToAlert(decision.alert.id).into());
         }
@@ -27,14 +28,20 @@ pub fn undo(cx: &mut AppContext) -> Orders {
             let all = together.and_then(|number| cx.runs.get(number)).map_or(many.len(), |run| run.items.len());
             let left = all.saturating_sub(many.len());
             let rest = if left == 0 { "Nothing was sent.".to_owned() } else { format!("{left} had left already.") };
-            cx.notify(Tone::Good, format!("Taken back: {} decisions. {rest}", many.len()));
+            cx.notify_of_run(&many[0], Tone::Good, format!("Taken back: {} decisions. {rest}", many.len()));
         }
     }
     outcome
 }
 
-/// Stages decisions that are made together. Where the first one decides, the others leave only when it is recorded.
-pub fn stage_together(subject: String, made: Vec<(Alert, Resolution)>, first_decides: bool, cx: &mut AppContext) -> Orders {
+/// Stages decisions that are made together, `chosen` from somewhere. Where the first one decides, the others leave only when it is recorded.
+pub fn stage_together(
+    subject: String,
+    chosen: Option<String>,
+    made: Vec<(Alert, Resolution)>,
+    first_decides: bool,
+    cx: &mut AppContext,
+) -> Orders {
     if made.is_empty() {
         return Vec::new();
     }
@@ -43,12 +50,15 @@ pub fn stage_together(subject: String, made: Vec<(Alert, Resolution)>, first_dec
     let grace = cx.grace();
     let (number, keys) = cx.decisions.stage_together(made.clone(), first_decides, grace, cx.now);
     cx.runs.begin(number, subject, made, &keys, cx.now);
-    staged(&keys, cx)
+    let first = cx.decisions.get(number).map(PendingDecision::journal_key);
+    let run = first.filter(|_| keys.len() > 1).map(|first| JournalRun { first, from: chosen });
+    staged(&keys, run.as_ref(), cx)
 }
 
-/// The order that writes down that decisions were staged, in one step.
-pub fn staged(keys: &[u64], cx: &AppContext) -> Orders {
-    let steps: Vec<JournalStep> = keys.iter().filter_map(|key| cx.decisions.get(*key)).map(PendingDecision::staged_step).collect();
+/// The order that writes down that decisions were staged, in one step; as this run where they are one.
+pub fn staged(keys: &[u64], run: Option<&JournalRun>, cx: &AppContext) -> Orders {
+    let decisions = keys.iter().filter_map(|key| cx.decisions.get(*key));
+    let steps: Vec<JournalStep> = decisions.map(|decision| decision.staged_step(run.cloned())).collect();
     if steps.is_empty() { Vec::new() } else { vec![Effect::Keep(Keep::JournalSteps(steps)).into()] }
 }
 
@@ -104,12 +114,12 @@ fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext)
             cx.notify_about(&decision.alert, Tone::Bad, words);
         }
         outcome.extend(follow_up(&decision.alert, event, cx));
-        tell_ended(cx);
+        tell_ended(decision, cx);
     } else {
         if !matches!(event, DecisionEvent::Landed(_) | DecisionEvent::NothingSoFar(_)) {
             cx.calls.failed(&decision.alert);
         }
-        outcome.extend(tell(&decision.alert, &decision.resolution, event, cx));
+        outcome.extend(tell(decision, event, cx));
     }
     outcome
 }
@@ -135,44 +145,49 @@ fn follow_up(before: &Alert, event: DecisionEvent, cx: &mut AppContext) -> Order
     }
 }
 
-/// Tells that a run has ended, and how.
-fn tell_ended(cx: &mut AppContext) {
+/// Tells that the run of a decision has ended, and how.
+fn tell_ended(last: &PendingDecision, cx: &mut AppContext) {
     if let Some((words, failed)) = cx.runs.take_ended() {
         let key = cx.key(Action::Bulk);
         if failed == 0 {
-            cx.notify(Tone::Good, format!("{words}."));
+            cx.notify_of_run(last, Tone::Good, format!("{words}."));
             return;
         }
         let verb = if failed == 1 { "needs" } else { "need" };
         cx.calls.failed_together(format!("{failed} of those answered together {verb} you"));
-        cx.notify(Tone::Bad, format!("{words}. {key} shows each."));
+        cx.notify_of_run(last, Tone::Bad, format!("{words}. {key} shows each."));
     }
 }
 
-fn tell(before: &Alert, resolution: &Resolution, event: DecisionEvent, cx: &mut AppContext) -> Orders {
+fn tell(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -> Orders {
+    let PendingDecision { alert: before, resolution, .. } = decision;
     let (subject, word) = (subject(before), in_words(resolution));
     match event {
         DecisionEvent::Landed(alert) => {
-            cx.notify_about(before, Tone::Good, format!("{}, recorded (status {}): {subject}", spoken(resolution), alert.status));
+            cx.notify_of_decision(decision, Tone::Good, format!("{}, recorded (status {}): {subject}", spoken(resolution), alert.status));
             return concluded(alert, cx);
         }
         DecisionEvent::Overtaken(alert) => {
             let outcome = alert.outcome.as_ref().map_or("unknown", |outcome| outcome.outcome.as_str()).replace('_', " ");
-            cx.notify_about(
-                before,
+            cx.notify_of_decision(
+                decision,
                 Tone::Bad,
                 format!("{subject}: another was first. It is {}, {outcome}; {word} was not recorded.", alert.status),
             );
             return concluded(alert, cx);
         }
         DecisionEvent::Kept(why) => {
-            cx.notify_about(before, Tone::Bad, format!("{subject}: {word} was not sent: {}. It waits here.", why.trim_end_matches('.')));
+            cx.notify_of_decision(
+                decision,
+                Tone::Bad,
+                format!("{subject}: {word} was not sent: {}. It waits here.", why.trim_end_matches('.')),
+            );
             return vec![Message::OutOfReach(ServiceError::Unreachable(why)).into()];
         }
         DecisionEvent::Refused(why) => {
             let (why, activity, again) = (why.trim_end_matches('.'), cx.key(Action::ShowActivity), cx.key(Action::Reopen));
             let words = format!("{subject}: {word} was not recorded. {why}. {activity} and {again} open its form again.");
-            cx.notify_about(before, Tone::Bad, words);
+            cx.notify_of_decision(decision, Tone::Bad, words);
         }
         DecisionEvent::NothingSoFar(polls) => cx.notify_about(
             before,
@@ -181,7 +196,7 @@ fn tell(before: &Alert, resolution: &Resolution, event: DecisionEvent, cx: &mut 
         ),
         DecisionEvent::Unknown(why) => {
             let why = why.trim_end_matches('.');
-            cx.notify_about(before, Tone::Bad, format!("{subject}: not known whether {word} arrived: {why}."));
+            cx.notify_of_decision(decision, Tone::Bad, format!("{subject}: not known whether {word} arrived: {why}."));
         }
     }
     Vec::new()

@@ -163,7 +163,8 @@ impl App {
         let (leave, them) = if acts.len() == 1 { ("leaves", "it") } else { ("leave", "them") };
         let undo = cx.key(Action::Undo);
         cx.notify(Tone::Note, format!("{words} staged, {leave} in {} s, {undo} takes {them} back", grace.num_seconds()));
-        staged(&keys, cx)
+        // A rule answers each alert by itself: each is a row of its own.
+        staged(&keys, None, cx)
     }
 
     /// The alerts that somebody is about to answer: in a form or a case, or marked.

@@ -29,6 +29,11 @@ pub trait Screen {
         false
     }
 
+    /// What the footer calls an action where one is, where that is not what the keymap calls it.
+    fn words(&self, _action: Action, _cx: &AppContext) -> Option<&'static str> {
+        None
+    }
+
     /// Whether the footer tells of an action now.
     fn offers(&self, _action: Action, _cx: &AppContext) -> bool {
         true

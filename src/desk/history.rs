@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use uuid::Uuid;
 
-use super::journal::{JournalAlert, JournalDecision, JournalEntry, JournalStep};
+use super::journal::{JournalAlert, JournalDecision, JournalEntry, JournalRun, JournalStep};
 use crate::domain::time::from_iso;
 use crate::domain::{AlertId, Timestamp};
 
@@ -86,6 +86,8 @@ pub struct DecisionRecord {
     pub user: Option<String>,
     /// The rule that staged it.
     pub rule: Option<String>,
+    /// The run that it is part of.
+    pub together: Option<JournalRun>,
     pub made_at: Timestamp,
     /// Its steps in their order; the first is the making.
     pub steps: Vec<(Timestamp, DecisionFate)>,
@@ -121,6 +123,8 @@ pub struct NotificationRecord {
     pub tone: String,
     pub words: String,
     pub alert: Option<JournalAlert>,
+    /// The decision whose own steps say the same.
+    pub decision: Option<String>,
 }
 
 /// The history of a desk, the oldest first.
@@ -130,6 +134,8 @@ pub struct History {
     by_key: HashMap<String, usize>,
     /// The last decision on each alert.
     latest: HashMap<AlertId, usize>,
+    /// The decisions of each run, by the key of its first one.
+    runs: HashMap<String, Vec<usize>>,
     notifications: VecDeque<NotificationRecord>,
 }
 
@@ -146,13 +152,12 @@ impl History {
         let JournalEntry { at, session, place, user, step } = entry;
         let at = from_iso(&at).unwrap_or_default();
         let (decision, fate) = match step {
-            JournalStep::Staged { decision, said, rule } => {
-                let steps = vec![(at, DecisionFate::Staged)];
-                let key = decision;
-                return self.made(DecisionRecord { key, said, place, session, user, rule, made_at: at, steps, dismissed: false });
+            JournalStep::Staged { decision: key, said, rule, together } => {
+                let (made_at, steps) = (at, vec![(at, DecisionFate::Staged)]);
+                return self.made(DecisionRecord { key, said, place, session, user, rule, together, made_at, steps, dismissed: false });
             }
-            JournalStep::Notified { tone, words, alert } => {
-                return self.told(NotificationRecord { at, place, session, user, tone, words, alert });
+            JournalStep::Notified { tone, words, alert, decision } => {
+                return self.told(NotificationRecord { at, place, session, user, tone, words, alert, decision });
             }
             JournalStep::Typing { .. } | JournalStep::Closed { .. } => return,
             JournalStep::Dismissed { decision } => {
@@ -181,6 +186,9 @@ impl History {
         let latest = self.latest.entry(record.said.alert.id).or_insert(index);
         if self.records.get(*latest).is_none_or(|before| before.made_at <= record.made_at) {
             *latest = index;
+        }
+        if let Some(run) = &record.together {
+            self.runs.entry(run.first.clone()).or_default().push(index);
         }
         self.records.push(record);
     }
@@ -217,6 +225,16 @@ impl History {
         latest.is_some_and(|latest| latest.key != record.key)
     }
 
+    /// The decisions of a run, by the key of its first one, in the order in which the journal has them: as many as are known.
+    pub fn run(&self, first: &str) -> impl ExactSizeIterator<Item = &DecisionRecord> {
+        self.runs.get(first).map_or(&[][..], Vec::as_slice).iter().map(|index| &self.records[*index])
+    }
+
+    /// The last decision on an alert.
+    pub fn latest_on(&self, alert: AlertId) -> Option<&DecisionRecord> {
+        self.records.get(*self.latest.get(&alert)?)
+    }
+
     /// The notifications that are held, the oldest first.
     pub fn notifications(&self) -> &VecDeque<NotificationRecord> {
         &self.notifications
@@ -242,7 +260,15 @@ mod tests {
 
     fn staged(key: &str, alert: &Alert) -> JournalStep {
         let refunded = Resolution::Current { decision: Decision::Refunded, comments: "by hand".to_owned() };
-        JournalStep::Staged { decision: key.to_owned(), said: JournalDecision::of(alert, &refunded), rule: None }
+        JournalStep::Staged { decision: key.to_owned(), said: JournalDecision::of(alert, &refunded), rule: None, together: None }
+    }
+
+    fn together(key: &str, first: &str) -> JournalStep {
+        let mut step = staged(key, &alert());
+        if let JournalStep::Staged { together, .. } = &mut step {
+            *together = Some(JournalRun { first: first.to_owned(), from: None });
+        }
+        step
     }
 
     /// The history of these steps, a second apart.
@@ -288,6 +314,15 @@ mod tests {
     }
 
     #[test]
+    fn decisions_that_were_made_together_are_found_by_the_first_of_them() {
+        let history = history(vec![together("a", "a"), staged("alone", &alert()), together("b", "a"), together("torn", "gone")]);
+
+        let runs = ["a", "alone", "gone"].map(|first| history.run(first).map(|record| record.key.as_str()).collect::<Vec<_>>());
+
+        assert_eq!(runs, [vec!["a", "b"], vec![], vec!["torn"]]);
+    }
+
+    #[test]
     fn what_failed_stays_open_until_somebody_has_seen_to_it() {
         let refused = JournalStep::Refused { decision: "a".to_owned(), why: "closed".to_owned() };
         let dismissed = JournalStep::Dismissed { decision: "a".to_owned() };
@@ -308,7 +343,8 @@ mod tests {
 
     #[test]
     fn the_newest_notifications_are_held() {
-        let told = |number: usize| JournalStep::Notified { tone: "note".to_owned(), words: number.to_string(), alert: None };
+        let told =
+            |number: usize| JournalStep::Notified { tone: "note".to_owned(), words: number.to_string(), alert: None, decision: None };
 
         let history = history((0..=MOST_NOTIFICATIONS).map(told).collect());
 

@@ -95,6 +95,17 @@ impl JournalDecision {
     }
 }
 
+/// A run as the journal names it: decisions that were made together, by one form.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JournalRun {
+    /// The idempotency key of its first decision.
+    pub first: String,
+    /// From where its alerts were chosen, in words: `the view Open`; `None` where they are the case of one payment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+}
+
 /// A step of the journal. A decision goes by its idempotency key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "step", rename_all = "camelCase", rename_all_fields = "camelCase")]
@@ -107,6 +118,9 @@ pub enum JournalStep {
         /// The rule that staged it; `None` where a person made it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rule: Option<String>,
+        /// The run that it is part of; `None` where it was made alone, and in lines of versions that did not write it down.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        together: Option<JournalRun>,
     },
     /// It was taken back before it left.
     TakenBack { decision: String },
@@ -141,6 +155,9 @@ pub enum JournalStep {
         /// What it was about.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         alert: Option<JournalAlert>,
+        /// The decision whose own steps say the same.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        decision: Option<String>,
     },
 }
 

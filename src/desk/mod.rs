@@ -38,7 +38,9 @@ pub use export::{AlertRecords, ExportFailure, ExportRequest};
 pub use file::{DeskError, write_new};
 pub use history::{DecisionFate, DecisionRecord, History, NotificationRecord};
 pub use insights::{DeskFigures, FoundInsights};
-pub use journal::{Journal, JournalAlert, JournalDecision, JournalEntry, JournalMark, JournalPart, JournalStep, LeftDecision, Leftovers};
+pub use journal::{
+    Journal, JournalAlert, JournalDecision, JournalEntry, JournalMark, JournalPart, JournalRun, JournalStep, LeftDecision, Leftovers,
+};
 pub use keyring::KeyringError;
 pub use layout::{ColumnLayout, Layout};
 pub use notes::{Note, Notes};

@@ -8,7 +8,7 @@ use chrono::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::file::{DeskError, private, replace, set_torn_line_aside, turn};
-use super::journal::id;
+use super::journal::{JournalAlert, id};
 use crate::domain::time::{from_iso, to_iso};
 use crate::domain::{AlertId, Timestamp};
 
@@ -23,6 +23,8 @@ pub struct Note {
     /// Who wrote it, where it is known.
     pub user: Option<String>,
     pub text: String,
+    /// What the alert is known by; `None` in notes of versions that did not keep it.
+    pub about: Option<JournalAlert>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -33,11 +35,13 @@ struct NoteLine {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     user: Option<String>,
     text: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    about: Option<JournalAlert>,
 }
 
 impl NoteLine {
     fn note(self) -> Option<Note> {
-        Some(Note { at: from_iso(&self.at)?, alert: self.alert, user: self.user, text: self.text })
+        Some(Note { at: from_iso(&self.at)?, alert: self.alert, user: self.user, text: self.text, about: self.about })
     }
 }
 
@@ -73,8 +77,8 @@ impl Notes {
     /// Keeps a note; it is on the disk before this returns.
     pub fn add(&self, note: &Note) -> Result<(), DeskError> {
         let add = || -> io::Result<()> {
-            let Note { at, alert, user, text } = note.clone();
-            let line = serde_json::to_string(&NoteLine { at: to_iso(at), alert, user, text })?;
+            let Note { at, alert, user, text, about } = note.clone();
+            let line = serde_json::to_string(&NoteLine { at: to_iso(at), alert, user, text, about })?;
             let _turn = self.turn()?;
             let mut file = self.file()?;
             set_torn_line_aside(&mut file, &self.path)?;
@@ -121,6 +125,7 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::domain::Alert;
 
     fn notes() -> (tempfile::TempDir, Notes) {
         let directory = tempfile::tempdir().unwrap();
@@ -133,13 +138,14 @@ mod tests {
     }
 
     fn note(text: &str) -> Note {
-        Note { at: now(), alert: AlertId::generate(), user: Some("Ana Pérez".to_owned()), text: text.to_owned() }
+        let alert = Alert::sample();
+        Note { at: now(), alert: alert.id, user: Some("Ana Pérez".to_owned()), text: text.to_owned(), about: Some((&alert).into()) }
     }
 
     #[test]
     fn notes_are_read_back_in_their_order_and_are_their_owners_alone() {
         let (_directory, notes) = notes();
-        let [one, two] = [note("called, \"waits\"\nfor the bank 🦀"), Note { user: None, ..note("paid") }];
+        let [one, two] = [note("called, \"waits\"\nfor the bank 🦀"), Note { user: None, about: None, ..note("paid") }];
 
         let before = notes.open(now());
         notes.add(&one).unwrap();

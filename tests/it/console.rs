@@ -1,6 +1,7 @@
 //! The console: its model driven by messages, its loop by injected input, and a picture of every state at four sizes.
 
 mod activity;
+mod activity_rows;
 mod advice;
 mod any_keys;
 mod any_state;

@@ -42,6 +42,7 @@ pub mod snooze_menu;
 mod typed_auth;
 pub mod views;
 
+use super::screens::activity::ask_for_words;
 use super::screens::queue::state::Queue;
 use super::screens::{ScreenName, Screens};
 use super::{Action, AppContext, KeyContext, Keys, Orders, dialog};
@@ -56,7 +57,7 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         ScreenName::Activity => screens.activity.chosen(cx).and_then(|chosen| chosen.alert),
         _ => screens.queue.current().map(|alert| alert.id),
     };
-    let Screens { queue, webhooks, settings, .. } = screens;
+    let Screens { queue, webhooks, activity, settings, .. } = screens;
     Some(match action {
         Action::Find => find::open(queue, cx),
         Action::Note => note_form::open(queue.current()?, cx),
@@ -69,6 +70,7 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         Action::DeliveryFilter if webhooks.is_offered() => dialog::open(delivery_filter::DeliveryFilterForm::of(webhooks)),
         Action::Listen if webhooks.receiver.can_start() => dialog::open(listen_form::ListenForm::of(webhooks.receiver.last_request())),
         Action::Replay if webhooks.receiver.can_replay() => dialog::open(replay_form::ReplayForm::of(webhooks)),
+        Action::ActivityFilter if keys == Keys::Of(KeyContext::Activity) => ask_for_words(activity),
         Action::ProgramLog => log::open_log(cx),
         Action::RulesShow => rules_page::open(cx),
         Action::SettingChange => {

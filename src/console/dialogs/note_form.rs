@@ -11,7 +11,7 @@ use crate::console::text::{cut, sanitize};
 use crate::console::widgets::menu::centered;
 use crate::console::widgets::text_input::Typed;
 use crate::console::{AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders, Pen, TextInput, Tone, dialog};
-use crate::desk::Note;
+use crate::desk::{JournalAlert, Note};
 use crate::domain::card::mask_card_numbers;
 use crate::domain::note::{MAX_NOTE_CHARS, note_text};
 use crate::domain::{Alert, AlertId, Timestamp};
@@ -33,6 +33,7 @@ enum NoteTarget {
 #[derive(Debug)]
 pub struct NoteForm {
     alert: AlertId,
+    named: JournalAlert,
     /// The alert in a few words.
     about: String,
     input: TextInput,
@@ -50,6 +51,7 @@ pub fn open(alert: &Alert, cx: &AppContext) -> Orders {
     let about = format!("{}  {}", subject(alert), alert.provider_id);
     dialog::open(NoteForm {
         alert: alert.id,
+        named: alert.into(),
         about,
         input: TextInput::several_lines(&typed),
         kept: typed,
@@ -86,7 +88,7 @@ impl NoteForm {
                 return Vec::new();
             }
         };
-        let note = Note { at: cx.now, alert: self.alert, user: cx.place.user.clone(), text };
+        let note = Note { at: cx.now, alert: self.alert, user: cx.place.user.clone(), text, about: Some(self.named.clone()) };
         let outcome = vec![Order::Close, Effect::Keep(cx.notes.add(note)).into()];
         if cx.notes.has_draft(self.alert) {
             // The draft's file goes with the note that is on the disk, not before.

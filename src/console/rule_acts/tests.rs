@@ -111,7 +111,7 @@ impl Around {
 
     fn decided(&mut self, alert: &Alert, then: JournalStep) {
         let said = JournalDecision::of(alert, &Resolution::Current { decision: Decision::Refunded, comments: String::new() });
-        let staged = JournalStep::Staged { decision: "earlier".to_owned(), said, rule: None };
+        let staged = JournalStep::Staged { decision: "earlier".to_owned(), said, rule: None, together: None };
         for step in [staged, then] {
             let (at, session) = (to_iso(now() - Duration::hours(1)), uuid::Uuid::nil());
             self.history.take(JournalEntry { at, session, place: "acme".to_owned(), user: None, step });

@@ -106,7 +106,7 @@ impl Screens {
             Message::Credentials(_) | Message::CredentialCreated(_) | Message::CredentialRevoked(..) | Message::CreateCredential(_) => {
                 ScreenName::Settings
             }
-            Message::AuditLog(_) => ScreenName::Activity,
+            Message::AuditLog(_) | Message::NarrowActivity(_) => ScreenName::Activity,
             Message::Endpoints(_)
             | Message::DeliveryList(..)
             | Message::DeliveryAttempts(..)

@@ -23,7 +23,7 @@ fn open(directory: &tempfile::TempDir) -> (Journal, Leftovers) {
 fn staged(key: &str) -> JournalStep {
     let alert = Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud);
     let refunded = Resolution::Current { decision: Decision::Refunded, comments: "by hand".to_owned() };
-    JournalStep::Staged { decision: key.to_owned(), said: JournalDecision::of(&alert, &refunded), rule: None }
+    JournalStep::Staged { decision: key.to_owned(), said: JournalDecision::of(&alert, &refunded), rule: None, together: None }
 }
 
 fn sent(key: &str) -> JournalStep {
@@ -142,7 +142,7 @@ fn lines_beyond_the_retention_are_pruned_and_unreadable_ones_stay() {
 }
 
 fn told(words: &str) -> JournalStep {
-    JournalStep::Notified { tone: "note".to_owned(), words: words.to_owned(), alert: None }
+    JournalStep::Notified { tone: "note".to_owned(), words: words.to_owned(), alert: None, decision: None }
 }
 
 #[test]

@@ -38,7 +38,12 @@ fn desk() -> TempDir {
     let stage = |key: &str, comments: &str| {
         let (alert, resolution) = alert(comments);
         journal
-            .append(JournalStep::Staged { decision: key.to_owned(), said: JournalDecision::of(&alert, &resolution), rule: None })
+            .append(JournalStep::Staged {
+                decision: key.to_owned(),
+                said: JournalDecision::of(&alert, &resolution),
+                rule: None,
+                together: None,
+            })
             .unwrap();
         JournalAlert::from(&alert)
     };
@@ -50,7 +55,7 @@ fn desk() -> TempDir {
     journal.append(JournalStep::Sent { decision: "two".to_owned() }).unwrap();
     journal.append(JournalStep::Refused { decision: "two".to_owned(), why: "case closed by issuer".to_owned() }).unwrap();
     let words = "ETHOCA 129.90 EUR: REFUNDED was not recorded.".to_owned();
-    journal.append(JournalStep::Notified { tone: "bad".to_owned(), words, alert: Some(refused) }).unwrap();
+    journal.append(JournalStep::Notified { tone: "bad".to_owned(), words, alert: Some(refused), decision: None }).unwrap();
     stage("three", "");
     journal.append(JournalStep::Read { decision: "three".to_owned() }).unwrap();
     home

@@ -20,25 +20,25 @@ use super::settling::unfinished;
 const MARIA: Uuid = Uuid::from_u128(77);
 const OMAR: Uuid = Uuid::from_u128(78);
 
-fn declined() -> Fate {
+pub fn declined() -> Fate {
     Fate::Refused(ServiceError::ProviderFailed("case closed by issuer".to_owned()))
 }
 
 /// A desk that keeps a journal, with omar at it.
-fn desk() -> Made {
+pub fn desk() -> Made {
     let place = SessionInfo { user: Some("omar".to_owned()), ..Made::default().place };
     Made { place, kept: DeskState { session: Some(OMAR), ..DeskState::default() }, ..Made::default() }
 }
 
 /// The console on it, once the journal on the disk was read: nothing was in it.
-fn started(made: Made) -> Rig {
+pub fn started(made: Made) -> Rig {
     let mut rig = made.start();
     rig.update(Message::JournalRead(Ok(JournalPart { anew: true, ..JournalPart::default() })));
     rig
 }
 
 /// Decides on the alert under the cursor, with a comment, and waits for what becomes of it.
-fn decide(rig: &mut Rig, key: &str, comment: &str) -> AlertId {
+pub fn decide(rig: &mut Rig, key: &str, comment: &str) -> AlertId {
     let id = rig.current();
     rig.press(key);
     rig.type_text(comment);
@@ -53,7 +53,7 @@ fn entry(at: Timestamp, session: Uuid, user: &str, step: JournalStep) -> Journal
 
 fn staged(key: &str, alert: &Alert) -> JournalStep {
     let said = Resolution::Current { decision: Decision::NotRefunded, comments: "the parcel arrived".to_owned() };
-    JournalStep::Staged { decision: key.to_owned(), said: JournalDecision::of(alert, &said), rule: None }
+    JournalStep::Staged { decision: key.to_owned(), said: JournalDecision::of(alert, &said), rule: None, together: None }
 }
 
 fn refused(key: &str) -> JournalStep {
@@ -70,7 +70,7 @@ fn by_maria(rig: &mut Rig, ago: Duration, alerts: &[&Alert]) {
     rig.update(Message::JournalRead(Ok(JournalPart { entries: steps.collect(), anew: true, ..JournalPart::default() })));
 }
 
-fn audit(rig: &Rig, count: u64) {
+pub fn audit(rig: &Rig, count: u64) {
     let entry = |number: u64| AuditEntry {
         number,
         at: rig.clock.now() - Duration::minutes(i64::try_from(count - number).unwrap()),
@@ -87,11 +87,11 @@ fn audit(rig: &Rig, count: u64) {
 }
 
 /// Sends a key with shift.
-fn shift_tab(rig: &mut Rig) {
+pub fn shift_tab(rig: &mut Rig) {
     rig.update(Message::Input(Event::Key(KeyEvent::new(KeyCode::BackTab, KeyModifiers::SHIFT))));
 }
 
-fn journaled(rig: &Rig) -> Vec<JournalStep> {
+pub fn journaled(rig: &Rig) -> Vec<JournalStep> {
     let step = |effect: &Effect| match effect {
         Effect::Keep(Keep::Journal(step)) => Some(step.clone()),
         _ => None,
@@ -100,7 +100,7 @@ fn journaled(rig: &Rig) -> Vec<JournalStep> {
 }
 
 /// The line of the screen that holds a text.
-fn line(rig: &mut Rig, text: &str) -> String {
+pub fn line(rig: &mut Rig, text: &str) -> String {
     let screen = rig.screen();
     screen.lines().find(|line| line.contains(text)).unwrap_or_else(|| panic!("{text:?} is not in\n{screen}")).to_owned()
 }
@@ -321,6 +321,7 @@ fn every_notification_is_kept_and_leads_to_its_alert() {
 
     rig.press("4");
     shift_tab(&mut rig);
+    shift_tab(&mut rig);
     let row = line(&mut rig, "▌");
     rig.press("enter");
     rig.advance(Duration::milliseconds(200));
@@ -473,7 +474,7 @@ fn pictures(name: &str, keys: &str) {
 }
 
 /// The screen without the keys that are made anew each time.
-fn redacted(screen: &str) -> String {
+pub fn redacted(screen: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     for line in screen.lines() {
         let line = match line.find("console-") {

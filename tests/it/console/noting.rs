@@ -135,7 +135,7 @@ async fn what_was_being_written_goes_only_when_its_note_is_on_the_disk() {
         Desk::open(directory.path()).unwrap().note_drafts().alerts().unwrap()
     };
     let draft = Draft { comments: "seen".to_owned(), ..Draft::default() };
-    let note = || Keep::Note(Note { at: clock().now(), alert: first(), user: None, text: "seen".to_owned() });
+    let note = || Keep::Note(Note { at: clock().now(), alert: first(), user: None, text: "seen".to_owned(), about: None });
     let in_the_way = directory.path().join("notes.ndjson");
 
     let written = keep(Keep::NoteDraft(first(), draft)).await;
@@ -149,7 +149,7 @@ async fn what_was_being_written_goes_only_when_its_note_is_on_the_disk() {
 
 #[test]
 fn notes_and_what_was_being_written_are_there_after_a_restart() {
-    let note = Note { at: clock().now() - Duration::days(2), alert: first(), user: None, text: "seen on Monday".to_owned() };
+    let note = Note { at: clock().now() - Duration::days(2), alert: first(), user: None, text: "seen on Monday".to_owned(), about: None };
     let draft = Draft { comments: "and today".to_owned(), ..Draft::default() };
     let state = DeskState { notes: vec![note], note_drafts: [(first(), draft)].into(), ..DeskState::default() };
     let mut rig = Made { kept: state, ..Made::default() }.start();
@@ -197,7 +197,7 @@ fn a_note_can_be_added_in_the_case_and_help_tells_of_its_keys_there() {
 #[test]
 fn control_characters_and_marks_that_turn_the_writing_never_reach_the_screen() {
     let text = "a\u{202e}b\u{7}c".to_owned();
-    let note = Note { at: clock().now(), alert: first(), user: Some("x\u{1b}[2J".to_owned()), text };
+    let note = Note { at: clock().now(), alert: first(), user: Some("x\u{1b}[2J".to_owned()), text, about: None };
     let mut rig = Made { kept: DeskState { notes: vec![note], ..DeskState::default() }, ..Made::default() }.start();
 
     let queue = rig.screen();

@@ -63,6 +63,8 @@ pub struct ManyForm {
     purpose: AnswerScope,
     /// What is answered and from where, in words.
     from: String,
+    /// From where, as the journal has it.
+    chosen: Option<String>,
     rows: Vec<FormItem>,
     /// For each alert the positions of the others that are on its payment.
     twins: Vec<BTreeSet<usize>>,
@@ -114,6 +116,7 @@ impl ManyForm {
             answer,
             purpose,
             from,
+            chosen: None,
             rows,
             twins,
             gets: Ok(Vec::new()),
@@ -258,7 +261,7 @@ impl ManyForm {
         };
         let first_decides = matches!(self.purpose, AnswerScope::Case(_)) && refunds;
         let mut outcome = vec![Order::Close];
-        outcome.extend(stage_together(words, made, first_decides, cx));
+        outcome.extend(stage_together(words, self.chosen.clone(), made, first_decides, cx));
         cx.runs.leave_out(left_out);
         if self.purpose == AnswerScope::Bulk {
             outcome.push(Message::Unmark.into());
@@ -615,6 +618,7 @@ pub fn again(failed: Vec<RunItem>, cx: &mut AppContext) -> Orders {
     // Somebody else may have answered them meanwhile.
     let read: Orders = alerts.iter().map(|alert| Effect::Get(alert.id).into()).collect();
     let form = ManyForm::new(alerts, choice, Some(parts), AnswerScope::Bulk, "what failed".to_owned(), cx);
+    let form = form.map(|form| ManyForm { chosen: Some("what failed".to_owned()), ..form });
     form.map_or_else(Vec::new, ManyForm::open).into_iter().chain(read).collect()
 }
 
@@ -633,5 +637,7 @@ fn begin(queue: &Queue, choice: Choice, draft: Option<Draft>, cx: &mut AppContex
         return None;
     }
     let from = format!("from {}", title(queue));
-    ManyForm::new(queue.marked.alerts().to_vec(), choice, draft, AnswerScope::Bulk, from, cx)
+    let chosen = if queue.is_set_aside() { "what was found".to_owned() } else { format!("view {}", queue.view.name) };
+    let form = ManyForm::new(queue.marked.alerts().to_vec(), choice, draft, AnswerScope::Bulk, from, cx)?;
+    Some(ManyForm { chosen: Some(chosen), ..form })
 }

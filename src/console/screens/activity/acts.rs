@@ -1,33 +1,42 @@
-//! What can be done with a row of the journal, on the screen and in the pane: go to its alert, decide again what failed, say that it is seen to.
+//! What can be done with a row of the journal, on the screen and in the pane: go to its alert, unfold a run, decide again what failed, say
+//! that it is seen to.
 
-use super::rows::{can_be_made_again, live};
+use super::proof::{can_be_made_again, live};
 use super::state::ChosenRow;
+use super::views::ShownRows;
 use crate::console::decisions::{State, alert_of};
 use crate::console::dialogs::copy_menu::{self, CopiedFact};
 use crate::console::resolving::record;
-use crate::console::{Action, AppContext, Message, Order, Orders, Tone};
+use crate::console::{Action, AppContext, KeyContext, Message, Order, Orders};
 use crate::desk::{DecisionFate, DecisionRecord, JournalStep};
 
 /// Whether an action means something for a row.
 pub fn offers(chosen: &ChosenRow, action: Action, cx: &AppContext) -> bool {
     match action {
-        Action::GoToAlert | Action::CopyId | Action::CopyJson => chosen.alert.is_some(),
+        Action::GoToAlert => chosen.alert.is_some() || chosen.run.is_some(),
+        Action::CopyId | Action::CopyJson => chosen.alert.is_some(),
         Action::Reopen => !cx.place.read_only && chosen.record.as_ref().is_some_and(|record| can_be_made_again(record, cx)),
         Action::Dismiss => chosen.record.as_ref().is_some_and(|record| can_be_dismissed(record, cx)),
         _ => false,
     }
 }
 
+/// What the key that goes to a row's alert is called, where that is not what the keymap calls it.
+pub fn words_of_going(chosen: &ChosenRow, shown: &ShownRows) -> Option<&'static str> {
+    let run = chosen.run.as_deref()?;
+    Some(if shown.is_unfolded(run) { "fold" } else { "show each" })
+}
+
 /// Does an action with a row.
 pub fn act(chosen: &ChosenRow, action: Action, cx: &mut AppContext) -> Orders {
-    match (action, &chosen.record) {
-        (Action::GoToAlert, _) => go_to(chosen, cx),
-        (Action::CopyId, _) => chosen.alert.map_or_else(Vec::new, |alert| copy_menu::read(alert, None)),
-        (Action::CopyJson, _) => chosen.alert.map_or_else(Vec::new, |alert| copy_menu::read(alert, Some(CopiedFact::Json))),
-        (Action::Reopen, Some(decision)) => reopen(decision, cx),
-        (Action::Dismiss, Some(decision)) => dismiss(decision, cx),
-        (Action::Reopen | Action::Dismiss, None) => {
-            cx.notify(Tone::Note, "This is no decision of this desk.");
+    match (action, chosen.alert, &chosen.record) {
+        (Action::GoToAlert, ..) => go_to(chosen, cx),
+        (Action::CopyId, Some(alert), _) => copy_menu::read(alert, None),
+        (Action::CopyJson, Some(alert), _) => copy_menu::read(alert, Some(CopiedFact::Json)),
+        (Action::Reopen, _, Some(decision)) => reopen(decision, cx),
+        (Action::Dismiss, _, Some(decision)) => dismiss(decision, cx),
+        (Action::Reopen | Action::Dismiss | Action::CopyId | Action::CopyJson, ..) => {
+            cx.hint(not_for_this(chosen, action, cx));
             Vec::new()
         }
         _ => Vec::new(),
@@ -39,9 +48,24 @@ fn go_to(chosen: &ChosenRow, cx: &mut AppContext) -> Orders {
         (Some(named), _) => vec![Order::Act(Action::ShowQueue), Message::GoToFound(Box::new(alert_of(named))).into()],
         (None, Some(alert)) => vec![Message::Seek(alert).into()],
         (None, None) => {
-            cx.notify(Tone::Note, "This is about no alert.");
+            cx.hint("This is about no alert.".to_owned());
             Vec::new()
         }
+    }
+}
+
+/// What a key is for that does nothing with a row, and which one does something.
+fn not_for_this(chosen: &ChosenRow, action: Action, cx: &AppContext) -> String {
+    let [key, goes] = [action, Action::GoToAlert].map(|action| cx.settings.keymap.key_in(KeyContext::Activity, action));
+    let does = match action {
+        Action::Reopen => "opens the form of a decision that failed",
+        Action::Dismiss => "says that a decision that failed is seen to",
+        _ => "copies from an alert",
+    };
+    match (&chosen.run, chosen.alert) {
+        (Some(_), _) => format!("{key} {does}: {goes} shows each of these."),
+        (None, Some(_)) => format!("{key} {does}; {goes} goes to the alert that this is about."),
+        (None, None) => format!("{key} {does}; this is about no alert."),
     }
 }
 
@@ -55,7 +79,7 @@ fn reopen(decision: &DecisionRecord, cx: &mut AppContext) -> Orders {
             DecisionFate::Unknown(_) | DecisionFate::Sent => "It may have arrived: it is never sent twice",
             _ => "It is on its way",
         };
-        cx.notify(Tone::Note, format!("Only what failed is decided again. {why}."));
+        cx.hint(format!("Only what failed is decided again. {why}."));
         return Vec::new();
     }
     vec![Message::Reopen(Box::new(decision.said.clone())).into()]
@@ -70,7 +94,7 @@ fn can_be_dismissed(decision: &DecisionRecord, cx: &AppContext) -> bool {
 fn dismiss(decision: &DecisionRecord, cx: &mut AppContext) -> Orders {
     if !can_be_dismissed(decision, cx) {
         let why = if decision.dismissed { "It was seen to already." } else { "Only what certainly failed can be taken off the list." };
-        cx.notify(Tone::Note, why);
+        cx.hint(why.to_owned());
         return Vec::new();
     }
     cx.decisions.dismiss(decision.said.alert.id);

@@ -5,12 +5,16 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::rows::{Happening, RowTone, alert_now, live, name_of, row_of, step_words};
+use super::proof::{RowTone, alert_now, live, step_words};
+use super::rows::{Happening, row_of};
+use super::run::DecidedTogether;
 use super::state::{ActivityScreen, ActivityTarget};
+use super::webhooks::outcome_told;
+use super::words::name_of;
 use crate::console::decisions::State;
-use crate::console::text::{columns, sanitize, wrap};
+use crate::console::text::{columns, count, counted, sanitize, wrap};
 use crate::console::{Action, AppContext, Loadable, Pen};
-use crate::desk::DecisionRecord;
+use crate::desk::{DecisionFate, DecisionRecord, Note};
 use crate::domain::{AlertId, AuditEntry};
 
 /// From so many columns on what was sent stands beside the steps.
@@ -28,14 +32,20 @@ pub fn draw(screen: &ActivityScreen, rows: &[Happening<'_>], cx: &AppContext, bu
     let mut page = Page { cx, width, lines: Vec::new() };
     page.head(happening, area.width);
     let top = page.lines.len();
-    page.body(happening);
+    page.body(happening, screen);
     let mut right = Page { cx, width: area.width.saturating_sub(width + 3), lines: Vec::new() };
     let other = if beside { &mut right } else { &mut page };
-    if let Happening::Decision(record) = happening {
-        other.sent(record);
+    match happening {
+        Happening::Decision(record) | Happening::Part(record) => other.sent(record),
+        Happening::Run(together) => other.said_of_all(together),
+        _ => {}
     }
     if let Some(alert) = happening.alert() {
         other.alert(screen, alert);
+    }
+    for page in [&mut page, &mut right] {
+        let used = page.lines.iter().rposition(|line| line.width() > 0).map_or(0, |last| last + 1);
+        page.lines.truncate(used);
     }
     let lines = page.lines.len().max(top + right.lines.len());
     let most = u16::try_from(lines).unwrap_or(u16::MAX).saturating_sub(area.height);
@@ -48,7 +58,7 @@ pub fn draw(screen: &ActivityScreen, rows: &[Happening<'_>], cx: &AppContext, bu
         put_beside(&blank, at, buffer, Rect { x: area.x + width + 3, width: area.width.saturating_sub(width + 3), ..area });
     }
     if at < most {
-        let words = format!(" {} {} more lines ", cx.key(Action::DetailDown), most - at);
+        let words = format!(" {} {} ", cx.key(Action::DetailDown), counted((most - at).into(), "more line", "more lines"));
         let width = columns(&words).min(area.width);
         let foot = Rect { x: area.right() - width, y: area.bottom().saturating_sub(1), width, height: 1 };
         Pen::new(buffer, foot).put(&words, cx.theme.muted);
@@ -100,15 +110,20 @@ impl Page<'_> {
     /// What it is, in one line as wide as there is room.
     fn head(&mut self, happening: &Happening<'_>, width: u16) {
         let theme = &self.cx.theme;
-        if let Happening::Told(told) = happening {
-            let lines = wrap(&sanitize(&told.words), width);
-            self.lines.extend(lines.into_iter().map(|line| Line::styled(line, theme.strong)));
+        let sentence = match happening {
+            Happening::Told(told) => Some(&told.words),
+            Happening::Noted(note) => Some(&note.text),
+            _ => None,
+        };
+        if let Some(words) = sentence {
+            let lines = words.lines().flat_map(|line| wrap(&sanitize(line), width));
+            self.lines.extend(lines.map(|line| Line::styled(line, theme.strong)));
             self.gap();
             return;
         }
         let row = row_of(happening, self.cx);
         let mut spans = vec![Span::styled(row.what, theme.strong), Span::raw("   "), Span::styled(row.named, theme.plain)];
-        if let Happening::Decision(record) = happening
+        if let Some(record) = happening.record()
             && record.said.alert.order.is_some()
         {
             spans.extend([Span::raw("   "), Span::styled(sanitize(&record.said.alert.provider_id).into_owned(), theme.quiet)]);
@@ -117,9 +132,15 @@ impl Page<'_> {
         self.gap();
     }
 
-    fn body(&mut self, happening: &Happening<'_>) {
+    fn body(&mut self, happening: &Happening<'_>, screen: &ActivityScreen) {
         match happening {
-            Happening::Decision(record) => self.steps(record),
+            Happening::Decision(record) | Happening::Part(record) => {
+                self.steps(record);
+                self.outcome_told(record, screen);
+                self.gap();
+            }
+            Happening::Run(together) => self.run(together),
+            Happening::Noted(note) => self.note(note, &row_of(happening, self.cx).named),
             Happening::Attempt(attempt) => {
                 let row = row_of(happening, self.cx);
                 let theme = self.cx.theme;
@@ -136,6 +157,59 @@ impl Page<'_> {
                     self.fact("about", WHEN, &name_of(alert), theme.plain);
                 }
             }
+        }
+    }
+
+    fn note(&mut self, note: &Note, named: &str) {
+        let theme = self.cx.theme;
+        self.fact("noted", WHEN, &self.cx.times().full(note.at), theme.plain);
+        if let Some(user) = &note.user {
+            self.fact("by", WHEN, &sanitize(user), theme.plain);
+        }
+        self.fact("about", WHEN, named, theme.plain);
+        self.fact("", WHEN, "It is kept on this machine; the service never sees it.", theme.quiet);
+        self.gap();
+    }
+
+    fn run(&mut self, together: &DecidedTogether<'_>) {
+        let (cx, theme) = (self.cx, self.cx.theme);
+        let first = together.decisions.first();
+        let by = first.and_then(|record| record.user.as_deref()).map(|user| format!(" by {}", sanitize(user))).unwrap_or_default();
+        self.fact(&cx.times().moment(together.made_at(), cx.now), WHEN, &format!("staged together{by}"), theme.plain);
+        for (words, tone) in together.fates(cx) {
+            self.fact("", WHEN, &words, tone.of(&theme));
+        }
+        self.gap();
+    }
+
+    /// What was said of all decisions of a run.
+    fn said_of_all(&mut self, together: &DecidedTogether<'_>) {
+        let theme = self.cx.theme;
+        self.title("DECIDED TOGETHER");
+        for (word, number) in together.decided() {
+            self.fact(&count(number), LABEL, &word, theme.plain);
+        }
+        let sums: Vec<String> = together.sums().iter().map(|sum| sanitize(&sum.to_string()).into_owned()).collect();
+        if !sums.is_empty() {
+            self.fact("money", LABEL, &sums.join("  "), theme.plain);
+        }
+        let mut comments = together.decisions.iter().map(|record| &record.said.comments);
+        let first = comments.next().filter(|first| !first.is_empty());
+        if let Some(comment) = first.filter(|first| comments.all(|other| other == *first)) {
+            self.fact("comments", LABEL, &sanitize(comment), theme.plain);
+        }
+        self.gap();
+    }
+
+    /// Whether the merchant's systems were told of the outcome, where the decision is recorded and the service says so.
+    fn outcome_told(&mut self, record: &DecisionRecord, screen: &ActivityScreen) {
+        let (cx, theme) = (self.cx, self.cx.theme);
+        let is_recorded = matches!(record.fate(), DecisionFate::Recorded(_));
+        if let Some((at, words, tone)) =
+            outcome_told(screen.deliveries_of(record.said.alert.id), cx.times(), cx.now).filter(|_| is_recorded)
+        {
+            let when = at.map(|at| cx.times().moment(at, cx.now)).unwrap_or_default();
+            self.fact(&when, WHEN, &words, tone.of(&theme));
         }
     }
 
@@ -186,7 +260,6 @@ impl Page<'_> {
         if record.dismissed {
             self.fact("", WHEN, "seen to: it calls for nobody any more", theme.quiet);
         }
-        self.gap();
     }
 
     /// What went out, or would have.

@@ -4,12 +4,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::detail;
-use super::rows::{ActivityRow, ActivityView, Happening, count_of, row_of};
+use super::rows::{ActivityRow, Happening, PART_INDENT, row_of};
 use super::state::{ActivityScreen, ActivityTarget};
+use super::views::{ActivityView, count_of};
 use crate::console::screens::loading::{ListWords, has_rows};
 use crate::console::text::{columns, count, cut, sanitize, wrap, wrap_to};
 use crate::console::widgets::scrollbar;
-use crate::console::{Action, AppContext, Pen};
+use crate::console::{Action, AppContext, Pen, Theme};
 use crate::domain::Timestamp;
 
 /// Columns left of a row's text: the cursor's bar and a blank.
@@ -28,7 +29,15 @@ type Head = (&'static str, u16, fn(&ActivityRow) -> &str);
 pub fn draw(screen: &ActivityScreen, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
     screen.targets.clear();
     let blank = u16::from(area.height >= ROOMY);
-    draw_views(screen, cx, buffer, Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER + 1), height: 1, ..area });
+    let line = Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER + 1), height: 1, ..area };
+    draw_views(screen, cx, buffer, line);
+    let area = match screen.filter() {
+        Some(words) => {
+            draw_filter(words, screen, cx, buffer, Rect { y: area.y + 1, ..line });
+            Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area }
+        }
+        None => area,
+    };
     let below = Rect { y: area.y + 1 + blank, height: area.height.saturating_sub(1 + blank), ..area };
     let troubled = draw_trouble(screen, cx, buffer, below);
     let below = Rect { y: below.y + troubled, height: below.height.saturating_sub(troubled), ..below };
@@ -60,10 +69,16 @@ pub fn draw(screen: &ActivityScreen, cx: &AppContext, buffer: &mut Buffer, area:
 fn draw_views(screen: &ActivityScreen, cx: &AppContext, buffer: &mut Buffer, line: Rect) {
     let theme = &cx.theme;
     let gap = if line.width >= WIDE { 4 } else { 2 };
+    let mut views = ActivityView::ALL.map(|(view, name)| (view, name, held(view, screen, cx)));
+    let needed = views.iter().map(|(_, name, held)| columns(name) + 1 + columns(held) + gap).sum::<u16>();
+    if needed > line.width + gap {
+        // Every view keeps its name: what others hold gives way.
+        let stays = |view| view == screen.view || view == ActivityView::NeedsYou;
+        views.iter_mut().filter(|(view, ..)| !stays(*view)).for_each(|(.., held)| held.clear());
+    }
     let mut pen = Pen::new(buffer, line);
-    for (view, name) in ActivityView::ALL {
+    for (view, name, held) in views {
         let shown = view == screen.view;
-        let held = held(view, screen, cx);
         if columns(name) + 1 + columns(&held) > pen.room() {
             return;
         }
@@ -85,7 +100,20 @@ fn held(view: ActivityView, screen: &ActivityScreen, cx: &AppContext) -> String 
         return String::new();
     }
     let more = if view == ActivityView::Service && screen.has_more() { "+" } else { "" };
-    format!("{}{more}", count(count_of(view, cx, screen.entries()) as u64))
+    let all = format!("{}{more}", count(count_of(view, cx, screen.entries()) as u64));
+    if view == screen.view && screen.filter().is_some() { format!("{} of {all}", count(screen.each(cx).len() as u64)) } else { all }
+}
+
+/// What the view is narrowed by, and the keys that change it and take it away.
+fn draw_filter(words: &str, screen: &ActivityScreen, cx: &AppContext, buffer: &mut Buffer, line: Rect) {
+    let theme = &cx.theme;
+    let keys = format!("{} changes it, {} shows all", cx.key(Action::ActivityFilter), cx.key(Action::Back));
+    let mut pen = Pen::new(buffer, line);
+    let room = pen.room().saturating_sub(columns(&keys) + 3 + 2).max(pen.room() / 2);
+    let chip = format!("{} ✕", cut(&sanitize(words), room.saturating_sub(2)));
+    screen.targets.push(pen.put(&chip, theme.accent), ActivityTarget::Chip);
+    pen.skip(3);
+    pen.put_whole(&keys, theme.quiet);
 }
 
 /// Says since when what is shown cannot be read again, and why; how many lines that takes.
@@ -111,7 +139,8 @@ fn draw_trouble(screen: &ActivityScreen, cx: &AppContext, buffer: &mut Buffer, a
 /// Whether there are rows; else says in their place why there are none, and what to do.
 fn has_any(screen: &ActivityScreen, rows: &[Happening<'_>], cx: &AppContext, buffer: &mut Buffer, area: Rect) -> bool {
     let inside = Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER + 1).min(100), ..area };
-    if screen.view == ActivityView::Service && screen.is_offered() {
+    let is_narrowed = screen.filter().is_some() && !screen.entries().is_empty();
+    if screen.view == ActivityView::Service && screen.is_offered() && !is_narrowed {
         let empty = "Nothing was changed yet: what anybody changes at the service is written down here.";
         let words = ListWords { name: "The audit log", empty };
         return has_rows(&screen.audit, Vec::is_empty, &words, &cx.draw_context(), buffer, inside);
@@ -123,6 +152,10 @@ fn has_any(screen: &ActivityScreen, rows: &[Happening<'_>], cx: &AppContext, buf
     let queue = cx.key(Action::ShowQueue);
     let (title, more) = match screen.view {
         _ if cx.journal.is_loading() => ("Reading the journal…", String::new()),
+        _ if screen.filter().is_some() => {
+            let [change, clear] = [Action::ActivityFilter, Action::Back].map(|action| cx.key(action));
+            ("Nothing here has these words.", format!("{change} changes the filter, {clear} clears it and shows all again."))
+        }
         ActivityView::NeedsYou => {
             ("Nothing needs you.", "What fails, is not known or waits for a person's word stands here until somebody has seen to it.".to_owned())
         }
@@ -143,6 +176,10 @@ fn has_any(screen: &ActivityScreen, rows: &[Happening<'_>], cx: &AppContext, buf
                 .to_owned(),
         ),
         ActivityView::Notices => ("Nothing was told yet.", "Every message above the footer is kept here.".to_owned()),
+        ActivityView::Notes => {
+            let note = cx.key(Action::Note);
+            ("Nothing was noted yet.", format!("In the Queue, {note} notes something on the alert; notes stay on this machine."))
+        }
     };
     let lines = wrap(title, inside.width).into_iter().map(|line| (line, theme.strong));
     let lines = lines.chain([(String::new(), theme.plain)]).chain(wrap(&more, inside.width).into_iter().map(|line| (line, theme.plain)));
@@ -195,10 +232,13 @@ fn heads(view: ActivityView, width: u16, [when, local]: [u16; 2], needed: [u16; 
         heads.push(("WHO", who, |row| &row.who));
         rest = rest.saturating_sub(who + 2);
     }
-    if view == ActivityView::Notices {
-        let named = named.min(rest / 2);
-        heads.push(("WHAT WAS TOLD", rest.saturating_sub(if wide { named + 2 } else { 0 }), |row| &row.what));
-        if wide {
+    if view.is_of_sentences() {
+        // What a note says is little without its alert.
+        let names = wide || view == ActivityView::Notes;
+        let named = named.min(rest / 3);
+        let title = if view == ActivityView::Notes { "NOTE" } else { "WHAT WAS TOLD" };
+        heads.push((title, rest.saturating_sub(if names { named + 2 } else { 0 }), |row| &row.what));
+        if names {
             heads.push((named_title, named, |row| &row.named));
         }
         return heads;
@@ -246,25 +286,55 @@ fn draw_rows(screen: &ActivityScreen, rows: &[Happening<'_>], cx: &AppContext, b
 fn draw_row((view, at): (ActivityView, Timestamp), row: &ActivityRow, heads: &[Head], cx: &AppContext, buffer: &mut Buffer, line: Rect) {
     let theme = &cx.theme;
     let tone = row.tone.of(theme);
-    Pen::new(buffer, Rect { x: line.x + GUTTER, width: 1, ..line }).put(row.sign, tone);
+    let is_among = row.is_told && !view.is_of_sentences();
+    Pen::new(buffer, Rect { x: line.x + GUTTER, width: 1, ..line }).put(row.sign, if is_among { theme.quiet } else { tone });
     let mut x = line.x + GUTTER + 2;
     for (title, width, part) in heads {
         let cell = Rect { x, width: *width, ..line }.intersection(line);
         let (text, style) = match *title {
+            // Beneath its run a decision was made when and by whom that one was.
+            WHEN | LOCAL | "WHO" if row.is_part => (String::new(), theme.quiet),
             WHEN => (cx.times().moment(at, cx.now), theme.quiet),
             LOCAL => (cx.times().beside(at).unwrap_or_default(), theme.quiet),
             // A sentence among decisions goes on to the end of the line.
             "WHAT" if row.is_told => {
                 let rest = Rect { width: line.right().saturating_sub(x), ..cell };
-                Pen::new(buffer, rest).put(&row.what, if tone == theme.danger { tone } else { theme.plain });
+                put_told(row, theme, buffer, rest);
+                return;
+            }
+            "WHAT" if row.is_part => {
+                let indented = Rect { x: x + PART_INDENT, width: width.saturating_sub(PART_INDENT), ..cell }.intersection(cell);
+                Pen::new(buffer, indented).put(part(row), cx.draw_context().digits());
+                x += width + 2;
+                continue;
+            }
+            // It is the last one.
+            "PROOF" => {
+                let mut pen = Pen::new(buffer, cell);
+                pen.put(part(row), tone);
+                pen.skip(3);
+                pen.put_whole(&row.hint, theme.quiet);
                 return;
             }
             "WHAT" if view != ActivityView::Service => (part(row).to_owned(), cx.draw_context().digits()),
-            "PROOF" => (part(row).to_owned(), tone),
             "MORE" | "WHO" => (part(row).to_owned(), theme.quiet),
             _ => (part(row).to_owned(), theme.plain),
         };
         Pen::new(buffer, cell).put(&text, style);
         x += width + 2;
+    }
+}
+
+/// Writes what was told among decisions, quieter than they are; behind or below it the alert that it is about, where there is room.
+pub fn put_told(row: &ActivityRow, theme: &Theme, buffer: &mut Buffer, area: Rect) {
+    let lines = wrap_to(&row.what, area.width, usize::from(area.height));
+    let mut behind = area;
+    for (line, row) in lines.iter().zip(area.rows()) {
+        let taken = Pen::new(buffer, row).put(line, theme.quiet).width + 2;
+        behind = Rect { x: row.x + taken.min(row.width), width: row.width.saturating_sub(taken), ..row };
+    }
+    if Pen::new(buffer, behind).put_whole(&row.named, theme.quiet).is_none() {
+        let below = area.rows().nth(lines.len()).unwrap_or_default();
+        Pen::new(buffer, below).put(&row.named, theme.quiet);
     }
 }

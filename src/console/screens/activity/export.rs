@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::rows::{ActivityView, Happening, row_of};
+use super::rows::{Happening, row_of};
+use super::views::ActivityView;
 use crate::console::dialogs::prompt::Prompt;
 use crate::console::text::counted;
 use crate::console::{AppContext, Effect, Orders, dialog};

@@ -1,23 +1,29 @@
 //! The Activity screen: what happened, who did it and what became of it: this desk's decisions, what needs somebody, the service's audit log,
-//! and what the console told.
+//! what the console told, and notes on alerts.
 
 pub mod acts;
 pub mod detail;
 pub mod draw;
 mod export;
+pub mod proof;
 pub mod rows;
+pub mod run;
 pub mod state;
+pub mod views;
+mod webhooks;
+pub mod words;
 
 use crossterm::event::{Event, MouseButton, MouseEventKind};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use crate::console::dialog::run;
+use crate::console::dialog::{self, run};
+use crate::console::dialogs::prompt::Prompt;
 use crate::console::{Action, AppContext, KeyContext, Keys, Message, Order, Orders, Screen, Tone};
 use crate::domain::Timestamp;
 
-use rows::ActivityView;
 use state::{ActivityScreen, ActivityTarget};
+use views::ActivityView;
 
 /// Lines a notch of the wheel scrolls the steps.
 const WHEEL: i32 = 3;
@@ -30,6 +36,7 @@ impl Screen for ActivityScreen {
             Message::Act(action) => return act(self, action, cx),
             Message::Input(event) => return input(self, &event, cx),
             Message::AuditLog(answer) => self.took_audit(answer, cx.now),
+            Message::NarrowActivity(words) => self.narrow(&words, cx.now),
             _ => {}
         }
         Vec::new()
@@ -49,7 +56,7 @@ impl Screen for ActivityScreen {
 
     fn offers(&self, action: Action, cx: &AppContext) -> bool {
         match action {
-            Action::Back => false,
+            Action::Back => self.filter().is_some(),
             Action::CopyId | Action::CopyJson | Action::GoToAlert | Action::Reopen | Action::Dismiss => {
                 self.chosen(cx).is_some_and(|chosen| acts::offers(&chosen, action, cx))
             }
@@ -57,6 +64,11 @@ impl Screen for ActivityScreen {
             Action::ActivityExport => !self.rows(cx).is_empty(),
             _ => true,
         }
+    }
+
+    fn words(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
+        let chosen = (action == Action::GoToAlert).then(|| self.chosen(cx))??;
+        acts::words_of_going(&chosen, &self.shown)
     }
 }
 
@@ -76,6 +88,7 @@ fn input(screen: &mut ActivityScreen, event: &Event, cx: &AppContext) -> Orders 
             Some(ActivityTarget::Row(row)) => screen.move_to(row, cx),
             Some(ActivityTarget::View(view)) => screen.show(view, cx.now),
             Some(ActivityTarget::Do(action)) => return vec![Order::Act(action)],
+            Some(ActivityTarget::Chip) => screen.narrow("", cx.now),
             None => {}
         },
         _ => {}
@@ -98,7 +111,10 @@ fn act(screen: &mut ActivityScreen, action: Action, cx: &mut AppContext) -> Orde
         Action::PreviousPane => screen.show(screen.view.step(ActivityView::ALL.len() - 1), cx.now),
         Action::Refresh => screen.refresh(cx.now),
         Action::ActivityExport => return export_rows(screen, cx),
-        Action::Back if !cx.toasts.clear() => return vec![Order::Act(Action::ShowQueue)],
+        Action::Back if cx.toasts.clear() => {}
+        Action::Back if screen.filter().is_some() => screen.narrow("", cx.now),
+        Action::Back => return vec![Order::Act(Action::ShowQueue)],
+        Action::GoToAlert if screen.turn_run(cx) => {}
         Action::GoToAlert | Action::Reopen | Action::Dismiss | Action::CopyId | Action::CopyJson => {
             return screen.chosen(cx).map_or_else(Vec::new, |chosen| acts::act(&chosen, action, cx));
         }
@@ -107,9 +123,17 @@ fn act(screen: &mut ActivityScreen, action: Action, cx: &mut AppContext) -> Orde
     Vec::new()
 }
 
-/// Exports what the view shows.
+/// Asks for the words that narrow what is shown.
+pub fn ask_for_words(screen: &ActivityScreen) -> Orders {
+    let prompt = Prompt::new("Filter by words", "each has to be in the row   enter filters   esc closes", |words, _| {
+        Ok(vec![Message::NarrowActivity(words.to_owned()).into()])
+    });
+    dialog::open(prompt.with_text(screen.filter().unwrap_or_default()))
+}
+
+/// Exports what the view shows, each decision by itself.
 fn export_rows(screen: &ActivityScreen, cx: &mut AppContext) -> Orders {
-    let asked = export::open(screen.view, &screen.rows(cx), cx);
+    let asked = export::open(screen.view, &screen.each(cx), cx);
     asked.unwrap_or_else(|| {
         cx.notify(Tone::Note, "There is nothing to export in this view.");
         Vec::new()

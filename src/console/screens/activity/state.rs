@@ -1,13 +1,15 @@
-//! The state of the Activity screen: which view, where its cursor is, the service's audit log, and the alert of the chosen row as it is now.
+//! The state of the Activity screen: which view and what of it is shown, where its cursor is, the service's audit log, and the alert of the
+//! chosen row as it is now.
 
 use std::cell::Cell;
 
 use chrono::Duration;
 
-use super::rows::{ActivityId, ActivityView, Happening, RowWidths, happenings};
+use super::rows::{ActivityId, Happening};
+use super::views::{ActivityView, RowWidths, ShownRows, WordFilter, each, happenings};
 use crate::console::{Action, AppContext, ClickTargets, Effect, Loadable, Reply};
 use crate::desk::{DecisionRecord, JournalAlert};
-use crate::domain::{Alert, AlertId, AuditEntry, Timestamp};
+use crate::domain::{Alert, AlertId, AuditEntry, Delivery, Timestamp};
 use crate::service::ServiceError;
 
 /// How long the cursor rests on a row before its alert is read.
@@ -15,6 +17,9 @@ const REST: Duration = Duration::milliseconds(150);
 
 /// How often the audit log is loaded again while it is looked at and nothing tells of changes.
 const POLL: Duration = Duration::seconds(15);
+
+/// How long after the next try of a webhook it is looked what came of it.
+const AFTER_TRY: Duration = Duration::seconds(2);
 
 /// The shortest time between two loads because of changes.
 const SETTLE: Duration = Duration::seconds(1);
@@ -28,6 +33,8 @@ const NEAR: usize = 20;
 pub(super) enum ActivityTarget {
     View(ActivityView),
     Row(usize),
+    /// What the view is narrowed by.
+    Chip,
     Do(Action),
 }
 
@@ -55,6 +62,12 @@ impl RowCursor {
         self.line.set(row);
     }
 
+    /// Puts it on a row and keeps it there, whatever comes above it.
+    pub fn hold(&mut self, row: usize, rows: &[Happening<'_>]) {
+        self.move_to(row, rows);
+        self.id = rows.get(row).map(Happening::id);
+    }
+
     /// Moves it by so many rows.
     pub fn move_by(&mut self, by: i64, rows: &[Happening<'_>]) {
         let at = i64::try_from(self.row(rows)).unwrap_or(i64::MAX);
@@ -69,22 +82,38 @@ pub struct ChosenRow {
     pub named: Option<JournalAlert>,
     /// The decision, where it is one of this desk.
     pub record: Option<DecisionRecord>,
+    /// The first decision of the run that it stands for.
+    pub run: Option<String>,
 }
 
 impl From<&Happening<'_>> for ChosenRow {
     fn from(happening: &Happening<'_>) -> Self {
-        let record = match happening {
-            Happening::Decision(record) => Some((*record).clone()),
+        let run = match happening {
+            Happening::Run(together) => Some(together.run.first.clone()),
             _ => None,
         };
-        Self { alert: happening.alert(), named: happening.named().cloned(), record }
+        Self { alert: happening.alert(), named: happening.named().cloned(), record: happening.record().cloned(), run }
     }
+}
+
+/// The alert of the chosen row, as it was read last.
+#[derive(Debug)]
+struct LookedAt {
+    id: AlertId,
+    at: Timestamp,
+    alert: Loadable<Alert>,
+    /// Its webhooks, where the service tells of them.
+    deliveries: Loadable<Vec<Delivery>>,
+    /// Whether something changed since.
+    is_old: bool,
 }
 
 /// The Activity screen.
 #[derive(Debug, Default)]
 pub struct ActivityScreen {
     pub view: ActivityView,
+    /// What of it is shown.
+    pub(super) shown: ShownRows,
     /// The audit log from the newest entry on, as far as it was looked at.
     pub audit: Loadable<Vec<AuditEntry>>,
     /// Rows that are scrolled away and rows there are room for, as the last frame found.
@@ -100,8 +129,7 @@ pub struct ActivityScreen {
     audit_due: Option<Timestamp>,
     audit_at: Option<Timestamp>,
     trouble: Option<(Timestamp, ServiceError)>,
-    /// The alert of the chosen row, and when it was read.
-    looked: Option<(AlertId, Timestamp, Loadable<Alert>)>,
+    looked: Option<LookedAt>,
     look_due: Option<Timestamp>,
 }
 
@@ -118,7 +146,38 @@ impl ActivityScreen {
 
     /// The rows of the view, the newest first.
     pub fn rows<'a>(&'a self, cx: &'a AppContext) -> Vec<Happening<'a>> {
-        happenings(self.view, cx, self.entries())
+        happenings(self.view, &self.shown, cx, self.entries())
+    }
+
+    /// The same with each decision by itself.
+    pub fn each<'a>(&'a self, cx: &'a AppContext) -> Vec<Happening<'a>> {
+        each(self.view, &self.shown, cx, self.entries())
+    }
+
+    /// The words that narrow what is shown.
+    pub fn filter(&self) -> Option<&str> {
+        self.shown.filter.as_ref().map(WordFilter::text)
+    }
+
+    /// Narrows what is shown to what has these words; without words it shows all.
+    pub fn narrow(&mut self, words: &str, now: Timestamp) {
+        self.shown.filter = WordFilter::of(words);
+        self.rest(now);
+    }
+
+    /// Unfolds the run that the cursor is on, or folds it again; whether it is on one.
+    pub fn turn_run(&mut self, cx: &AppContext) -> bool {
+        let run = self.chosen(cx).and_then(|chosen| chosen.run);
+        if let Some(run) = &run {
+            // On the first row, too, it stays on this run.
+            let mut cursor = self.cursor.clone();
+            let rows = self.rows(cx);
+            cursor.hold(cursor.row(&rows), &rows);
+            drop(rows);
+            self.cursor = cursor;
+            self.shown.turn(run);
+        }
+        run.is_some()
     }
 
     /// The entries of the audit log that are known.
@@ -198,9 +257,8 @@ impl ActivityScreen {
         let soon = self.audit_at.map_or(now, |at| (at + SETTLE).max(now));
         self.audit_due = Some(self.audit_due.map_or(soon, |due| due.min(soon)));
         self.look_due = Some(self.look_due.map_or(now + REST, |due| due.min(now + REST)));
-        if let Some((_, at, _)) = &mut self.looked {
-            // What was read before the change is read again.
-            *at = Timestamp::default();
+        if let Some(looked) = &mut self.looked {
+            looked.is_old = true;
         }
     }
 
@@ -218,17 +276,32 @@ impl ActivityScreen {
 
     /// Takes in how an alert is now.
     pub fn took_alert(&mut self, id: AlertId, answer: &Reply<Alert>, now: Timestamp) {
-        if let Some((looked, at, alert)) = &mut self.looked
-            && *looked == id
-        {
-            *at = now;
-            *alert = answer.clone().map_or_else(Loadable::Failed, Loadable::Loaded);
+        if let Some(looked) = self.looked.as_mut().filter(|looked| looked.id == id) {
+            looked.at = now;
+            looked.alert = answer.clone().map_or_else(Loadable::Failed, Loadable::Loaded);
         }
+    }
+
+    /// Takes in the webhooks of an alert. While one is tried again by itself, they are read again afterwards.
+    pub fn took_deliveries(&mut self, id: AlertId, answer: &Reply<Vec<Delivery>>, now: Timestamp) {
+        let Some(looked) = self.looked.as_mut().filter(|looked| looked.id == id) else { return };
+        looked.deliveries.answer(answer.clone());
+        let tries = looked.deliveries.loaded().into_iter().flatten().filter_map(|delivery| delivery.due);
+        if let Some(next) = tries.min() {
+            looked.is_old = true;
+            self.look_due = Some((next + AFTER_TRY).max(now + AFTER_TRY));
+        }
+    }
+
+    /// The webhooks of an alert, as far as they are known.
+    pub fn deliveries_of(&self, id: AlertId) -> &[Delivery] {
+        let looked = self.looked.as_ref().filter(|looked| looked.id == id);
+        looked.and_then(|looked| looked.deliveries.loaded()).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// The alert of the chosen row as it was read last, and when.
     pub fn alert_now(&self, id: AlertId) -> Option<(Timestamp, &Loadable<Alert>)> {
-        self.looked.as_ref().filter(|(looked, ..)| *looked == id).map(|(_, at, alert)| (*at, alert))
+        self.looked.as_ref().filter(|looked| looked.id == id).map(|looked| (looked.at, &looked.alert))
     }
 
     /// What is due while the screen is looked at.
@@ -244,12 +317,24 @@ impl ActivityScreen {
         }
         if self.look_due.take_if(|due| *due <= now).is_some()
             && let Some(alert) = self.chosen(cx).and_then(|chosen| chosen.alert)
-            && self.looked.as_ref().is_none_or(|(looked, at, _)| *looked != alert || *at == Timestamp::default())
         {
-            self.looked = Some((alert, now, Loadable::Loading));
-            effects.push(Effect::Get(alert));
+            effects.extend(self.look(alert, cx));
         }
         effects
+    }
+
+    /// Reads an alert and its webhooks, where that was not done since they changed. What was known of them stands until then.
+    fn look(&mut self, id: AlertId, cx: &AppContext) -> Vec<Effect> {
+        match &mut self.looked {
+            Some(looked) if looked.id == id && !looked.is_old => return Vec::new(),
+            Some(looked) if looked.id == id => looked.is_old = false,
+            _ => {
+                let (alert, deliveries) = (Loadable::Loading, Loadable::NotAsked);
+                self.looked = Some(LookedAt { id, at: cx.now, alert, deliveries, is_old: false });
+            }
+        }
+        let webhooks = cx.operator.then_some(Effect::Deliveries(id));
+        [Effect::Get(id)].into_iter().chain(webhooks).collect()
     }
 
     /// When [`ActivityScreen::run_due`] has something to do by itself.

@@ -285,7 +285,7 @@ fn stage(queue: &mut Queue, id: AlertId, resolution: Resolution, draft: Draft, c
     }
     let key = cx.decisions.stage(alert, resolution, grace, cx.now);
     let mut effects: Vec<Effect> =
-        cx.decisions.get(key).map(|staged| Effect::Keep(Keep::Journal(staged.staged_step()))).into_iter().collect();
+        cx.decisions.get(key).map(|staged| Effect::Keep(Keep::Journal(staged.staged_step(None)))).into_iter().collect();
     if queue.listing.cursor_id() == Some(id) {
         move_on(queue, cx);
     }

@@ -1,0 +1,159 @@
+//! The proof of a decision: what is known of what became of it, in the words of a row and in those of its steps.
+
+use ratatui::style::Style;
+
+use crate::console::decisions::{PendingDecision, State};
+use crate::console::screens::queue::columns::answer_words;
+use crate::console::screens::queue::signs::ListSign;
+use crate::console::text::sanitize;
+use crate::console::unfinished::Stage;
+use crate::console::{Action, AppContext, Theme, times};
+use crate::desk::{DecisionFate, DecisionRecord};
+use crate::domain::{Deadline, ResolutionAttempt, Timestamp};
+
+/// How much a row calls for its reader, the least first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum RowTone {
+    #[default]
+    Quiet,
+    Plain,
+    Under,
+    Unsure,
+    Wrong,
+}
+
+impl RowTone {
+    /// Its style.
+    pub fn of(self, theme: &Theme) -> Style {
+        match self {
+            Self::Quiet => theme.quiet,
+            Self::Plain => theme.plain,
+            Self::Under => theme.accent,
+            Self::Unsure => theme.warning,
+            Self::Wrong => theme.danger,
+        }
+    }
+}
+
+/// Whether a decision can be made once more: it is certain that it was not recorded, and none came after it.
+pub fn can_be_made_again(record: &DecisionRecord, cx: &AppContext) -> bool {
+    let failed = matches!(record.fate(), DecisionFate::Refused(_) | DecisionFate::NeverLeft | DecisionFate::TakenBack);
+    failed && record.place == cx.journal.place() && !cx.journal.history().is_superseded(record)
+}
+
+/// This console's decision that a record is about, while it is not through with it.
+pub fn live<'a>(record: &DecisionRecord, cx: &'a AppContext) -> Option<&'a PendingDecision> {
+    cx.decisions.of(record.said.alert.id).filter(|decision| decision.journal_key() == record.key)
+}
+
+/// What the engine has not finished on a decision's alert, where it may be that decision.
+fn unfinished<'a>(record: &DecisionRecord, cx: &'a AppContext) -> Option<&'a ResolutionAttempt> {
+    let may_be = matches!(record.fate(), DecisionFate::Sent | DecisionFate::Unknown(_)) && !cx.journal.history().is_superseded(record);
+    cx.unfinished.of(record.said.alert.id).filter(|_| may_be)
+}
+
+/// The sign, the tone and the words of what the engine has not finished.
+pub fn standing_of(attempt: &ResolutionAttempt, cx: &AppContext) -> (&'static str, RowTone, String) {
+    match Stage::of(attempt) {
+        Stage::Sending => ("→", RowTone::Under, "with the network right now".to_owned()),
+        Stage::Unknown => {
+            let next =
+                attempt.next_check.map(|at| format!("; the engine looks next at {}", cx.times().moment(at, cx.now))).unwrap_or_default();
+            ("?", RowTone::Unsure, format!("not known whether it arrived, looked {}{next}", times_words(attempt.checks as usize)))
+        }
+        Stage::Parked => {
+            let key = cx.key(Action::Settle);
+            ("P", RowTone::Wrong, format!("nobody can tell whether it arrived: ask the network, then {key} says what it holds"))
+        }
+    }
+}
+
+/// `once`, `3 times`
+fn times_words(count: usize) -> String {
+    match count {
+        1 => "once".to_owned(),
+        count => format!("{count} times"),
+    }
+}
+
+/// The sign, the tone and the words of what is known of a decision: what this console knows goes before what the journal says.
+pub fn proof(record: &DecisionRecord, cx: &AppContext) -> (&'static str, RowTone, String) {
+    if let Some(attempt) = unfinished(record, cx).filter(|attempt| Stage::of(attempt) == Stage::Parked) {
+        return standing_of(attempt, cx);
+    }
+    let pending = live(record, cx);
+    // The signs are those of the list, which the help explains.
+    let sign = pending.map_or("", |decision| ListSign::of(&decision.state).drawn(&cx.theme).0);
+    match pending.map(|decision| &decision.state) {
+        Some(State::Staged(due)) => {
+            let words = format!("leaves at {}; {} takes it back", cx.times().moment(*due, cx.now), cx.key(Action::Undo));
+            (sign, RowTone::Under, words)
+        }
+        Some(State::Waiting) => {
+            let why = match pending {
+                Some(decision) if decision.follows() => "the refund that it follows is not recorded",
+                Some(decision) if decision.together.is_some_and(|number| cx.decisions.is_paused(number)) => "it is paused",
+                _ => "the deployment does not answer",
+            };
+            let [undo, ask] = [Action::Undo, Action::Refresh].map(|action| cx.key(action));
+            (sign, RowTone::Unsure, format!("not sent: {why}. It waits here; {undo} takes it back, {ask} asks again"))
+        }
+        Some(State::Sending) => (sign, RowTone::Under, "with the service, no answer yet".to_owned()),
+        Some(State::Checking(polling)) => {
+            let next = polling.next_wake().map(|at| format!("; next look {}", cx.times().moment(at, cx.now))).unwrap_or_default();
+            (sign, RowTone::Unsure, format!("not known whether it arrived: looked {}, nothing yet{next}", times_words(polling.polls)))
+        }
+        Some(State::Refused(why)) => (sign, RowTone::Wrong, not_recorded(why)),
+        None => of_fate(record, cx),
+    }
+}
+
+/// Why a decision was not recorded, as the row says it: that a network declined is the usual reason, and needs no sentence.
+fn not_recorded(why: &str) -> String {
+    let why = why.trim_end_matches('.');
+    format!("not recorded: {}", why.strip_prefix("The network did not take it: ").unwrap_or(why))
+}
+
+fn of_fate(record: &DecisionRecord, cx: &AppContext) -> (&'static str, RowTone, String) {
+    let (at, fate) = record.last();
+    let when = cx.times().moment(at, cx.now);
+    let seen_to = if record.dismissed { "seen to; " } else { "" };
+    let failed = if record.dismissed { RowTone::Quiet } else { RowTone::Wrong };
+    match fate {
+        DecisionFate::Staged => ("·", RowTone::Quiet, "staged; nothing else is known of it".to_owned()),
+        DecisionFate::TakenBack => ("↶", RowTone::Quiet, format!("taken back after {} s", (at - record.made_at).num_seconds().max(0))),
+        DecisionFate::Sent => ("→", RowTone::Unsure, format!("sent {when}, its answer is not here")),
+        DecisionFate::NotSent(why) => ("!", RowTone::Unsure, format!("not sent: {why}")),
+        DecisionFate::Recorded(status) => ("✓", RowTone::Quiet, format!("recorded {when}, status {status}")),
+        DecisionFate::Overtaken(status) => ("×", RowTone::Unsure, format!("not recorded: another was first, it is {status}")),
+        DecisionFate::Refused(why) => ("!", failed, format!("{seen_to}{}", not_recorded(why))),
+        DecisionFate::Unknown(why) => ("?", RowTone::Unsure, format!("not known whether it arrived: {}", why.trim_end_matches('.'))),
+        DecisionFate::NeverLeft => ("!", failed, format!("{seen_to}did not leave: the console ended first")),
+    }
+}
+
+/// The words of one step of a decision.
+pub fn step_words(fate: &DecisionFate) -> (String, RowTone) {
+    let clean = |why: &str| sanitize(why.trim_end_matches('.')).into_owned();
+    match fate {
+        DecisionFate::Staged => ("staged".to_owned(), RowTone::Plain),
+        DecisionFate::TakenBack => ("taken back: nothing was sent".to_owned(), RowTone::Quiet),
+        DecisionFate::Sent => ("sent".to_owned(), RowTone::Plain),
+        DecisionFate::NotSent(why) => (format!("could not be sent: {}", clean(why)), RowTone::Unsure),
+        DecisionFate::Recorded(status) => (format!("recorded: the alert is {}", clean(status)), RowTone::Plain),
+        DecisionFate::Overtaken(status) => (format!("not recorded: another was first, the alert is {}", clean(status)), RowTone::Unsure),
+        DecisionFate::Refused(why) => (format!("not recorded: {}", clean(why)), RowTone::Wrong),
+        DecisionFate::Unknown(why) => (format!("not known whether it arrived: {}", clean(why)), RowTone::Unsure),
+        DecisionFate::NeverLeft => ("did not leave: its console ended first".to_owned(), RowTone::Wrong),
+    }
+}
+
+/// `OPEN, 0h37 left`, `RESOLVED, refunded`
+pub fn alert_now(alert: &crate::domain::Alert, now: Timestamp) -> String {
+    let status = sanitize(alert.status.as_str()).into_owned();
+    match (&alert.outcome, alert.deadline) {
+        (Some(outcome), _) => format!("{status}, {}", sanitize(&answer_words(alert, outcome))),
+        (None, Deadline::Unknown) => status,
+        (None, _) => format!("{status}, {} left", times::left(alert, now).text),
+    }
+}

@@ -1,0 +1,137 @@
+//! A run in the journal: decisions that were made together, by one form, and what one row says of them all.
+
+use crate::console::decisions::{State, alert_of};
+use crate::console::text::{count, sanitize};
+use crate::console::{Action, AppContext, KeyContext};
+use crate::desk::{DecisionFate, DecisionRecord, JournalRun};
+use crate::domain::money::sums_by_currency;
+use crate::domain::{Money, Timestamp};
+
+use super::proof::{RowTone, live, proof};
+use super::words::{decided, name_of, who};
+
+/// What can have become of a decision of a run, in the order in which a row counts them, each with its tone.
+const FATES: [(&str, RowTone); 10] = [
+    ("recorded", RowTone::Plain),
+    ("refused", RowTone::Wrong),
+    ("answered by another", RowTone::Unsure),
+    ("did not leave", RowTone::Wrong),
+    ("not known to have arrived", RowTone::Unsure),
+    ("sent, no answer here", RowTone::Unsure),
+    ("with the service", RowTone::Under),
+    ("not sent", RowTone::Unsure),
+    ("to be sent", RowTone::Under),
+    ("taken back", RowTone::Quiet),
+];
+
+/// Decisions that were made together.
+#[derive(Debug, Clone)]
+pub struct DecidedTogether<'a> {
+    pub run: &'a JournalRun,
+    /// In the order in which the journal has them.
+    pub decisions: Vec<&'a DecisionRecord>,
+    /// Whether each stands beneath it.
+    pub is_unfolded: bool,
+}
+
+impl DecidedTogether<'_> {
+    /// When they were made.
+    pub fn made_at(&self) -> Timestamp {
+        self.decisions.first().map(|record| record.made_at).unwrap_or_default()
+    }
+
+    /// How they were made, and by whom where that was somebody else: `bulk`, `maria, case`.
+    pub fn who(&self, cx: &AppContext) -> String {
+        let way = way_of(self.run);
+        let other = |record: &&DecisionRecord| !cx.journal.is_own(record.session, record.user.as_deref());
+        match self.decisions.first().copied().filter(other) {
+            Some(record) => format!("{}, {way}", who(false, record.user.as_deref())),
+            None => way.to_owned(),
+        }
+    }
+
+    /// `35 invalid, duplicate alert 1,204.50 EUR`; of a case, whose alerts are on one payment, without a sum.
+    pub fn what(&self) -> String {
+        let decided = self.decided();
+        let words: Vec<String> = decided.iter().map(|(word, number)| format!("{} {word}", count(*number))).collect();
+        match self.sums().as_slice() {
+            [sum] if decided.len() == 1 && self.run.from.is_some() => sanitize(&format!("{} {sum}", words.concat())).into_owned(),
+            _ => words.join("; "),
+        }
+    }
+
+    /// How many were decided how, in the order of the first of each.
+    pub fn decided(&self) -> Vec<(String, u64)> {
+        let mut all: Vec<(String, u64)> = Vec::new();
+        for word in self.decisions.iter().map(|record| decided(&record.said)) {
+            match all.iter_mut().find(|(known, _)| *known == word) {
+                Some((_, number)) => *number += 1,
+                None => all.push((word, 1)),
+            }
+        }
+        all
+    }
+
+    /// The sum of their money in each currency.
+    pub fn sums(&self) -> Vec<Money> {
+        sums_by_currency(self.decisions.iter().filter_map(|record| alert_of(&record.said.alert).money()).map(|money| (1, money)))
+    }
+
+    /// From where their alerts were chosen; of a case, the alert that it was opened for.
+    pub fn chosen(&self) -> String {
+        match (&self.run.from, self.decisions.first()) {
+            (Some(from), _) => sanitize(from).into_owned(),
+            (None, Some(first)) => name_of(&first.said.alert),
+            (None, None) => String::new(),
+        }
+    }
+
+    /// The sign and the tone of the one that calls most for its reader, and how many became what: `34 recorded, 1 refused`.
+    pub fn proof(&self, cx: &AppContext) -> (&'static str, RowTone, String) {
+        let standings = self.decisions.iter().map(|record| proof(record, cx));
+        let (sign, tone) = standings.map(|(sign, tone, _)| (sign, tone)).max_by_key(|(_, tone)| *tone).unwrap_or(("·", RowTone::Quiet));
+        let words: Vec<String> = self.fates(cx).into_iter().map(|(words, _)| words).collect();
+        (sign, tone, words.join(", "))
+    }
+
+    /// How many became what, each with its tone.
+    pub fn fates(&self, cx: &AppContext) -> Vec<(String, RowTone)> {
+        let fates: Vec<&str> = self.decisions.iter().map(|record| fate(record, cx)).collect();
+        let number = |fate: &str| fates.iter().filter(|of_one| **of_one == fate).count() as u64;
+        let counted = FATES.into_iter().map(|(fate, tone)| (number(fate), fate, tone)).filter(|(number, ..)| *number > 0);
+        counted.map(|(number, fate, tone)| (format!("{} {fate}", count(number)), tone)).collect()
+    }
+
+    /// What the key does with the row.
+    pub fn hint(&self, cx: &AppContext) -> String {
+        let key = cx.settings.keymap.key_in(KeyContext::Activity, Action::GoToAlert);
+        format!("{key} {}", if self.is_unfolded { "folds them" } else { "shows each" })
+    }
+}
+
+/// How the decisions of a run were made.
+pub fn way_of(run: &JournalRun) -> &'static str {
+    if run.from.is_some() { "bulk" } else { "case" }
+}
+
+/// What became of one, as [`FATES`] has it.
+fn fate(record: &DecisionRecord, cx: &AppContext) -> &'static str {
+    match live(record, cx).map(|decision| &decision.state) {
+        Some(State::Staged(_)) => "to be sent",
+        Some(State::Waiting) => "not sent",
+        Some(State::Sending) => "with the service",
+        Some(State::Checking(_)) => "not known to have arrived",
+        Some(State::Refused(_)) => "refused",
+        None => match record.fate() {
+            DecisionFate::Staged => "to be sent",
+            DecisionFate::TakenBack => "taken back",
+            DecisionFate::Sent => "sent, no answer here",
+            DecisionFate::NotSent(_) => "not sent",
+            DecisionFate::Recorded(_) => "recorded",
+            DecisionFate::Overtaken(_) => "answered by another",
+            DecisionFate::Refused(_) => "refused",
+            DecisionFate::Unknown(_) => "not known to have arrived",
+            DecisionFate::NeverLeft => "did not leave",
+        },
+    }
+}

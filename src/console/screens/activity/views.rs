@@ -1,0 +1,287 @@
+//! The views of what happened: which things each holds, folded where they were decided together, and narrowed by words.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
+
+use chrono::Duration;
+
+use crate::console::decisions::State;
+use crate::console::text::columns;
+use crate::console::unfinished::Stage;
+use crate::console::{AppContext, times};
+use crate::desk::{DecisionFate, DecisionRecord};
+use crate::domain::{AuditEntry, ResolutionAttempt};
+
+use super::proof::live;
+use super::rows::{ActivityRow, Happening, PART_INDENT, row_of};
+use super::run::{DecidedTogether, way_of};
+
+/// What failed in an earlier console calls for somebody for so long; the window of every network has closed by then.
+const CALLS_FOR: Duration = Duration::days(7);
+
+/// A view of what happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ActivityView {
+    /// What failed, is unknown or parked.
+    #[default]
+    NeedsYou,
+    /// The decisions of the day.
+    Today,
+    /// Those of whoever sits here.
+    Mine,
+    /// All of this desk: decisions, and what the console told.
+    All,
+    /// The service's audit log.
+    Service,
+    /// What the console told.
+    Notices,
+    /// The notes on alerts.
+    Notes,
+}
+
+impl ActivityView {
+    /// Every view, in the order of the screen, with its word.
+    pub const ALL: [(Self, &'static str); 7] = [
+        (Self::NeedsYou, "Needs you"),
+        (Self::Today, "Today"),
+        (Self::Mine, "Mine"),
+        (Self::All, "All"),
+        (Self::Service, "Service"),
+        (Self::Notices, "Notices"),
+        (Self::Notes, "Notes"),
+    ];
+
+    /// The view so many further on, round and round.
+    pub fn step(self, by: usize) -> Self {
+        let at = Self::ALL.iter().position(|(view, _)| *view == self).unwrap_or(0);
+        Self::ALL[(at + by) % Self::ALL.len()].0
+    }
+
+    /// Whether what it holds are sentences, and not decisions.
+    pub fn is_of_sentences(self) -> bool {
+        matches!(self, Self::Notices | Self::Notes)
+    }
+}
+
+/// What of a view is shown: which runs are unfolded, and the words that narrow it.
+#[derive(Debug, Default)]
+pub struct ShownRows {
+    unfolded: HashSet<String>,
+    pub filter: Option<WordFilter>,
+}
+
+impl ShownRows {
+    /// Unfolds a run, or folds it again.
+    pub fn turn(&mut self, run: &str) {
+        if !self.unfolded.remove(run) {
+            self.unfolded.insert(run.to_owned());
+        }
+    }
+
+    /// Whether the decisions of a run stand beneath it.
+    pub fn is_unfolded(&self, run: &str) -> bool {
+        self.unfolded.contains(run)
+    }
+
+    fn has(&self, happening: &Happening<'_>, cx: &AppContext) -> bool {
+        self.filter.as_ref().is_none_or(|filter| filter.has(happening, cx))
+    }
+}
+
+/// A filter of rows by words: each has to stand somewhere in what a row says.
+#[derive(Debug, Default)]
+pub struct WordFilter {
+    text: String,
+    words: Vec<String>,
+    /// Of decisions that are settled: by how many steps, and whether they have the words. There may be many, and what they say stays.
+    known: RefCell<HashMap<String, (usize, bool)>>,
+}
+
+impl WordFilter {
+    /// The filter by these words; none where there is no word.
+    pub fn of(text: &str) -> Option<Self> {
+        let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
+        (!words.is_empty()).then(|| Self { text: text.trim().to_owned(), words, known: RefCell::default() })
+    }
+
+    /// The words as they were typed.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    fn has(&self, happening: &Happening<'_>, cx: &AppContext) -> bool {
+        let settled = happening.record().filter(|record| is_settled(record) && live(record, cx).is_none());
+        let Some(record) = settled else { return self.is_in(&text_of(happening, cx)) };
+        let steps = record.steps.len() + usize::from(record.dismissed);
+        match self.known.borrow().get(&record.key) {
+            Some((known, has)) if *known == steps => return *has,
+            _ => {}
+        }
+        let has = self.is_in(&text_of(happening, cx));
+        self.known.borrow_mut().insert(record.key.clone(), (steps, has));
+        has
+    }
+
+    fn is_in(&self, text: &str) -> bool {
+        self.words.iter().all(|word| text.contains(word))
+    }
+}
+
+/// Whether nothing more becomes of a decision by itself.
+fn is_settled(record: &DecisionRecord) -> bool {
+    use DecisionFate::{NeverLeft, Overtaken, Recorded, Refused, TakenBack};
+    matches!(record.fate(), NeverLeft | Overtaken(_) | Recorded(_) | Refused(_) | TakenBack)
+}
+
+/// What a row says, and by what else its alert is known, in small letters.
+fn text_of(happening: &Happening<'_>, cx: &AppContext) -> String {
+    let row = row_of(happening, cx);
+    let id = happening.alert().map(|id| id.to_string()).unwrap_or_default();
+    let provider_id = happening.named().map_or("", |alert| &alert.provider_id);
+    let run = happening.record().and_then(|record| record.together.as_ref());
+    let (way, from) = run.map_or(("", ""), |run| (way_of(run), run.from.as_deref().unwrap_or_default()));
+    [&row.who, &row.what, &row.named, &row.proof, &id, provider_id, way, from].join("\n").to_lowercase()
+}
+
+/// How wide who, what and which alert are in the rows of a view that were shown. They grow and never shrink, so that nothing moves to and
+/// fro while one scrolls.
+#[derive(Debug, Default)]
+pub struct RowWidths(Cell<(ActivityView, [u16; 3])>);
+
+impl RowWidths {
+    /// Those with these rows of a view.
+    pub fn with(&self, view: ActivityView, rows: &[ActivityRow]) -> [u16; 3] {
+        let (before, known) = self.0.get();
+        let known = if before == view { known } else { [0; 3] };
+        // A sentence among decisions has the room that they leave, and makes none.
+        let rows = rows.iter().filter(|row| !row.is_told || view.is_of_sentences());
+        let widths = rows.fold(known, |widths, row| {
+            let [who, what, named] = [&row.who, &row.what, &row.named].map(|text| columns(text));
+            let what = if row.is_part { what + PART_INDENT } else { what };
+            [widths[0].max(who), widths[1].max(what), widths[2].max(named)]
+        });
+        self.0.set((view, widths));
+        widths
+    }
+}
+
+/// What is shown of a view, the newest first: decisions that were made together in one row.
+pub fn happenings<'a>(view: ActivityView, shown: &ShownRows, cx: &'a AppContext, audit: &'a [AuditEntry]) -> Vec<Happening<'a>> {
+    let each = each(view, shown, cx, audit);
+    match view {
+        ActivityView::Today | ActivityView::Mine | ActivityView::All => folded(each, shown, cx),
+        _ => each,
+    }
+}
+
+/// The same with each decision by itself.
+pub fn each<'a>(view: ActivityView, shown: &ShownRows, cx: &'a AppContext, audit: &'a [AuditEntry]) -> Vec<Happening<'a>> {
+    let told = || cx.journal.history().notifications().iter().map(Happening::Told);
+    let mut all: Vec<Happening<'a>> = match view {
+        ActivityView::NeedsYou => needs_you(cx),
+        ActivityView::Today | ActivityView::Mine => decisions(view, cx).map(Happening::Decision).collect(),
+        ActivityView::All => decisions(view, cx).map(Happening::Decision).chain(told()).collect(),
+        ActivityView::Service => audit.iter().map(Happening::Audit).collect(),
+        ActivityView::Notices => told().collect(),
+        ActivityView::Notes => cx.notes.all().map(Happening::Noted).collect(),
+    };
+    // The service tells its entries in their order.
+    if view != ActivityView::Service {
+        all.sort_by_key(Happening::at);
+        all.reverse();
+    }
+    all.retain(|happening| shown.has(happening, cx));
+    all
+}
+
+/// These with a row for each run; each of its decisions stands beneath it where it is unfolded. A run that is here in part is none.
+pub fn folded<'a>(each: Vec<Happening<'a>>, shown: &ShownRows, cx: &'a AppContext) -> Vec<Happening<'a>> {
+    let run_of = |happening: &Happening<'a>| happening.record().and_then(|record| record.together.as_ref());
+    let mut here: HashMap<&str, usize> = HashMap::new();
+    for run in each.iter().filter_map(run_of) {
+        *here.entry(&run.first).or_default() += 1;
+    }
+    let history = cx.journal.history();
+    here.retain(|first, here| *here > 1 && *here == history.run(first).len());
+    let mut rows = Vec::with_capacity(each.len());
+    let mut seen: HashSet<&str> = HashSet::new();
+    for happening in each {
+        let Some(run) = run_of(&happening).filter(|run| here.contains_key(run.first.as_str())) else {
+            rows.push(happening);
+            continue;
+        };
+        if !seen.insert(&run.first) {
+            continue;
+        }
+        let is_unfolded = shown.is_unfolded(&run.first);
+        rows.push(Happening::Run(DecidedTogether { run, decisions: history.run(&run.first).collect(), is_unfolded }));
+        if is_unfolded {
+            rows.extend(history.run(&run.first).map(Happening::Part));
+        }
+    }
+    rows
+}
+
+/// How much a view holds, each decision counted, and before it is narrowed.
+pub fn count_of(view: ActivityView, cx: &AppContext, audit: &[AuditEntry]) -> usize {
+    match view {
+        ActivityView::NeedsYou => needs_you(cx).len(),
+        ActivityView::Today | ActivityView::Mine => decisions(view, cx).count(),
+        ActivityView::All => cx.journal.history().records().len() + cx.journal.history().notifications().len(),
+        ActivityView::Service => audit.len(),
+        ActivityView::Notices => cx.journal.history().notifications().len(),
+        ActivityView::Notes => cx.notes.all().count(),
+    }
+}
+
+/// The decisions of a view of decisions, in the order of the journal.
+fn decisions(view: ActivityView, cx: &AppContext) -> impl Iterator<Item = &DecisionRecord> {
+    cx.journal.history().records().iter().filter(move |record| match view {
+        ActivityView::Today => times::same_day(record.made_at, cx.now, cx.settings.zone),
+        ActivityView::Mine => cx.journal.is_own(record.session, record.user.as_deref()),
+        _ => true,
+    })
+}
+
+/// What somebody has to see to: decisions of this desk, and those that the engine has not finished.
+pub fn needs_you(cx: &AppContext) -> Vec<Happening<'_>> {
+    let records = cx.journal.history().records().iter().rev();
+    let young = records.take_while(|record| live(record, cx).is_some() || cx.now - record.made_at < CALLS_FOR);
+    let own: Vec<&DecisionRecord> = young.filter(|record| calls(record, cx)).collect();
+    let told = |attempt: &&ResolutionAttempt| own.iter().any(|record| record.said.alert.id == attempt.alert);
+    let open = |attempt: &&ResolutionAttempt| match Stage::of(attempt) {
+        Stage::Sending => false,
+        Stage::Unknown | Stage::Parked => !told(attempt),
+    };
+    let attempts: Vec<_> = cx.unfinished.all().filter(open).map(Happening::Attempt).collect();
+    own.into_iter().map(Happening::Decision).chain(attempts).collect()
+}
+
+fn calls(record: &DecisionRecord, cx: &AppContext) -> bool {
+    if let Some(decision) = live(record, cx) {
+        return matches!(decision.state, State::Refused(_) | State::Checking(_) | State::Waiting);
+    }
+    let ended = matches!(record.fate(), DecisionFate::Refused(_) | DecisionFate::NeverLeft);
+    let open = ended && !record.dismissed && !cx.journal.history().is_superseded(record);
+    open && record.place == cx.journal.place()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_grow_with_what_is_shown_and_begin_anew_in_another_view() {
+        let row =
+            |what: &str| ActivityRow { who: "you".to_owned(), what: what.to_owned(), named: "ETHOCA".to_owned(), ..ActivityRow::default() };
+        let widths = RowWidths::default();
+
+        let told = [
+            widths.with(ActivityView::All, &[row("refunded 1,480.00 AED")]),
+            widths.with(ActivityView::All, &[row("refunded")]),
+            widths.with(ActivityView::Today, &[row("refunded")]),
+        ];
+
+        assert_eq!(told, [[3, 21, 6], [3, 21, 6], [3, 8, 6]]);
+    }
+}
