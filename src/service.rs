@@ -13,9 +13,9 @@ use chrono::TimeDelta;
 use crate::domain::query::Vocabulary;
 use crate::domain::resolution::FieldError;
 use crate::domain::{
-    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, Company, Count, CreatedCredential, CredentialKind,
-    CredentialList, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, FindQuery,
-    IngestOptions, IngestReport, Insights, NewEndpoint, Page, Resolution, ResolutionAttempt, Revoked,
+    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, Calendar, Company, Count, CreatedCredential,
+    CredentialKind, CredentialList, CurrencySum, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange,
+    EndpointId, FindQuery, IngestOptions, IngestReport, Insights, NewEndpoint, Page, Resolution, ResolutionAttempt, Revoked,
 };
 
 /// A service error: why a service could not do what was asked. The words are fit for a user; nothing secret is in them.
@@ -313,8 +313,12 @@ capability! {
         /// What waits for an answer and lapses within so many hours: count and sum for each currency, largest count first.
         read fn at_risk(&self, within_hours: u32) -> Vec<AtRisk>;
 
-        /// What lapses when, how alerts stand, and what was answered and missed, of the alerts within a filter.
-        read fn insights(&self, filter: &AlertFilter) -> Insights;
+        /// Count and sum of the alerts within a filter for each currency, largest count first.
+        read fn sums(&self, filter: &AlertFilter) -> Vec<CurrencySum>;
+
+        /// What lapses when, how alerts stand, and what was answered and missed on each day of a calendar, of the alerts within a filter. Days
+        /// are those that the answer names: an avert from before there were others counts by UTC.
+        read fn insights(&self, filter: &AlertFilter, calendar: Calendar) -> Insights;
     }
 }
 

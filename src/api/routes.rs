@@ -69,6 +69,7 @@ routes! {
     delete "/operator/v1/endpoints/{id}/secret" => operator::endpoints::remove_secret;
     get "/operator/v1/find" => operator::find::find;
     get "/operator/v1/insights" => operator::stats::insights;
+    get "/operator/v1/sums" => operator::stats::sums;
     get "/operator/v1/keys" => operator::credentials::keys;
     post "/operator/v1/keys" => operator::credentials::create_key;
     delete "/operator/v1/keys/{id}" => operator::credentials::revoke_key;

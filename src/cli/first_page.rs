@@ -20,15 +20,15 @@ pub(super) enum FirstChoice {
 }
 
 const PAGE: &str = "\
-avert: chargeback alerts, answered before they become chargebacks.
+avert: chargeback alerts, answered before they become
+chargebacks.
 
 Nothing is set up here yet. What shall it be?
 
-  d   the demo: made-up alerts that keep coming; nothing is kept
-
-  l   a desk of this machine's own, which keeps its alerts here;
-      they come in by `avert import` or over HTTP
-
+  d   the demo: made-up alerts that keep coming;
+      nothing is kept
+  l   a desk of this machine's own, which keeps its alerts
+      here; they come in by `avert import` or over HTTP
   c   a connection to a deployment elsewhere;
       its address and its key are asked step by step
 

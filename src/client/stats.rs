@@ -3,9 +3,9 @@
 use async_trait::async_trait;
 
 use super::handle::{Client, written};
-use crate::domain::{AlertFilter, AlertQuery, AtRisk, Count, Insights};
+use crate::domain::{AlertFilter, AlertQuery, AtRisk, Calendar, Count, CurrencySum, Insights};
 use crate::service::{ServiceError, Stats};
-use crate::wire::operator::{CountsJson, InsightsJson, MOST_HOURS};
+use crate::wire::operator::{CountsJson, CurrencySumJson, InsightsJson, ListJson, MOST_HOURS};
 use crate::wire::query::COMPANY_PARAMETER;
 
 #[async_trait]
@@ -24,10 +24,17 @@ impl Stats for Client {
         Ok(counts.at_risk.into_iter().map(Into::into).collect())
     }
 
-    async fn insights(&self, filter: &AlertFilter) -> Result<Insights, ServiceError> {
+    async fn sums(&self, filter: &AlertFilter) -> Result<Vec<CurrencySum>, ServiceError> {
         let query = AlertQuery { filter: filter.clone(), ..AlertQuery::default() };
         let asked = written(&query, COMPANY_PARAMETER)?;
-        let insights: InsightsJson = self.inner.ask(&format!("/insights?{asked}")).await?;
+        let sums: ListJson<CurrencySumJson> = self.inner.ask(&format!("/sums?{asked}")).await?;
+        Ok(sums.data.into_iter().map(Into::into).collect())
+    }
+
+    async fn insights(&self, filter: &AlertFilter, calendar: Calendar) -> Result<Insights, ServiceError> {
+        let query = AlertQuery { filter: filter.clone(), ..AlertQuery::default() };
+        let asked = written(&query, COMPANY_PARAMETER)?;
+        let insights: InsightsJson = self.inner.ask(&format!("/insights?{asked}&utcOffset={}", calendar.minutes())).await?;
         Ok(insights.into())
     }
 }

@@ -9,7 +9,7 @@ use super::times::{self, Moments};
 use crate::desk::ClosingAlerts;
 use crate::domain::insights::{SOON_HOURS, quarter_of, soon};
 use crate::domain::work_pace::will_lapse;
-use crate::domain::{Alert, AlertId, Amount, Currency, Deadline, Insights, Lapsing, Money, Timestamp, WorkPace};
+use crate::domain::{Alert, AlertId, Amount, Calendar, Currency, Deadline, Insights, Lapsing, Money, Timestamp, WorkPace};
 use crate::service::ServiceError;
 
 /// How often it is read what lapses next.
@@ -240,7 +240,7 @@ impl Calls {
     /// What lapses within the hours that the pace is told of. What was not read counts at the latest that it can lapse.
     fn lapsing(&self, before: Duration, underway: &impl Fn(AlertId) -> bool, now: Timestamp) -> Vec<Lapsing> {
         let open = self.closing.alerts.iter().filter(|alert| !alert.alert_type.is_notice() && !underway(alert.id));
-        let mut lapsing = Insights::of(open, now).lapsing;
+        let mut lapsing = Insights::of(open, now, Calendar::UTC).lapsing;
         let unread = self.closing.unread();
         if unread > 0 && i64::from(hours_read(before)) == SOON_HOURS {
             let money = Money { amount: Amount::from_micros(0), currency: Currency::default() };

@@ -36,8 +36,8 @@ use crate::desk::{
 };
 use crate::domain::rule::DecisionRule;
 use crate::domain::{
-    Alert, AlertFilter, AlertId, AlertQuery, AttemptId, CredentialKind, DeliveryFilter, DeliveryId, EndpointId, FindQuery, Secret,
-    Timestamp,
+    Alert, AlertFilter, AlertId, AlertQuery, AttemptId, Calendar, CredentialKind, DeliveryFilter, DeliveryId, EndpointId, FindQuery,
+    Secret, Timestamp,
 };
 use crate::service::{Deployment, ResolveRequest, ServiceError};
 
@@ -55,6 +55,8 @@ pub enum Effect {
     Count(u64, AlertFilter),
     /// Count all alerts.
     CountAll,
+    /// Add up the alerts within a filter by currency.
+    Sums(AlertFilter),
     /// Ask what lapses within so many hours.
     AtRisk(u32),
     /// Load an alert.
@@ -139,8 +141,8 @@ pub enum Effect {
     LoadAudit(u32),
     /// Read what was written into the desk's journal from here on.
     ReadJournal(JournalMark),
-    /// Count the alerts within a filter, as of this moment.
-    Insights(AlertFilter, Timestamp),
+    /// Count the alerts within a filter by the days of a calendar, as of this moment.
+    Insights(AlertFilter, Calendar, Timestamp),
     /// Read what the desk knows: when decisions were recorded, and sales.
     ReadFigures,
     /// Try whether the service can write.
@@ -559,6 +561,10 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             Some(stats) => stats.count_all().await,
             None => count(deployment, AlertFilter::default()).await,
         }),
+        Effect::Sums(filter) => {
+            let sums = stats.as_ref()?.sums(&filter).await;
+            Message::Sums(filter, sums)
+        }
         Effect::AtRisk(hours) => Message::AtRisk(stats.as_ref()?.at_risk(hours).await),
         Effect::Get(id) => Message::Alert(id, alerts.get(id).await),
         Effect::Deliveries(id) => Message::Deliveries(id, deliveries_of(webhooks.as_deref()?, id).await),
@@ -631,8 +637,8 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             Message::CredentialRevoked(kind, id, answer)
         }
         Effect::LoadAudit(size) => Message::AuditLog(audit.as_ref()?.audit(None, size).await),
-        Effect::Insights(scope, now) => {
-            let found = insights(&**alerts, stats.as_deref(), &scope, now).await;
+        Effect::Insights(scope, calendar, now) => {
+            let found = insights(&**alerts, stats.as_deref(), &scope, calendar, now).await;
             Message::Insights(scope, found)
         }
         Effect::TryWriting => Message::Written(changes.as_ref()?.try_writing().await),

@@ -40,6 +40,7 @@ fn outcome(message: &Message) -> Option<(&'static str, Option<&ServiceError>)> {
     Some(match message {
         Message::Page(_, answer) => ("reading the list", answer.as_ref().err()),
         Message::Counted(_, answer) | Message::CountedAll(answer) => ("counting alerts", answer.as_ref().err()),
+        Message::Sums(_, answer) => ("adding up the list", answer.as_ref().err()),
         Message::AtRisk(answer) => ("counting what lapses soon", answer.as_ref().err()),
         Message::Alert(_, answer) => ("reading an alert", answer.as_ref().err()),
         Message::Deliveries(_, answer) => ("reading the webhooks of an alert", answer.as_ref().err()),

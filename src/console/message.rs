@@ -23,9 +23,9 @@ use crate::desk::{
 use crate::domain::indeterminate::Found;
 use crate::domain::webhook::received::{ReceivedEvent, ReplayedEvent};
 use crate::domain::{
-    Alert, AlertFilter, AlertId, AtRisk, AuditEntry, CreatedCredential, CredentialKind, CredentialList, Delivery, DeliveryFilter,
-    DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointId, FindQuery, OrderAdvice, Page, Resolution, ResolutionAttempt, Revoked,
-    Sort,
+    Alert, AlertFilter, AlertId, AtRisk, AuditEntry, CreatedCredential, CredentialKind, CredentialList, CurrencySum, Delivery,
+    DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointId, FindQuery, OrderAdvice, Page, Resolution,
+    ResolutionAttempt, Revoked, Sort,
 };
 use crate::service::ServiceError;
 
@@ -52,6 +52,8 @@ pub enum Message {
     Counted(u64, Reply<u64>),
     /// How many alerts there are in all.
     CountedAll(Reply<u64>),
+    /// The sums of the alerts within a filter.
+    Sums(AlertFilter, Reply<Vec<CurrencySum>>),
     /// What lapses soon.
     AtRisk(Reply<Vec<AtRisk>>),
     /// An alert as it is now.

@@ -55,6 +55,14 @@ impl Moments {
         }
     }
 
+    /// How far the analyst's own day is from UTC at a moment: the machine's zone, unless UTC alone is wanted.
+    pub fn own_offset(self, at: Timestamp) -> FixedOffset {
+        match self.clocks {
+            ShownClocks::Both | ShownClocks::Local => self.zone.offset(at),
+            ShownClocks::Utc => Utc.fix(),
+        }
+    }
+
     fn narrow(self, at: Timestamp, format: &str) -> String {
         at.with_timezone(&self.narrow_offset(at)).format(format).to_string()
     }

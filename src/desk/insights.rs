@@ -6,7 +6,8 @@ use super::sales::SalesCount;
 use super::same_payment::list_in_some_order;
 use crate::domain::insights::{self, month_of};
 use crate::domain::{
-    Alert, AlertFilter, AlertQuery, AlertStatus, Deadline, Insights, MonitoredCount, PageRequest, Sort, SortField, SortOrder, Timestamp,
+    Alert, AlertFilter, AlertQuery, AlertStatus, Calendar, Deadline, Insights, MonitoredCount, PageRequest, Sort, SortField, SortOrder,
+    Timestamp,
 };
 use crate::service::{Alerts, ServiceError, Stats};
 
@@ -37,10 +38,11 @@ pub async fn insights(
     alerts: &dyn Alerts,
     stats: Option<&dyn Stats>,
     scope: &AlertFilter,
+    calendar: Calendar,
     now: Timestamp,
 ) -> Result<FoundInsights, ServiceError> {
     if let Some(stats) = stats {
-        match stats.insights(scope).await {
+        match stats.insights(scope, calendar).await {
             // An avert from before there was such a thing.
             Err(ServiceError::NotFound(_)) => {}
             answer => return Ok(FoundInsights { insights: answer?, knows_monitored: true, limits: Vec::new() }),
@@ -71,7 +73,7 @@ pub async fn insights(
     let mut seen = HashSet::new();
     let all: Vec<Alert> = waiting.data.into_iter().chain(newest.data).filter(|alert| seen.insert(alert.id)).collect();
     let knows_monitored = monitored.is_some();
-    let found = Insights { monitored: monitored.unwrap_or_default(), ..Insights::of(&all, now) };
+    let found = Insights { monitored: monitored.unwrap_or_default(), ..Insights::of(&all, now, calendar) };
     Ok(FoundInsights { insights: found, knows_monitored, limits })
 }
 

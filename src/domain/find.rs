@@ -80,6 +80,15 @@ impl FindQuery {
         self.phrase().map_or_else(|| Cow::Owned(self.words.join(" ")), Cow::Borrowed)
     }
 
+    /// How well what is found may match. A character alone is inside of nearly everything: it is looked for as a whole value and at the
+    /// beginning of one.
+    pub fn grades(&self) -> &'static [MatchGrade] {
+        match self.words.as_slice() {
+            [word] if word.chars().nth(1).is_none() => &[MatchGrade::Whole, MatchGrade::Prefix],
+            _ => &MatchGrade::ALL,
+        }
+    }
+
     /// The field that tells best why an alert was found: the one that is all that was typed, else the first word counts before the others.
     pub fn best_field<'a>(&self, alert: &'a Alert) -> Option<FindField<'a>> {
         if let Some(field) = find_fields(alert).into_iter().find(|field| self.is_all_of(&fold(&field.value))) {
@@ -93,12 +102,13 @@ impl FindQuery {
     }
 
     /// How well an alert matches, which is as well as the word that matches least, or as a whole value where all that was typed is one; none
-    /// where a word does not match at all.
+    /// where a word does not match at all, or less well than [`FindQuery::grades`] allows.
     pub fn grade(&self, alert: &Alert) -> Option<MatchGrade> {
         let fields: Vec<String> = find_fields(alert).iter().map(|field| fold(&field.value)).collect();
         let of_word = |word: &String| fields.iter().filter_map(|field| grade_in(field, word)).min();
         let of_words = self.words.iter().map(of_word).try_fold(MatchGrade::Whole, |worst, grade| Some(worst.max(grade?)))?;
-        Some(if fields.iter().any(|field| self.is_all_of(field)) { MatchGrade::Whole } else { of_words })
+        let grade = if fields.iter().any(|field| self.is_all_of(field)) { MatchGrade::Whole } else { of_words };
+        self.grades().contains(&grade).then_some(grade)
     }
 
     fn is_all_of(&self, field: &str) -> bool {
@@ -232,6 +242,9 @@ mod tests {
     #[case("acme *shop", Some(MatchGrade::Inside))]
     #[case("so-1001 nobody", None)]
     #[case("eth-77so", None)]
+    #[case("a", Some(MatchGrade::Prefix))]
+    #[case("k", None)]
+    #[case("k a", Some(MatchGrade::Inside))]
     fn an_alert_matches_as_well_as_the_word_that_matches_least_or_as_all_that_was_typed(
         #[case] text: &str,
         #[case] expected: Option<MatchGrade>,

@@ -1,14 +1,14 @@
 //! Insights: statistics of the alerts within a filter for whoever works on them: what lapses when, how they stand, what was answered and missed on
 //! each day, how long answers took, and what the card schemes' monitoring programmes may count.
 //!
-//! Stores answer the same through indexes; [`Insights::of`] and [`monitored`] are what they are tested against. Days are those of UTC.
+//! Stores answer the same through indexes; [`Insights::of`] and [`monitored`] are what they are tested against. Days are those of a [`Calendar`].
 
 use std::collections::BTreeMap;
 
 use chrono::{Datelike, Days, Duration, DurationRound, NaiveDate, NaiveTime};
 
 use super::monitoring::{CardScheme, MonitoredCount};
-use super::{Alert, AlertFilter, AlertStatus, AlertType, Amount, Currency, Deadline, Money, Provider, Timestamp};
+use super::{Alert, AlertFilter, AlertStatus, AlertType, Amount, Calendar, Currency, Deadline, Money, Provider, Timestamp};
 
 /// Days that are told one by one, today among them.
 pub const INSIGHT_DAYS: i64 = 30;
@@ -54,7 +54,7 @@ pub struct KindCount {
 /// What came, was answered and lapsed on one day at one network.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DayCount {
-    /// The UTC day as days since 1970-01-01.
+    /// The day as days since 1970-01-01, by the calendar of the insights.
     pub day: i64,
     pub provider: Provider,
     /// Alerts raised that day.
@@ -84,6 +84,8 @@ pub struct ResponseTime {
 /// Insights: statistics of the alerts within a filter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Insights {
+    /// Whose days they are counted by.
+    pub calendar: Calendar,
     /// In the order of time, then of currency.
     pub lapsing: Vec<Lapsing>,
     /// In the order of network and type.
@@ -98,19 +100,9 @@ pub struct Insights {
     pub monitored: Vec<MonitoredCount>,
 }
 
-/// The first of the days that are told one by one.
-pub fn first_day(now: Timestamp) -> i64 {
-    day_of(now) - INSIGHT_DAYS + 1
-}
-
-/// The day of a moment as days since 1970-01-01.
-pub fn day_of(moment: Timestamp) -> i64 {
-    moment.timestamp().div_euclid(86_400)
-}
-
-/// The beginning of a day.
-pub fn day_start(day: i64) -> Timestamp {
-    Timestamp::from_timestamp(day.saturating_mul(86_400), 0).unwrap_or_default()
+/// The first of the days of a calendar that are told one by one.
+pub fn first_day(calendar: Calendar, now: Timestamp) -> i64 {
+    calendar.day_of(now) - INSIGHT_DAYS + 1
 }
 
 /// The UTC month of a moment: from its first moment on, before the second one.
@@ -165,6 +157,7 @@ pub fn is_fraud(alert_type: &AlertType) -> bool {
 /// A gatherer of insights: rows that a store has counted are added one by one.
 #[derive(Debug)]
 pub struct InsightsBuilder {
+    calendar: Calendar,
     first_day: i64,
     lapsing: BTreeMap<(bool, Option<Timestamp>, bool, Currency), Lapsing>,
     kinds: BTreeMap<(String, String), KindCount>,
@@ -176,9 +169,10 @@ pub struct InsightsBuilder {
 
 impl InsightsBuilder {
     /// Nothing yet.
-    pub fn at(now: Timestamp) -> Self {
+    pub fn at(now: Timestamp, calendar: Calendar) -> Self {
         Self {
-            first_day: first_day(now),
+            calendar,
+            first_day: first_day(calendar, now),
             lapsing: BTreeMap::new(),
             kinds: BTreeMap::new(),
             days: BTreeMap::new(),
@@ -272,6 +266,7 @@ impl InsightsBuilder {
     /// The whole.
     pub fn finish(self) -> Insights {
         Insights {
+            calendar: self.calendar,
             lapsing: self.lapsing.into_values().collect(),
             kinds: self.kinds.into_values().collect(),
             days: self.days.into_values().collect(),
@@ -293,20 +288,20 @@ fn rounded_up(minutes: u64) -> u64 {
 
 impl Insights {
     /// Those of these alerts, without what programmes may count.
-    pub fn of<'a>(alerts: impl IntoIterator<Item = &'a Alert>, now: Timestamp) -> Self {
-        let mut found = InsightsBuilder::at(now);
+    pub fn of<'a>(alerts: impl IntoIterator<Item = &'a Alert>, now: Timestamp, calendar: Calendar) -> Self {
+        let mut found = InsightsBuilder::at(now, calendar);
         for alert in alerts {
             let outcome = alert.outcome.as_ref();
-            let day = alert.alert_time.map(day_of);
+            let day = alert.alert_time.map(|at| calendar.day_of(at));
             let kind = (alert.provider.clone(), alert.alert_type.clone(), alert.status.clone());
             found.add_kind(kind, outcome.is_some(), alert.expired_at.is_some(), day, 1);
             if let Some(expired) = alert.expired_at {
-                found.add_missed(day_of(expired), &alert.provider, 1);
+                found.add_missed(calendar.day_of(expired), &alert.provider, 1);
             }
             match outcome.map(|outcome| (outcome, outcome.action_time)) {
                 Some((outcome, Some(at))) => {
                     let minutes = alert.alert_time.map(|raised| (at - raised).num_minutes());
-                    found.add_answers(day_of(at), &alert.provider, (&alert.status, &outcome.refunded), minutes, 1);
+                    found.add_answers(calendar.day_of(at), &alert.provider, (&alert.status, &outcome.refunded), minutes, 1);
                 }
                 Some((_, None)) if day.is_some_and(|day| day >= found.first_day) => found.add_undated(1),
                 Some((_, None)) | None => {}
@@ -347,7 +342,7 @@ pub fn scope(filter: &AlertFilter) -> AlertFilter {
 /// What monitoring programmes may count of these alerts: of those that were raised this month.
 pub fn monitored<'a>(alerts: impl IntoIterator<Item = &'a Alert>, now: Timestamp) -> Vec<MonitoredCount> {
     let (from, until) = month_of(now);
-    let mut found = InsightsBuilder::at(now);
+    let mut found = InsightsBuilder::at(now, Calendar::UTC);
     for alert in alerts.into_iter().filter(|alert| alert.alert_time.is_some_and(|at| (from..until).contains(&at))) {
         let counted = CountedAs::of(&alert.status, alert.outcome.is_some(), alert.expired_at.is_some());
         let is_chargeback = alert.status == AlertStatus::Chargeback || counted == CountedAs::Missed;
@@ -413,7 +408,7 @@ mod tests {
             open(0, Some("7"), "EUR"),
         ];
 
-        let lapsing = Insights::of(&alerts, now()).lapsing;
+        let lapsing = Insights::of(&alerts, now(), Calendar::UTC).lapsing;
 
         let told: Vec<_> = lapsing
             .iter()
@@ -442,7 +437,7 @@ mod tests {
         let late = Alert { expired_at: Some(now()), ..answered(90, 60, AlertStatus::Resolved, "refunded") };
         let untold = Alert { status: AlertStatus::Chargeback, outcome: None, ..Alert::sample() };
 
-        let kinds = Insights::of(&[waits, missed, late, untold], now()).kinds;
+        let kinds = Insights::of(&[waits, missed, late, untold], now(), Calendar::UTC).kinds;
 
         assert_eq!(kinds.len(), 1);
         assert_eq!((kinds[0].waiting, kinds[0].answered, kinds[0].late, kinds[0].missed), (1, 1, 1, 1));
@@ -460,10 +455,13 @@ mod tests {
             answered(31 * day, 10, AlertStatus::Resolved, "refunded"),
         ];
 
-        let insights = Insights::of(&alerts, now());
+        let insights = Insights::of(&alerts, now(), Calendar::UTC);
 
-        let answers: Vec<_> =
-            insights.days.iter().map(|count| (day_of(now()) - count.day, count.refunded, count.not_refunded, count.invalid)).collect();
+        let answers: Vec<_> = insights
+            .days
+            .iter()
+            .map(|count| (Calendar::UTC.day_of(now()) - count.day, count.refunded, count.not_refunded, count.invalid))
+            .collect();
         assert_eq!(answers, [(1, 1, 0, 0), (0, 1, 1, 1)]);
         assert_eq!(insights.days[0].raised, 4);
         assert_eq!(insights.response_times, [ResponseTime { minutes: 10, alerts: 1 }, ResponseTime { minutes: 1435, alerts: 3 }]);
@@ -474,7 +472,7 @@ mod tests {
         let mut alert = answered(60, 30, AlertStatus::Resolved, "refunded");
         alert.outcome.as_mut().unwrap().action_time = None;
 
-        let insights = Insights::of(&[alert], now());
+        let insights = Insights::of(&[alert], now(), Calendar::UTC);
 
         assert_eq!((insights.undated, insights.response_times), (1, vec![]));
         assert_eq!(insights.days.iter().map(DayCount::decisions).sum::<u64>(), 0);
@@ -509,7 +507,7 @@ mod tests {
     fn the_last_quarter_that_is_told_ends_seventy_two_hours_on() {
         let last = (last_quarter(now()) - now()).num_minutes();
 
-        let quarters = [last - 1, last].map(|left| Insights::of(&[open(left, None, "EUR")], now()).lapsing[0].quarter);
+        let quarters = [last - 1, last].map(|left| Insights::of(&[open(left, None, "EUR")], now(), Calendar::UTC).lapsing[0].quarter);
 
         assert_eq!(quarters, [Some(last_quarter(now()) - QUARTER), None]);
     }
@@ -518,7 +516,10 @@ mod tests {
     fn what_has_less_than_an_hour_left_has_not_lapsed() {
         let alert = Alert { deadline: Deadline::HoursLeft(0), ..open(1, None, "EUR") };
 
-        assert_eq!(Insights::of(&[alert], now()).lapsing.iter().map(|row| (row.soon, row.alerts)).collect::<Vec<_>>(), [(true, 1)]);
+        assert_eq!(
+            Insights::of(&[alert], now(), Calendar::UTC).lapsing.iter().map(|row| (row.soon, row.alerts)).collect::<Vec<_>>(),
+            [(true, 1)]
+        );
     }
 
     #[test]

@@ -1,12 +1,48 @@
-//! Statistics of an organization's alerts: money at risk, and counts by day and kind.
+//! Statistics of an organization's alerts: sums by currency, money at risk, and counts by day and kind.
 
-use super::{AlertStatus, AlertType, Money, Provider};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use super::{Alert, AlertStatus, AlertType, Amount, Currency, Money, Provider};
 
 /// Money that waits for an answer in one currency.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AtRisk {
     pub alerts: u64,
     pub money: Money,
+}
+
+/// The sum of alerts in one currency.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CurrencySum {
+    pub alerts: u64,
+    /// The sum of those whose amount is known.
+    pub money: Money,
+    /// Those whose amount is not known.
+    pub unpriced: u64,
+}
+
+impl CurrencySum {
+    /// The sums of these alerts, most alerts first, then by currency.
+    pub fn of<'a>(alerts: impl IntoIterator<Item = &'a Alert>) -> Vec<Self> {
+        // Alerts, millionths, and those without an amount: the whole is made an amount once, as stores make it.
+        let mut sums: BTreeMap<&Currency, (u64, i128, u64)> = BTreeMap::new();
+        for alert in alerts {
+            let (alerts, sum, unpriced) = sums.entry(&alert.currency).or_default();
+            let micros = alert.amount.and_then(Amount::micros);
+            *alerts += 1;
+            *sum += i128::from(micros.unwrap_or(0));
+            *unpriced += u64::from(micros.is_none());
+        }
+        let of_currency = |(currency, (alerts, micros, unpriced)): (&Currency, (u64, i128, u64))| Self {
+            alerts,
+            money: Money { amount: Amount::from_micros(micros), currency: currency.clone() },
+            unpriced,
+        };
+        let mut sums: Vec<Self> = sums.into_iter().map(of_currency).collect();
+        sums.sort_by_key(|sum| Reverse(sum.alerts));
+        sums
+    }
 }
 
 /// How many alerts there are of one kind on one day.

@@ -9,8 +9,8 @@ use super::handle::{Caller, Engine};
 use crate::domain::duplicate;
 use crate::domain::time::later_by;
 use crate::domain::{
-    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState, Company, Count, FindQuery,
-    IngestOptions, IngestReport, Insights, OrganizationId, Page, ResolutionAttempt, SharedAlert,
+    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState, Calendar, Company, Count, CurrencySum,
+    FindQuery, IngestOptions, IngestReport, Insights, OrganizationId, Page, ResolutionAttempt, SharedAlert,
 };
 use crate::service::{Alerts, Attempts, Audit, Changes, Deployment, Duplicates, Find, Intake, ResolveRequest, ServiceError, Stats};
 use crate::store::{Settled, SharedStore};
@@ -160,8 +160,12 @@ impl Stats for ActingEngine {
         Ok(self.engine.store().at_risk(self.organization(), now, until).await?)
     }
 
-    async fn insights(&self, filter: &AlertFilter) -> Result<Insights, ServiceError> {
-        Ok(self.engine.store().insights(self.organization(), filter, self.engine.now()).await?)
+    async fn sums(&self, filter: &AlertFilter) -> Result<Vec<CurrencySum>, ServiceError> {
+        Ok(self.engine.store().sums(self.organization(), filter, self.engine.now()).await?)
+    }
+
+    async fn insights(&self, filter: &AlertFilter, calendar: Calendar) -> Result<Insights, ServiceError> {
+        Ok(self.engine.store().insights(self.organization(), filter, calendar, self.engine.now()).await?)
     }
 }
 

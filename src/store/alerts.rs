@@ -5,8 +5,8 @@ use async_trait::async_trait;
 use super::error::StoreResult;
 use crate::domain::time::Timestamp;
 use crate::domain::{
-    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, Count, FindQuery, IngestReport, Insights, OrganizationId, Page,
-    SharedAlert,
+    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, Calendar, Count, CurrencySum, FindQuery, IngestReport, Insights,
+    OrganizationId, Page, SharedAlert,
 };
 
 /// Units of work on alerts.
@@ -35,7 +35,16 @@ pub trait AlertStore: Send + Sync {
     async fn at_risk(&self, organization: OrganizationId, now: Timestamp, until: Timestamp) -> StoreResult<Vec<AtRisk>>;
 
     /// Statistics of the alerts within a filter ([`Insights::of`]), and what monitoring programmes may count of all.
-    async fn insights(&self, organization: OrganizationId, filter: &AlertFilter, now: Timestamp) -> StoreResult<Insights>;
+    async fn insights(
+        &self,
+        organization: OrganizationId,
+        filter: &AlertFilter,
+        calendar: Calendar,
+        now: Timestamp,
+    ) -> StoreResult<Insights>;
+
+    /// Count and sum of the alerts within a filter for each currency ([`CurrencySum::of`]).
+    async fn sums(&self, organization: OrganizationId, filter: &AlertFilter, now: Timestamp) -> StoreResult<Vec<CurrencySum>>;
 
     /// Takes alerts in, all in one transaction: new ones stored, known ones updated where provider data differ, events and deliveries with
     /// them (decisions, Bringing alerts in). A field that the row leaves empty keeps its stored value.

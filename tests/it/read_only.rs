@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use avert::domain::query::Vocabulary;
 use avert::domain::resolution::Decision;
 use avert::domain::{
-    AlertFilter, AlertQuery, AttemptId, CredentialKind, DeliveryFilter, EndpointAuth, EndpointChange, FindQuery, IngestOptions, KeyScope,
-    NewEndpoint, Resolution, Secret,
+    AlertFilter, AlertQuery, AttemptId, Calendar, CredentialKind, DeliveryFilter, EndpointAuth, EndpointChange, FindQuery, IngestOptions,
+    KeyScope, NewEndpoint, Resolution, Secret,
 };
 use avert::engine::ActingEngine;
 use avert::service::{Credentials, Deployment, ResolveRequest, ServiceError, Webhooks};
@@ -105,7 +105,8 @@ async fn each_write_of_each_capability_is_refused_and_each_read_passes() {
     passes!(stats.count_all());
     passes!(stats.counts());
     passes!(stats.at_risk(24));
-    passes!(stats.insights(&AlertFilter::default()));
+    passes!(stats.sums(&AlertFilter::default()));
+    passes!(stats.insights(&AlertFilter::default(), Calendar::UTC));
     passes!(changes.next_change(0));
     passes!(changes.try_writing());
 

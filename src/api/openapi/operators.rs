@@ -9,12 +9,14 @@ use super::interface::filtered;
 use super::operation::{Operation, whole};
 use super::schemas::{moment, named, uuid};
 use crate::domain::DeliveryState;
+use crate::domain::calendar::MOST_MINUTES;
 use crate::domain::find::{LONGEST_SEARCH, MOST_FOUND};
 use crate::wire::Dialect;
 use crate::wire::operator::{
     AttemptDecisionJson, AttemptJson, AuditEntryJson, ChangeEvent, ClientJson, CompanyJson, CountsJson, CreatedClientJson,
-    CreatedEndpointJson, CreatedKeyJson, DeliveryJson, DeliveryLogJson, DeliveryPageJson, EndpointChangeJson, EndpointJson, IndexJson,
-    IngestReportJson, InsightsJson, KeyJson, ListJson, MOST_HOURS, NewEndpointJson, NewKeyJson, NewSecretJson, PageJson, RedeliveredJson,
+    CreatedEndpointJson, CreatedKeyJson, CurrencySumJson, DeliveryJson, DeliveryLogJson, DeliveryPageJson, EndpointChangeJson,
+    EndpointJson, IndexJson, IngestReportJson, InsightsJson, KeyJson, ListJson, MOST_HOURS, NewEndpointJson, NewKeyJson, NewSecretJson,
+    PageJson, RedeliveredJson,
 };
 
 /// Every operation of operators.
@@ -173,8 +175,16 @@ pub(super) fn all(derived: &mut Derived) -> Vec<Operation> {
             operator("get", "/insights", "getInsights", "What lapses when, how alerts stand, what was answered and missed"),
             Dialect::Current,
         )
+        .query(
+            "utcOffset",
+            json!({"type": "integer", "minimum": -MOST_MINUTES, "maximum": MOST_MINUTES}),
+            "How many minutes east of UTC the days are; 0 where it is not given",
+        )
         .json(200, derived.answer::<InsightsJson>(), "Statistics of the alerts within the filter")
         .refused(400, "A parameter is not understood"),
+        filtered(operator("get", "/sums", "getSums", "Count and sum of alerts by currency"), Dialect::Current)
+            .json(200, derived.answer::<ListJson<CurrencySumJson>>(), "Those of the alerts within the filter, most alerts first")
+            .refused(400, "A parameter is not understood"),
         operator("get", "/attempts", "listAttempts", "Decisions whose fate is not settled").json(
             200,
             derived.answer::<ListJson<AttemptJson>>(),

@@ -1,4 +1,4 @@
-//! Statistics, money at risk, and the audit log.
+//! Statistics, sums, money at risk, and the audit log.
 
 use std::num::NonZeroU64;
 
@@ -9,8 +9,10 @@ use super::extract::{Operator, Parameters, answer, page_size, whole};
 use crate::api::list_budget::{AGAIN, add, missing_filter, within};
 use crate::api::problem::{Code, Problem};
 use crate::api::state::Api;
+use crate::domain::calendar::MOST_MINUTES;
+use crate::domain::{AlertFilter, Calendar};
 use crate::service::{Audit, Stats};
-use crate::wire::operator::{AuditEntryJson, CountsJson, InsightsJson, MOST_HOURS, PageJson};
+use crate::wire::operator::{AuditEntryJson, CountsJson, CurrencySumJson, InsightsJson, ListJson, MOST_HOURS, PageJson};
 use crate::wire::{Dialect, query};
 
 /// How far ahead money counts as at risk, in hours, where nothing else is asked: the shortest window of a network.
@@ -28,11 +30,33 @@ pub(in crate::api) async fn counts(State(api): State<Api>, operator: Operator, p
     Ok(answer(&CountsJson::of(counts, at_risk)))
 }
 
-/// GET /operator/v1/insights
-pub(in crate::api) async fn insights(State(api): State<Api>, operator: Operator, RawQuery(raw): RawQuery) -> Result<Response, Problem> {
+/// GET /operator/v1/sums
+pub(in crate::api) async fn sums(State(api): State<Api>, operator: Operator, RawQuery(raw): RawQuery) -> Result<Response, Problem> {
+    let filter = filter(raw)?;
+    let sums = within(api.list_timeout, &add(missing_filter(&filter)), operator.acting.sums(&filter)).await?;
+    Ok(answer(&ListJson { data: sums.into_iter().map(CurrencySumJson::from).collect() }))
+}
+
+fn filter(raw: Option<String>) -> Result<AlertFilter, Problem> {
     let wanted = query::read(raw.as_deref().unwrap_or_default(), Dialect::Current);
-    let filter = wanted.map_err(|errors| Problem::of_fields(Code::InvalidQuery, errors))?.filter;
-    let insights = within(api.list_timeout, &add(missing_filter(&filter)), operator.acting.insights(&filter)).await?;
+    Ok(wanted.map_err(|errors| Problem::of_fields(Code::InvalidQuery, errors))?.filter)
+}
+
+/// GET /operator/v1/insights
+pub(in crate::api) async fn insights(
+    State(api): State<Api>,
+    operator: Operator,
+    parameters: Parameters,
+    RawQuery(raw): RawQuery,
+) -> Result<Response, Problem> {
+    let mut calendar = Calendar::UTC;
+    parameters.read(&["utcOffset"], |_, text| {
+        let asked = text.parse().ok().and_then(Calendar::of_minutes);
+        calendar = asked.ok_or_else(|| format!("minutes east of UTC, -{MOST_MINUTES} to {MOST_MINUTES}"))?;
+        Ok(())
+    })?;
+    let filter = filter(raw)?;
+    let insights = within(api.list_timeout, &add(missing_filter(&filter)), operator.acting.insights(&filter, calendar)).await?;
     Ok(answer(&InsightsJson::from(insights)))
 }
 

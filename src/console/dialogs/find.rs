@@ -4,20 +4,21 @@ use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::alert_search::{AlertSearch, is_typed, line};
+use super::alert_search::{AlertSearch, is_typed};
+use super::found_rows::lines;
 use super::menu::{List, OpenMenu};
 use super::{case, copy_menu, links_menu};
 use crate::console::dialog::{self, run};
 use crate::console::screens::queue::state::Queue;
 use crate::console::text::{columns, counted, sanitize};
-use crate::console::widgets::menu::Selection;
+use crate::console::widgets::menu::{Selection, is_roomy};
 use crate::console::widgets::text_input::Typed;
 use crate::console::{Action, AppContext, Dialog, Effect, KeyContext, Message, Order, Orders, Pen, TextInput, Tone};
 use crate::domain::Timestamp;
 
 /// How wide it would like to be, and what is around its lines.
 const WIDTH: u16 = 118;
-const AROUND: u16 = 8;
+const AROUND: u16 = 4;
 
 /// The dialog while it is open.
 #[derive(Debug)]
@@ -141,6 +142,7 @@ impl Dialog for FindDialog {
                 match self.menu.update(event, length, cx) {
                     Some(Action::MenuClose) => return vec![Effect::GiveUpFind.into(), Order::Close],
                     Some(Action::MenuPick) => return self.pick(event),
+                    Some(Action::Open) => return self.open_case(cx),
                     _ => {}
                 }
             }
@@ -153,7 +155,7 @@ impl Dialog for FindDialog {
         let theme = &cx.theme;
         let room = WIDTH.min(area.width.saturating_sub(4)).saturating_sub(AROUND);
         let entries = match self.search.shown() {
-            Some((query, Ok(found))) => found.alerts.iter().map(|alert| line(alert, query, found, room, cx)).collect(),
+            Some((query, Ok(found))) => lines(&found.alerts, query, found, room, cx),
             _ => Vec::new(),
         };
         let empty = match self.search.shown() {
@@ -162,16 +164,21 @@ impl Dialog for FindDialog {
             _ if self.input.is_empty() => "Answered alerts too. Several words narrow it: all have to match.",
             _ => "",
         };
+        let is_nothing = self.search.is_current() && self.search.alerts().is_empty();
+        let above = u16::from(is_roomy(area));
         let list = List {
             title: "Find",
             entries,
             empty,
             width: WIDTH,
-            field: 3 + u16::try_from(self.search.limits().len()).unwrap_or(0),
+            field: above + 2 + u16::try_from(self.search.limits().len()).unwrap_or(0),
+            // Nothing is gone to where it is known that nothing was found.
+            pick: Some(if self.input.is_empty() || is_nothing { "" } else { "show in Queue" }),
+            also: if self.search.alerts().is_empty() { Vec::new() } else { vec![("alt-enter", "its case", Action::Open)] },
             ..List::default()
         };
         let fields = self.menu.draw(list, frame, area, cx);
-        let field = Rect { y: fields.y + 1, height: 1, ..fields };
+        let field = Rect { y: fields.y + above, height: 1, ..fields };
         let style = theme.page.patch(theme.field);
         frame.buffer_mut().set_style(field, style);
         if self.input.is_empty() {
@@ -180,16 +187,16 @@ impl Dialog for FindDialog {
         }
         self.input.draw(frame, field, style, true);
         let (words, style) = self.note(cx);
-        let mut pen = Pen::new(frame.buffer_mut(), Rect { y: fields.y + 2, ..field });
+        let mut pen = Pen::new(frame.buffer_mut(), Rect { y: field.y + 1, ..field });
         pen.put(&words, style);
-        for (key, words) in [("alt-enter", "case"), ("alt-y", "copy"), ("alt-o", "open")] {
+        for (key, words) in [("alt-y", "copy"), ("alt-o", "open")] {
             if self.search.alerts().is_empty() || columns(key) + 4 + columns(words) > pen.room() {
                 break;
             }
             pen.skip(3);
             pen.put_key(key, words, theme);
         }
-        for (limit, y) in self.search.limits().iter().zip(fields.y + 3..fields.bottom()) {
+        for (limit, y) in self.search.limits().iter().zip(field.y + 2..fields.bottom()) {
             Pen::new(frame.buffer_mut(), Rect { y, ..field }).put(&sanitize(limit), theme.warning);
         }
     }

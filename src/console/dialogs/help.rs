@@ -158,6 +158,7 @@ impl Dialog for Help {
             width: WIDTH,
             field: 2,
             below: chosen.filter(|about| usize::from(columns(about)) > room).unwrap_or_default().to_owned(),
+            ..List::default()
         };
         let field = self.menu.draw(list, frame, area, cx);
         let field = Rect { y: field.y + 1, height: 1, ..field };

@@ -32,6 +32,12 @@ pub struct List<'m> {
     pub field: u16,
     /// What has no room in the chosen line: it stands under the list.
     pub below: String,
+    /// Lines that are kept for that, where it is more than one.
+    pub below_lines: u16,
+    /// What it is to choose an entry, in other words than usual; nothing is told where these are none.
+    pub pick: Option<&'m str>,
+    /// What else a key does with the chosen entry, and what a click on it is.
+    pub also: Vec<(&'m str, &'m str, Action)>,
 }
 
 /// An open list.
@@ -84,20 +90,29 @@ impl OpenMenu {
         self.targets.clear();
         let picks = self.click == Action::MenuPick;
         let bindings = self.contexts.iter().flat_map(|context| cx.settings.keymap.bindings(*context));
+        let List { title, entries, groups, empty, width, field, below, below_lines, pick, also } = list;
+        let picks = picks && pick != Some("");
         let told = bindings.filter(|binding| binding.footer && (picks || binding.action != Action::MenuPick));
-        let key = |binding: &'m Binding| Some((binding.keys.first()?.to_string(), binding.words.as_str(), Target::Do(binding.action)));
-        let List { title, entries, groups, empty, width, field, below } = list;
+        let key = |binding: &'m Binding| {
+            let words = pick.filter(|_| binding.action == Action::MenuPick).unwrap_or(&binding.words);
+            Some((binding.keys.first()?.to_string(), words, Target::Do(binding.action)))
+        };
+        let mut keys: Vec<(String, &str, Target)> = told.filter_map(key).collect();
+        let behind = keys.iter().position(|(_, _, target)| *target == Target::Do(Action::MenuPick)).map_or(0, |at| at + 1);
+        let also = also.into_iter().map(|(key, words, action)| (key.to_owned(), words, Target::Do(action)));
+        keys.splice(behind..behind, also);
         let menu = Menu {
             title,
             entries,
             groups,
             chosen: self.chosen,
-            keys: told.filter_map(key).collect(),
+            keys,
             entry: Target::Entry,
             empty,
             width,
             field,
             below,
+            below_lines,
             is_marked: cx.settings.plain,
         };
         menu.draw(&cx.theme, frame, area, &self.targets)

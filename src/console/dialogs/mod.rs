@@ -14,6 +14,7 @@ pub mod export_progress;
 pub mod filter_form;
 pub mod find;
 pub mod form;
+pub mod found_rows;
 pub mod help;
 pub mod leave;
 pub mod links_menu;

@@ -6,7 +6,7 @@ use ratatui::text::Line;
 
 use super::click_targets::ClickTargets;
 use super::scrollbar;
-use crate::console::text::{CUT, columns};
+use crate::console::text::{CUT, columns, wrap_to};
 use crate::console::{Pen, Theme};
 
 /// The selection of a menu.
@@ -45,6 +45,11 @@ const LEAP: usize = 10;
 /// From so many rows on there is room for blank lines.
 const ROOMY: u16 = 18;
 
+/// Whether there is room for blank lines.
+pub fn is_roomy(area: Rect) -> bool {
+    area.height >= ROOMY
+}
+
 /// The contents of a menu. What a click on it means is its owner's to say.
 pub struct Menu<'m, T> {
     /// Over it.
@@ -67,6 +72,8 @@ pub struct Menu<'m, T> {
     pub field: u16,
     /// What has no room in the chosen line: it stands under the list.
     pub below: String,
+    /// Lines that are kept for that, where it is more than one.
+    pub below_lines: u16,
     /// Whether the chosen entry is marked as the row under a list's cursor is, and not told by its colour alone.
     pub is_marked: bool,
 }
@@ -100,9 +107,10 @@ impl<T: Copy + PartialEq> Menu<'_, T> {
         let lines = self.lines();
         let entries = u16::try_from(lines.len().max(1)).unwrap_or(u16::MAX);
         // Border or margin, title, a blank line on either side of the entries, the keys.
-        let height = entries.saturating_add(6 + self.field);
+        let below = self.below_lines.max(1);
+        let height = entries.saturating_add(5 + self.field + below);
         // Where there is little room the entries have it, and nothing is blank but the line of what has no room.
-        let tight = area.height < ROOMY && height > area.height.saturating_sub(2);
+        let tight = !is_roomy(area) && height > area.height.saturating_sub(2);
         let height = height.min(if tight { area.height } else { area.height.saturating_sub(2) });
         let blank = u16::from(!tight);
         let width = self.width.min(area.width.saturating_sub(4));
@@ -113,7 +121,7 @@ impl<T: Copy + PartialEq> Menu<'_, T> {
         let field = Rect { y: inside.y + 1, height: self.field, ..inside };
 
         let top = 1 + self.field + blank;
-        let list = Rect { y: inside.y + top, height: inside.height.saturating_sub(top + 2), ..inside };
+        let list = Rect { y: inside.y + top, height: inside.height.saturating_sub(top + 1 + below), ..inside };
         let chosen = self.chosen.index(self.entries.len());
         if self.entries.is_empty() {
             Pen::new(frame.buffer_mut(), list).put(self.empty, theme.quiet);
@@ -145,7 +153,10 @@ impl<T: Copy + PartialEq> Menu<'_, T> {
         let bar = Rect { x: inside.right(), width: 1, ..list };
         scrollbar::draw(theme, frame.buffer_mut(), bar, first as u64, lines.len() as u64);
 
-        Pen::new(frame.buffer_mut(), line(inside.bottom().saturating_sub(2))).put(&self.below, theme.plain);
+        let told = wrap_to(&self.below, inside.width, below.into());
+        for (words, y) in told.iter().zip(inside.bottom().saturating_sub(1 + below)..) {
+            Pen::new(frame.buffer_mut(), line(y)).put(words, theme.plain);
+        }
         let mut pen = Pen::new(frame.buffer_mut(), line(inside.bottom().saturating_sub(1)));
         for (key, words, target) in self.keys {
             if columns(&key) + 1 + columns(words) > pen.room() {

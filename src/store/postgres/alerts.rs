@@ -6,11 +6,11 @@ use super::counts::NO_DAY;
 use super::fault::Work;
 use super::handle::{PostgresStore, WriteKind};
 use super::unit::Unit;
-use super::{alike, expiry, find, ingest, insights, list, rows};
+use super::{alike, expiry, find, ingest, insights, list, rows, sums};
 use crate::domain::time::Timestamp;
 use crate::domain::{
-    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, AtRisk, Count, FindQuery, IngestReport, Insights,
-    OrganizationId, Page, Provider, SharedAlert,
+    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, AtRisk, Calendar, Count, CurrencySum, FindQuery,
+    IngestReport, Insights, OrganizationId, Page, Provider, SharedAlert,
 };
 use crate::store::{AlertStore, StoreResult};
 
@@ -45,8 +45,18 @@ impl AlertStore for PostgresStore {
         self.look(|unit| Box::pin(expiry::at_risk(unit, organization, now, until))).await
     }
 
-    async fn insights(&self, organization: OrganizationId, filter: &AlertFilter, now: Timestamp) -> StoreResult<Insights> {
-        self.read(|unit| Box::pin(insights::insights(unit, organization, filter, now))).await
+    async fn insights(
+        &self,
+        organization: OrganizationId,
+        filter: &AlertFilter,
+        calendar: Calendar,
+        now: Timestamp,
+    ) -> StoreResult<Insights> {
+        self.read(|unit| Box::pin(insights::insights(unit, organization, filter, calendar, now))).await
+    }
+
+    async fn sums(&self, organization: OrganizationId, filter: &AlertFilter, now: Timestamp) -> StoreResult<Vec<CurrencySum>> {
+        self.read(|unit| Box::pin(sums::sums(unit, organization, filter, now))).await
     }
 
     async fn ingest(&self, organization: OrganizationId, rows: Vec<AlertPatch>, now: Timestamp) -> StoreResult<IngestReport> {

@@ -86,15 +86,16 @@ impl Search<'_> {
             hits.map(|hit| hit.id).collect::<Vec<_>>()
         };
         // The loosest grade that leaves little is asked for at once with those that are better.
-        let at_once = (1..=MatchGrade::ALL.len())
+        let all = self.query.grades();
+        let at_once = (1..=all.len())
             .rev()
-            .map(|grades| &MatchGrade::ALL[..grades])
+            .map(|grades| &all[..grades])
             .find(|grades| self.is_indexed(grades) && Share::ALL.into_iter().all(|share| hits(share, grades).len() < COMMON));
         let mut found = match at_once {
             Some(grades) => self.by_index(None, grades, size).await?,
             None => Vec::new(),
         };
-        for grade in MatchGrade::ALL.iter().skip(at_once.map_or(0, <[_]>::len)) {
+        for grade in all.iter().skip(at_once.map_or(0, <[_]>::len)) {
             let grades = std::slice::from_ref(grade);
             for share in Share::ALL {
                 let missing = size - found.len();

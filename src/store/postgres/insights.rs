@@ -5,43 +5,84 @@ use super::counts::{DAY_MICROS, NO_DAY};
 use super::fault::Work;
 use super::statements::{Sql, Value, micros, moment};
 use super::unit::Unit;
-use crate::domain::insights::{InsightsBuilder, QUARTER, day_start, first_day, is_fraud, last_quarter, month_of, quarter_of, soon};
+use crate::domain::insights::{InsightsBuilder, QUARTER, first_day, is_fraud, last_quarter, month_of, quarter_of, soon};
 use crate::domain::time::Timestamp;
-use crate::domain::{AlertFilter, AlertStatus, AlertType, Amount, Currency, Insights, Lapsing, Money, OrganizationId, Provider};
+use crate::domain::{AlertFilter, AlertStatus, AlertType, Amount, Calendar, Currency, Insights, Lapsing, Money, OrganizationId, Provider};
 
 /// Statistics of the alerts within a filter, and what monitoring programmes may count of all.
-pub(super) async fn insights(unit: &Unit<'_>, organization: OrganizationId, filter: &AlertFilter, now: Timestamp) -> Work<Insights> {
-    let mut found = InsightsBuilder::at(now);
+pub(super) async fn insights(
+    unit: &Unit<'_>,
+    organization: OrganizationId,
+    filter: &AlertFilter,
+    calendar: Calendar,
+    now: Timestamp,
+) -> Work<Insights> {
+    let mut found = InsightsBuilder::at(now, calendar);
+    let days = Days { calendar, now };
     let Some(organization) = unit.organization(organization).await? else { return Ok(found.finish()) };
     let wanted = Wanted::new(&unit.conn, organization, filter, now).await?;
-    add_kinds(unit, &wanted, now, &mut found).await?;
+    add_kinds(unit, &wanted, days, &mut found).await?;
     add_lapsing(unit, &wanted, now, &mut found).await?;
-    add_answers(unit, &wanted, now, &mut found).await?;
-    add_missed(unit, &wanted, now, &mut found).await?;
+    add_answers(unit, &wanted, days, &mut found).await?;
+    add_missed(unit, &wanted, days, &mut found).await?;
     add_monitored(unit, organization, now, &mut found).await?;
     Ok(found.finish())
 }
 
-async fn add_kinds(unit: &Unit<'_>, wanted: &Wanted, now: Timestamp, found: &mut InsightsBuilder) -> Work<()> {
-    let sql = if wanted.is_counted() {
-        let mut sql = Sql::new("SELECT a.day, a.provider, a.type, a.status, a.outcome IS NOT NULL, a.expired, sum(a.alerts)::bigint");
-        wanted.push_counts(&mut sql);
+/// The days that are told one by one.
+#[derive(Debug, Clone, Copy)]
+struct Days {
+    calendar: Calendar,
+    now: Timestamp,
+}
+
+impl Days {
+    /// When the first of them begins.
+    fn begin(self) -> Timestamp {
+        self.calendar.day_start(first_day(self.calendar, self.now))
+    }
+
+    /// The day of a column of moments, in SQL.
+    fn of(self, column: &str) -> String {
+        format!("({column} + {}) / {DAY_MICROS}", i64::from(self.calendar.minutes()) * 60_000_000)
+    }
+}
+
+async fn add_kinds(unit: &Unit<'_>, wanted: &Wanted, days: Days, found: &mut InsightsBuilder) -> Work<()> {
+    if !wanted.is_counted() {
+        return add_counted_now(unit, wanted, days, found).await;
+    }
+    let mut sql = Sql::new("SELECT a.day, a.provider, a.type, a.status, a.outcome IS NOT NULL, a.expired, sum(a.alerts)::bigint");
+    wanted.push_counts(&mut sql);
+    if days.calendar.is_utc() {
         sql.push(" GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(a.alerts) > 0");
-        sql
-    } else {
-        // All days that are not told one by one are as none.
-        let since = micros(day_start(first_day(now)));
-        let mut sql = Sql::new(&format!(
-            "SELECT CASE WHEN a.alert_time >= {since} THEN a.alert_time / {DAY_MICROS} ELSE {NO_DAY} END, a.provider, a.type, a.status, a.outcome IS NOT NULL, \
-             a.expired_at IS NOT NULL, count(*)"
-        ));
-        wanted.push_alerts(&mut sql);
-        sql.push(" GROUP BY 1, 2, 3, 4, 5, 6");
-        sql
-    };
+        return add_cells(unit, &sql, found).await;
+    }
+    // The counts are of UTC days: of those that are told one by one the alerts are counted.
+    let counted_before = micros(days.begin()).div_euclid(DAY_MICROS);
+    sql.push(&format!(" AND (a.day < {counted_before} OR a.day = {NO_DAY}) GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(a.alerts) > 0"));
+    add_cells(unit, &sql, found).await?;
+    let (from, until) = wanted.alert_time();
+    let since = from.max(Some(counted_before * DAY_MICROS));
+    add_counted_now(unit, &wanted.within((since, until)), days, found).await
+}
+
+/// The cells of what the counts know nothing of; all days that are not told one by one are as none.
+async fn add_counted_now(unit: &Unit<'_>, wanted: &Wanted, days: Days, found: &mut InsightsBuilder) -> Work<()> {
+    let (since, day) = (micros(days.begin()), days.of("a.alert_time"));
+    let mut sql = Sql::new(&format!(
+        "SELECT CASE WHEN a.alert_time >= {since} THEN {day} ELSE {NO_DAY} END, a.provider, a.type, a.status, a.outcome IS NOT NULL, \
+         a.expired_at IS NOT NULL, count(*)"
+    ));
+    wanted.push_alerts(&mut sql);
+    sql.push(" GROUP BY 1, 2, 3, 4, 5, 6");
+    add_cells(unit, &sql, found).await
+}
+
+async fn add_cells(unit: &Unit<'_>, sql: &Sql, found: &mut InsightsBuilder) -> Work<()> {
     let kinds = unit
         .conn
-        .made(&sql, |row| {
+        .made(sql, |row| {
             let kind = (Provider::parse(row.try_get(1)?), AlertType::parse(row.try_get(2)?), AlertStatus::parse(row.try_get(3)?));
             Ok((row.try_get::<_, i64>(0)?, kind, row.try_get(4)?, row.try_get(5)?, row.try_get::<_, i64>(6)?))
         })
@@ -83,12 +124,12 @@ async fn add_lapsing(unit: &Unit<'_>, wanted: &Wanted, now: Timestamp, found: &m
     Ok(())
 }
 
-async fn add_answers(unit: &Unit<'_>, wanted: &Wanted, now: Timestamp, found: &mut InsightsBuilder) -> Work<()> {
-    let since = micros(day_start(first_day(now)));
+async fn add_answers(unit: &Unit<'_>, wanted: &Wanted, days: Days, found: &mut InsightsBuilder) -> Work<()> {
+    let (since, day) = (micros(days.begin()), days.of("o.action_time"));
     let mut sql = Sql::new("WITH scope AS (SELECT a.key, a.provider, a.status, a.alert_time");
     wanted.push_alerts(&mut sql);
     sql.push(&format!(
-        ") SELECT o.action_time / {DAY_MICROS}, s.provider, s.status, o.refunded, (o.action_time - s.alert_time) / 60000000, count(*)
+        ") SELECT {day}, s.provider, s.status, o.refunded, (o.action_time - s.alert_time) / 60000000, count(*)
          FROM outcome o JOIN scope s ON s.key = o.alert"
     ));
     sql.with(" WHERE o.action_time >= ", Value::Number(since));
@@ -112,10 +153,10 @@ async fn add_answers(unit: &Unit<'_>, wanted: &Wanted, now: Timestamp, found: &m
     Ok(())
 }
 
-async fn add_missed(unit: &Unit<'_>, wanted: &Wanted, now: Timestamp, found: &mut InsightsBuilder) -> Work<()> {
-    let mut sql = Sql::new(&format!("SELECT a.expired_at / {DAY_MICROS}, a.provider, count(*)"));
+async fn add_missed(unit: &Unit<'_>, wanted: &Wanted, days: Days, found: &mut InsightsBuilder) -> Work<()> {
+    let mut sql = Sql::new(&format!("SELECT {}, a.provider, count(*)", days.of("a.expired_at")));
     wanted.push_alerts(&mut sql);
-    sql.with(" AND a.expired_at >= ", Value::Number(micros(day_start(first_day(now)))));
+    sql.with(" AND a.expired_at >= ", Value::Number(micros(days.begin())));
     sql.push(" GROUP BY 1, 2");
     let missed = unit.conn.made(&sql, |row| Ok((row.try_get(0)?, Provider::parse(row.try_get(1)?), row.try_get::<_, i64>(2)?))).await?;
     for (day, provider, alerts) in missed {

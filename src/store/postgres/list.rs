@@ -19,7 +19,7 @@ use super::rows::read_by_ids;
 use super::statements::{Sql, Value, cell, limit_of};
 use super::unit::Unit;
 use crate::domain::time::Timestamp;
-use crate::domain::{AlertQuery, AlertStatus, OrganizationId, Page, SharedAlert, Sort, SortField, SortOrder};
+use crate::domain::{AlertFilter, AlertQuery, AlertStatus, OrganizationId, Page, SharedAlert, Sort, SortField, SortOrder};
 
 /// From here on it pays to ask the counts where a page begins.
 const DEEP: u64 = 1_000;
@@ -32,12 +32,7 @@ pub(super) async fn list(unit: &Unit<'_>, organization: OrganizationId, query: &
     let conn = &unit.conn;
     let mut page = Page { data: Vec::new(), total: 0, counted: true, page: query.page.page, size: query.page.size };
     let Some(organization) = unit.organization(organization).await? else { return Ok(page) };
-    let wanted = Wanted::new(conn, organization, &query.filter, now).await?;
-    let counts = Counts::read(conn, &wanted).await?;
-    if counts.candidates == 0 {
-        return Ok(page);
-    }
-    let wanted = wanted.waiting(counts.candidates == counts.waiting);
+    let Some((wanted, counts)) = planned(conn, organization, &query.filter, now).await? else { return Ok(page) };
     let part = Part { sort: query.sort, offset: query.page.page.saturating_mul(query.page.size.into()), limit: query.page.size.into() };
     let ids = if !wanted.is_counted() && (wanted.waits() || wanted.has_indexed_text()) {
         let found = matched(conn, &wanted, part).await?;
@@ -53,6 +48,13 @@ pub(super) async fn list(unit: &Unit<'_>, organization: OrganizationId, query: &
     };
     page.data = read_by_ids(conn, organization, &ids).await?.into_iter().map(SharedAlert::from).collect();
     Ok(page)
+}
+
+/// A filter with what the counts know of its matches; none where nothing can match.
+pub(super) async fn planned(conn: &Connection, organization: i64, filter: &AlertFilter, now: Timestamp) -> Work<Option<(Wanted, Counts)>> {
+    let wanted = Wanted::new(conn, organization, filter, now).await?;
+    let counts = Counts::read(conn, &wanted).await?;
+    Ok((counts.candidates > 0).then(|| (wanted.waiting(counts.candidates == counts.waiting), counts)))
 }
 
 /// How many alerts the organization has.
@@ -80,7 +82,7 @@ impl Part {
 
 /// What the counts know.
 #[derive(Debug, Clone, Copy)]
-struct Counts {
+pub(super) struct Counts {
     /// How many alerts the organization has.
     all: u64,
     /// How many of them may match.

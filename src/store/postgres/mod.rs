@@ -38,6 +38,7 @@ mod rows;
 mod signing;
 mod statements;
 mod store;
+mod sums;
 mod tls;
 mod token_keys;
 pub(super) mod transfer;

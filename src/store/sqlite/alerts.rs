@@ -8,13 +8,13 @@ use super::readers::Reader;
 use super::rows::organization_key;
 use super::statements::{Statements as _, cell};
 use super::writer::WriteKind;
-use super::{alike, audit, expiry, find, ingest, insights, list};
+use super::{alike, audit, expiry, find, ingest, insights, list, sums};
 use crate::domain::audit::AuditNote;
 use crate::domain::batch;
 use crate::domain::time::Timestamp;
 use crate::domain::{
-    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, AtRisk, Count, FindQuery, IngestReport, Insights,
-    OrganizationId, Page, Provider, SharedAlert,
+    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, AtRisk, Calendar, Count, CurrencySum, FindQuery,
+    IngestReport, Insights, OrganizationId, Page, Provider, SharedAlert,
 };
 use crate::store::{AlertStore, StoreResult};
 
@@ -57,9 +57,20 @@ impl AlertStore for SqliteStore {
         self.read_list(organization, move |reader| expiry::at_risk(reader, organization, now, until)).await
     }
 
-    async fn insights(&self, organization: OrganizationId, filter: &AlertFilter, now: Timestamp) -> StoreResult<Insights> {
+    async fn insights(
+        &self,
+        organization: OrganizationId,
+        filter: &AlertFilter,
+        calendar: Calendar,
+        now: Timestamp,
+    ) -> StoreResult<Insights> {
         let filter = filter.clone();
-        self.read_list(organization, move |reader| insights::insights(reader, organization, &filter, now)).await
+        self.read_list(organization, move |reader| insights::insights(reader, organization, &filter, calendar, now)).await
+    }
+
+    async fn sums(&self, organization: OrganizationId, filter: &AlertFilter, now: Timestamp) -> StoreResult<Vec<CurrencySum>> {
+        let filter = filter.clone();
+        self.read_list(organization, move |reader| sums::sums(reader, organization, &filter, now)).await
     }
 
     async fn ingest(&self, organization: OrganizationId, rows: Vec<AlertPatch>, now: Timestamp) -> StoreResult<IngestReport> {

@@ -75,7 +75,7 @@ fn find_within(
     reader.refresh_counts(organization)?;
     let own = usize::try_from(reader.counts.all(organization)).unwrap_or(usize::MAX);
     let mut found = Vec::new();
-    for grade in MatchGrade::ALL {
+    for grade in query.grades().iter().copied() {
         let search = Search { bounds, organization, own, query, grade, missing: size - found.len() };
         if search.missing == 0 {
             break;

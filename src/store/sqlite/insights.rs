@@ -5,33 +5,59 @@ use std::collections::HashMap;
 use rusqlite::types::Value;
 use rusqlite::{Row, params_from_iter};
 
-use super::counts::{Cell, DAY_MICROS, NO_DAY, NO_OUTCOME};
+use super::counts::{Cell, DAY_MICROS, NO_DAY, NO_OUTCOME, day_of, day_start};
 use super::interned::Dictionary;
 use super::query::Wanted;
 use super::readers::Reader;
 use super::selection::{BY_DEADLINE, BY_TIME, from_alerts, from_own_index, rows_index};
 use super::sql::Sql;
 use super::statements::{Statements as _, cell, micros, moment};
-use crate::domain::insights::{InsightsBuilder, QUARTER, day_start, first_day, is_fraud, last_quarter, month_of, quarter_of, soon};
+use crate::domain::insights::{InsightsBuilder, QUARTER, first_day, is_fraud, last_quarter, month_of, quarter_of, soon};
 use crate::domain::time::Timestamp;
-use crate::domain::{AlertFilter, AlertStatus, AlertType, Amount, Currency, Insights, Lapsing, Money, OrganizationId, Provider};
+use crate::domain::{AlertFilter, AlertStatus, AlertType, Amount, Calendar, Currency, Insights, Lapsing, Money, OrganizationId, Provider};
 use crate::store::StoreResult;
 
 /// Statistics of the alerts within a filter, and what monitoring programmes may count of all.
-pub(super) fn insights(reader: &mut Reader, organization: OrganizationId, filter: &AlertFilter, now: Timestamp) -> StoreResult<Insights> {
-    let mut found = InsightsBuilder::at(now);
+pub(super) fn insights(
+    reader: &mut Reader,
+    organization: OrganizationId,
+    filter: &AlertFilter,
+    calendar: Calendar,
+    now: Timestamp,
+) -> StoreResult<Insights> {
+    let mut found = InsightsBuilder::at(now, calendar);
+    let days = Days { calendar, now };
     let Some(organization) = reader.organization(organization)? else { return Ok(found.finish()) };
     reader.refresh_counts(organization)?;
     let wanted = Wanted::new(&reader.conn, &mut reader.dictionary, organization, filter, now)?;
     if !wanted.is_impossible() {
-        add_kinds(reader, &wanted, now, &mut found)?;
+        add_kinds(reader, &wanted, days, &mut found)?;
         add_lapsing(reader, &wanted, now, &mut found)?;
-        add_answers(reader, &wanted, now, &mut found)?;
-        add_missed(reader, &wanted, now, &mut found)?;
+        add_answers(reader, &wanted, days, &mut found)?;
+        add_missed(reader, &wanted, days, &mut found)?;
     }
     let everything = Wanted::new(&reader.conn, &mut reader.dictionary, organization, &AlertFilter::default(), now)?;
     add_monitored(reader, &everything, now, &mut found)?;
     Ok(found.finish())
+}
+
+/// The days that are told one by one.
+#[derive(Debug, Clone, Copy)]
+struct Days {
+    calendar: Calendar,
+    now: Timestamp,
+}
+
+impl Days {
+    /// When the first of them begins.
+    fn begin(self) -> Timestamp {
+        self.calendar.day_start(first_day(self.calendar, self.now))
+    }
+
+    /// The day of a column of moments, in SQL.
+    fn of(self, column: &str) -> String {
+        format!("({column} + {}) / {DAY_MICROS}", i64::from(self.calendar.minutes()) * 60_000_000)
+    }
 }
 
 /// The words behind keys.
@@ -65,13 +91,25 @@ fn push_test(sql: &mut Sql, test: &str, value: i64) {
     sql.value(value);
 }
 
-fn add_kinds(reader: &mut Reader, wanted: &Wanted, now: Timestamp, found: &mut InsightsBuilder) -> StoreResult<()> {
-    let cells = if wanted.is_counted() {
+fn add_kinds(reader: &mut Reader, wanted: &Wanted, days: Days, found: &mut InsightsBuilder) -> StoreResult<()> {
+    let mut cells = Vec::new();
+    let mut uncounted = Some(wanted.clone());
+    if wanted.is_counted() {
         let (from, until) = wanted.alert_days();
-        reader.counts.cells(wanted.organization, &wanted.cells, from, until)
-    } else {
-        counted_now(reader, wanted, now)?.into_iter().map(|((day, cell), alerts)| (day, cell, alerts)).collect()
-    };
+        cells = reader.counts.cells(wanted.organization, &wanted.cells, from, until);
+        uncounted = None;
+    }
+    if wanted.is_counted() && !days.calendar.is_utc() {
+        // The counts are of UTC days: of those that are told one by one the alerts are counted.
+        let counted_before = day_of(Some(days.begin()));
+        cells.retain(|(day, ..)| *day < counted_before || *day == NO_DAY);
+        let (from, until) = wanted.alert_time;
+        let since = (from.max(Some(day_start(counted_before))), until);
+        uncounted = Some(Wanted { alert_time: since, span: since, ..wanted.clone() });
+    }
+    if let Some(uncounted) = uncounted {
+        cells.extend(counted_now(reader, &uncounted, days)?.into_iter().map(|((day, cell), alerts)| (day, cell, alerts)));
+    }
     let mut words = Words { conn: &reader.conn, dictionary: &mut reader.dictionary };
     for (day, cell, alerts) in cells {
         let kind = (words.provider(cell.provider)?, words.alert_type(cell.alert_type)?, words.status(cell.status)?);
@@ -82,10 +120,10 @@ fn add_kinds(reader: &mut Reader, wanted: &Wanted, now: Timestamp, found: &mut I
 }
 
 /// The cells of what the counts know nothing of; all days that are not told one by one are as none.
-fn counted_now(reader: &Reader, wanted: &Wanted, now: Timestamp) -> StoreResult<HashMap<(i64, Cell), u64>> {
-    let since = micros(day_start(first_day(now)));
+fn counted_now(reader: &Reader, wanted: &Wanted, days: Days) -> StoreResult<HashMap<(i64, Cell), u64>> {
+    let (since, day) = (micros(days.begin()), days.of("a.alert_time"));
     let select = format!(
-        "SELECT CASE WHEN a.alert_time >= {since} THEN a.alert_time / {DAY_MICROS} ELSE {NO_DAY} END, a.provider, a.type, a.status, \
+        "SELECT CASE WHEN a.alert_time >= {since} THEN {day} ELSE {NO_DAY} END, a.provider, a.type, a.status, \
          a.outcome IS NOT NULL, a.expired_at IS NOT NULL "
     );
     let sql = from_own_index(Sql::new(&select), wanted, rows_index(reader, wanted));
@@ -137,11 +175,9 @@ fn from_answers(mut sql: Sql, wanted: &Wanted) -> Sql {
     sql
 }
 
-fn add_answers(reader: &mut Reader, wanted: &Wanted, now: Timestamp, found: &mut InsightsBuilder) -> StoreResult<()> {
-    let since = micros(day_start(first_day(now)));
-    let select = format!(
-        "SELECT o.action_time / {DAY_MICROS}, a.provider, a.status, o.refunded, (o.action_time - a.alert_time) / 60000000, count(*) "
-    );
+fn add_answers(reader: &mut Reader, wanted: &Wanted, days: Days, found: &mut InsightsBuilder) -> StoreResult<()> {
+    let (since, day) = (micros(days.begin()), days.of("o.action_time"));
+    let select = format!("SELECT {day}, a.provider, a.status, o.refunded, (o.action_time - a.alert_time) / 60000000, count(*) ");
     let mut sql = from_answers(Sql::new(&select), wanted);
     push_test(&mut sql, " AND o.action_time >= ", since);
     sql.push(" GROUP BY 1, 2, 3, 4, 5");
@@ -159,12 +195,13 @@ fn add_answers(reader: &mut Reader, wanted: &Wanted, now: Timestamp, found: &mut
     Ok(())
 }
 
-fn add_missed(reader: &mut Reader, wanted: &Wanted, now: Timestamp, found: &mut InsightsBuilder) -> StoreResult<()> {
-    let select = format!("SELECT a.expired_at / {DAY_MICROS}, a.provider, count(*) FROM alert a INDEXED BY alert_by_expired_at");
+fn add_missed(reader: &mut Reader, wanted: &Wanted, days: Days, found: &mut InsightsBuilder) -> StoreResult<()> {
+    let day = days.of("a.expired_at");
+    let select = format!("SELECT {day}, a.provider, count(*) FROM alert a INDEXED BY alert_by_expired_at");
     let mut sql = Sql::new(&select);
     wanted.push_conditions(&mut sql, wanted.alert_time);
     wanted.push_text_tests(&mut sql);
-    push_test(&mut sql, " AND a.expired_at IS NOT NULL AND a.expired_at >= ", micros(day_start(first_day(now))));
+    push_test(&mut sql, " AND a.expired_at IS NOT NULL AND a.expired_at >= ", micros(days.begin()));
     sql.push(" GROUP BY 1, 2");
     let missed: Vec<(i64, i64, i64)> = rows(reader, &sql, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     let mut words = Words { conn: &reader.conn, dictionary: &mut reader.dictionary };

@@ -51,17 +51,7 @@ pub(super) fn list(
 ) -> StoreResult<Page<SharedAlert>> {
     let mut page = Page { data: Vec::new(), total: 0, counted: true, page: query.page.page, size: query.page.size };
     let Some(organization) = reader.organization(organization)? else { return Ok(page) };
-    reader.refresh_counts(organization)?;
-    let mut wanted = Wanted::new(&reader.conn, &mut reader.dictionary, organization, &query.filter, now)?;
-    if wanted.is_impossible() {
-        return Ok(page);
-    }
-    if !wanted.cells.is_any() {
-        let (from, until) = wanted.alert_days();
-        let (first, end) = reader.counts.span(organization, &wanted.cells, from, until);
-        wanted.span = (first.map(day_start), end.map(day_start));
-    }
-    wanted.waits = waits(reader, &wanted)?;
+    let Some(wanted) = planned(reader, organization, &query.filter, now)? else { return Ok(page) };
     let matched = matched(reader, &wanted)?;
     page.total = matched.as_ref().map_or_else(|| total(reader, &wanted), |marks| Ok(marks.len()))?;
     let offset = query.page.page.saturating_mul(query.page.size.into());
@@ -72,6 +62,22 @@ pub(super) fn list(
     let keys = page_keys(reader, &wanted, part, page.total, matched)?;
     page.data = keys.into_iter().map(|key| reader.alert(key)).collect::<StoreResult<_>>()?;
     Ok(page)
+}
+
+/// A filter with what the counts know of where its matches are; none where nothing can match.
+pub(super) fn planned(reader: &mut Reader, organization: i64, filter: &AlertFilter, now: Timestamp) -> StoreResult<Option<Wanted>> {
+    reader.refresh_counts(organization)?;
+    let mut wanted = Wanted::new(&reader.conn, &mut reader.dictionary, organization, filter, now)?;
+    if wanted.is_impossible() {
+        return Ok(None);
+    }
+    if !wanted.cells.is_any() {
+        let (from, until) = wanted.alert_days();
+        let (first, end) = reader.counts.span(organization, &wanted.cells, from, until);
+        wanted.span = (first.map(day_start), end.map(day_start));
+    }
+    wanted.waits = waits(reader, &wanted)?;
+    Ok(Some(wanted))
 }
 
 /// Whether the counts tell the total of a filter: its statements are short, mostly.
@@ -173,7 +179,7 @@ fn page_keys(reader: &mut Reader, wanted: &Wanted, part: PagePart, total: u64, m
 }
 
 /// Marks everything that matches: by the columns where they tell, else by an index.
-fn everything(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Marks> {
+pub(super) fn everything(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Marks> {
     match by_words(reader, wanted)? {
         Some(marks) => Ok(marks),
         None => Ok(Marks::of(&reader.conn, &matching(wanted))?),

@@ -98,6 +98,21 @@ impl Marks {
         (order, backwards): (SortOrder, bool),
         (offset, limit): (u64, u64),
     ) -> rusqlite::Result<Vec<i64>> {
+        let mut sql = Sql::new("SELECT a.key FROM json_each(");
+        sql.value(self.to_json());
+        sql.push(") marked CROSS JOIN alert a ON a.key = marked.value");
+        push_order(&mut sql, column, order, backwards);
+        push_window(&mut sql, offset, limit);
+        keys(conn, &sql)
+    }
+
+    /// What is marked.
+    pub(super) fn keys(&self) -> impl Iterator<Item = usize> {
+        self.0.ones()
+    }
+
+    /// What is marked as an array in JSON.
+    pub(super) fn to_json(&self) -> String {
         // One text that grows: there may be a hundred thousand of them.
         let mut marked = "[".to_owned();
         for key in self.0.ones() {
@@ -107,12 +122,7 @@ impl Marks {
             marked.push_str(&key.to_string());
         }
         marked.push(']');
-        let mut sql = Sql::new("SELECT a.key FROM json_each(");
-        sql.value(marked);
-        sql.push(") marked CROSS JOIN alert a ON a.key = marked.value");
-        push_order(&mut sql, column, order, backwards);
-        push_window(&mut sql, offset, limit);
-        keys(conn, &sql)
+        marked
     }
 
     /// Whether this key was marked; it is no longer.

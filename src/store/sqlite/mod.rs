@@ -5,6 +5,7 @@ mod addresses;
 mod alert_cache;
 mod alerts;
 mod alike;
+mod amounts;
 mod attempts;
 mod audit;
 pub mod backup;
@@ -57,6 +58,7 @@ mod sql;
 mod staging;
 mod statements;
 mod store;
+mod sums;
 #[cfg(test)]
 mod tests;
 mod text_marks;

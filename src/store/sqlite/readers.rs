@@ -19,6 +19,7 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::alert_cache::AlertCache;
+use super::amounts::AmountCache;
 use super::budget::{Budget, Until};
 use super::columns::ColumnCache;
 use super::connection::{BUSY_TIMEOUT, Purpose, open};
@@ -28,7 +29,7 @@ use super::rows::organization_key;
 use super::statements::{Statements as _, cell};
 use super::turns::{Bounds, FairQueue};
 use super::worker::{hear, locked};
-use crate::domain::{OrganizationId, SharedAlert};
+use crate::domain::{CurrencySum, OrganizationId, SharedAlert};
 use crate::store::{StoreError, StoreResult};
 
 /// How many read by key at once. Each such read takes microseconds.
@@ -54,6 +55,7 @@ pub(super) struct Reader {
     pub(super) counts: CountCache,
     alerts: AlertCache,
     columns: ColumnCache,
+    amounts: AmountCache,
     /// The keys of organizations, which never change.
     organizations: HashMap<OrganizationId, i64>,
     /// The newest commit of the snapshot that is read from, once it is known.
@@ -61,13 +63,13 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    fn open(database: &Path, cache_kib: u32, alerts: AlertCache, columns: ColumnCache) -> StoreResult<Self> {
+    fn open(database: &Path, cache_kib: u32, alerts: AlertCache, columns: ColumnCache, amounts: AmountCache) -> StoreResult<Self> {
         let mut conn = open(database, Purpose::Read)?;
         // A negative size is one in KiB.
         conn.pragma_update(None, "cache_size", -i64::from(cache_kib))?;
         let budget = Budget::of(&mut conn)?;
         let (dictionary, counts) = (Dictionary::new(), CountCache::default());
-        Ok(Self { conn, budget, dictionary, counts, alerts, columns, organizations: HashMap::new(), newest: None })
+        Ok(Self { conn, budget, dictionary, counts, alerts, columns, amounts, organizations: HashMap::new(), newest: None })
     }
 
     /// The alert of a row.
@@ -105,6 +107,13 @@ impl Reader {
         }
         let of = (organization, self.counts.all(organization), self.newest()?);
         self.columns.matching(&self.conn, of, cells, companies)
+    }
+
+    /// The sums of these keys' alerts, as far as they are the organization's; nothing where no amounts are at hand. The counts have to be of the
+    /// snapshot.
+    pub(super) fn sums(&mut self, organization: i64, keys: impl Iterator<Item = usize>) -> StoreResult<Option<Vec<CurrencySum>>> {
+        let of = (organization, self.counts.all(organization), self.newest()?);
+        self.amounts.sums(&self.conn, of, keys)
     }
 
     /// The newest commit of the snapshot.
@@ -192,8 +201,9 @@ struct Lane {
 
 impl Lane {
     fn start(name: &str, database: &Path, cache_kib: u32, alerts: &AlertCache, readers: usize, bounds: Bounds) -> StoreResult<Self> {
-        let columns = ColumnCache::default();
-        let free: StoreResult<Vec<_>> = (0..readers).map(|_| Reader::open(database, cache_kib, alerts.clone(), columns.clone())).collect();
+        let (columns, amounts) = (ColumnCache::default(), AmountCache::default());
+        let open = |_| Reader::open(database, cache_kib, alerts.clone(), columns.clone(), amounts.clone());
+        let free: StoreResult<Vec<_>> = (0..readers).map(open).collect();
         let state = QueueState { jobs: FairQueue::new(bounds), readers, free: free?, closed: false };
         let queue = Arc::new(Queue { state: Mutex::new(state), changed: Condvar::new() });
         let mut threads = Vec::with_capacity(readers);

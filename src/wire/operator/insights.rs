@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::members::{Member, stands_for};
 use super::text::Text;
 use crate::domain::{
-    AlertType, Amount, CardScheme, Currency, DayCount, Insights, KindCount, Lapsing, Money, MonitoredCount, Provider, ResponseTime,
-    Timestamp,
+    AlertType, Amount, Calendar, CardScheme, Currency, DayCount, Insights, KindCount, Lapsing, Money, MonitoredCount, Provider,
+    ResponseTime, Timestamp,
 };
 
 /// Statistics of the alerts within a filter.
@@ -18,7 +18,10 @@ use crate::domain::{
 pub(crate) struct InsightsJson {
     lapsing: Vec<LapsingJson>,
     kinds: Vec<KindJson>,
-    /// The last 30 UTC days; those without anything are left out.
+    /// How many minutes east of UTC the days are.
+    #[serde(default)]
+    utc_offset: i32,
+    /// The last 30 days; those without anything are left out.
     days: Vec<DayJson>,
     /// How long the answers of these days took.
     response_times: Vec<ResponseTimeJson>,
@@ -60,7 +63,7 @@ struct KindJson {
     missed: u64,
 }
 
-/// What came, was answered and lapsed on one UTC day at one network.
+/// What came, was answered and lapsed on one day at one network.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "DayCount")]
@@ -94,11 +97,21 @@ struct MonitoredJson {
     chargebacks: u64,
 }
 
-stands_for!(InsightsJson, Insights, { lapsing, kinds, days, response_times, undated, monitored } {});
+stands_for!(InsightsJson, Insights, { lapsing, kinds, days, response_times, undated, monitored } { utc_offset: calendar });
 stands_for!(KindJson, KindCount, { provider, waiting, answered, late, missed } { r#type: alert_type });
 stands_for!(DayJson, DayCount, { day, provider, raised, refunded, not_refunded, invalid, missed } {});
 stands_for!(ResponseTimeJson, ResponseTime, { minutes, alerts } {});
 stands_for!(MonitoredJson, MonitoredCount, { scheme, fraud_reports, chargebacks } {});
+
+impl Member<Calendar> for i32 {
+    fn of(field: Calendar) -> Self {
+        field.minutes()
+    }
+
+    fn field(self) -> Calendar {
+        Calendar::of_minutes(self).unwrap_or_default()
+    }
+}
 
 impl Member<Lapsing> for LapsingJson {
     fn of(field: Lapsing) -> Self {

@@ -31,5 +31,5 @@ pub(crate) use self::insights::InsightsJson;
 pub(crate) use self::intake::{CompanyJson, IngestReportJson, MOST_TOLD, lines_of};
 pub(crate) use self::lists::{ListJson, MOST_ROWS, PageJson};
 pub(crate) use self::requests::{AttemptDecisionJson, EndpointChangeJson, NewEndpointJson, NewKeyJson, NewSecretJson};
-pub(crate) use self::stats::{CountsJson, MOST_HOURS};
+pub(crate) use self::stats::{CountsJson, CurrencySumJson, MOST_HOURS};
 pub(crate) use self::text::Text;

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::members::{Member, stands_for};
 use super::text::Text;
-use crate::domain::{AlertStatus, AlertType, Amount, AtRisk, Count, Currency, Money, Provider};
+use crate::domain::{AlertStatus, AlertType, Amount, AtRisk, Count, Currency, CurrencySum, Money, Provider};
 
 /// Most hours ahead that money at risk can be asked for: ten years.
 pub(crate) const MOST_HOURS: u32 = 87_600;
@@ -51,6 +51,18 @@ pub(crate) struct AtRiskJson {
     alerts: u64,
 }
 
+/// The sum of alerts in one currency.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "CurrencySum")]
+pub(crate) struct CurrencySumJson {
+    currency: String,
+    /// The sum of those whose amount is known.
+    amount: Text<Amount>,
+    alerts: u64,
+    /// Those whose amount is not known.
+    unpriced: u64,
+}
+
 impl CountsJson {
     pub(crate) fn of(counts: Vec<Count>, at_risk: Vec<AtRisk>) -> Self {
         Self {
@@ -85,5 +97,19 @@ impl From<AtRisk> for AtRiskJson {
 impl From<AtRiskJson> for AtRisk {
     fn from(json: AtRiskJson) -> Self {
         Self { alerts: json.alerts, money: Money { amount: json.amount.0, currency: Currency::new(json.currency) } }
+    }
+}
+
+impl From<CurrencySum> for CurrencySumJson {
+    fn from(sum: CurrencySum) -> Self {
+        let Money { amount, currency } = sum.money;
+        Self { currency: currency.as_str().to_owned(), amount: Text(amount), alerts: sum.alerts, unpriced: sum.unpriced }
+    }
+}
+
+impl From<CurrencySumJson> for CurrencySum {
+    fn from(json: CurrencySumJson) -> Self {
+        let money = Money { amount: json.amount.0, currency: Currency::new(json.currency) };
+        Self { alerts: json.alerts, money, unpriced: json.unpriced }
     }
 }

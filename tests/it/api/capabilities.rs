@@ -7,9 +7,9 @@ use avert::client::{AccessCredential, Client};
 use avert::domain::query::{Vocabulary, parse};
 use avert::domain::url::{EndpointUrl, PlainHttp};
 use avert::domain::{
-    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, CredentialKind, Deadline, DeliveryFilter, DeliveryId,
-    DeliveryState, EndpointAuth, EndpointChange, EndpointId, EventKind, FindQuery, IngestOptions, KeyScope, NewEndpoint, Secret,
-    SigningChange,
+    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, Calendar, CredentialKind, Currency, Deadline, DeliveryFilter,
+    DeliveryId, DeliveryState, EndpointAuth, EndpointChange, EndpointId, EventKind, FindQuery, IngestOptions, KeyScope, NewEndpoint,
+    Secret, SigningChange,
 };
 use avert::service::{Alerts, Attempts, Audit, Changes, Credentials, Deployment, Find, Intake, ServiceError, Stats, Webhooks};
 use avert::wire::Dialect;
@@ -87,6 +87,7 @@ sentences! {
     the_audit_log_is_read_as_far_back_as_is_asked,
     counts_and_money_at_risk_are_those_of_the_engine,
     insights_within_a_filter_are_those_of_the_engine,
+    sums_within_a_filter_are_those_of_the_engine,
     conditions_are_answered_in_this_process_and_refused_across_http,
     a_search_over_all_fields_finds_what_the_engine_finds,
     alerts_on_one_payment_are_found_by_its_reference_whatever_the_card,
@@ -278,12 +279,28 @@ async fn insights_within_a_filter_are_those_of_the_engine(way: Way) {
     let stats = deployment.stats.unwrap();
 
     for filter in [AlertFilter::default(), AlertFilter { q: Some("soon".to_owned()), ..AlertFilter::default() }] {
-        let insights = stats.insights(&filter).await.unwrap();
+        for calendar in [Calendar::UTC, Calendar::of_minutes(345).unwrap(), Calendar::of_minutes(-210).unwrap()] {
+            let insights = stats.insights(&filter, calendar).await.unwrap();
 
-        let waiting: u64 = insights.kinds.iter().map(|kind| kind.waiting).sum();
-        assert_eq!(waiting, if filter.q.is_some() { 1 } else { 3 });
-        assert_eq!(insights, served.acting.insights(&filter).await.unwrap());
+            let waiting: u64 = insights.kinds.iter().map(|kind| kind.waiting).sum();
+            assert_eq!((waiting, insights.calendar), (if filter.q.is_some() { 1 } else { 3 }, calendar));
+            assert_eq!(insights, served.acting.insights(&filter, calendar).await.unwrap());
+        }
     }
+}
+
+async fn sums_within_a_filter_are_those_of_the_engine(way: Way) {
+    let (served, deployment) = open(way).await;
+    let dollars = Alert { currency: Currency::new("USD"), amount: Some("9223372036854.01".parse().unwrap()), ..open_alert("DOLLARS") };
+    served.ingest(vec![open_alert("ONE"), open_alert("TWO"), dollars]).await;
+    let stats = deployment.stats.unwrap();
+
+    let all = stats.sums(&AlertFilter::default()).await.unwrap();
+    let one = stats.sums(&AlertFilter { q: Some("dollars".to_owned()), ..AlertFilter::default() }).await.unwrap();
+
+    assert_eq!(all.iter().map(|sum| (sum.alerts, sum.unpriced)).collect::<Vec<_>>(), [(2, 0), (1, 0)]);
+    assert_eq!(one.iter().map(|sum| (sum.alerts, sum.money.to_string())).collect::<Vec<_>>(), [(1, "9,223,372,036,854.01 USD".to_owned())]);
+    assert_eq!(all, served.acting.sums(&AlertFilter::default()).await.unwrap());
 }
 
 async fn conditions_are_answered_in_this_process_and_refused_across_http(way: Way) {
@@ -292,7 +309,7 @@ async fn conditions_are_answered_in_this_process_and_refused_across_http(way: Wa
     let (filter, _) = parse("mcc:5941", Vocabulary::Desk).unwrap();
 
     let listed = deployment.alerts.list(&AlertQuery { filter: filter.clone(), ..AlertQuery::default() }).await;
-    let counted = deployment.stats.unwrap().insights(&filter).await;
+    let counted = deployment.stats.unwrap().insights(&filter, Calendar::UTC).await;
 
     match way {
         Way::InProcess => {
@@ -320,7 +337,7 @@ async fn alerts_come_in_with_what_was_given_of_them_and_are_rejected_by_their_li
         row(3, Alert { deadline: Deadline::HoursLeft(5), ..open_alert("HOURS") }),
         row(5, Alert { amount: None, ..open_alert("NO-AMOUNT") }),
         AlertPatch::read(8, Alert { id: known, deadline: Deadline::At(until), ..open_alert("UNTIL") }, true),
-        row(9, Alert { currency: avert::domain::Currency::new(""), ..open_alert("NO-CURRENCY") }),
+        row(9, Alert { currency: Currency::new(""), ..open_alert("NO-CURRENCY") }),
     ];
 
     let report = intake.ingest(rows.clone(), IngestOptions { events: false }).await.unwrap();

@@ -75,6 +75,7 @@ async fn a_list_over_its_time_is_given_up_and_told_which_filter_to_add() {
 #[case("/operator/v1/counts", "try again in a moment")]
 #[case("/operator/v1/companies", "try again in a moment")]
 #[case("/operator/v1/insights", "add startDate and endDate to the query")]
+#[case("/operator/v1/sums", "add startDate and endDate to the query")]
 #[case("/operator/v1/deliveries", "add endpoint to the query")]
 #[tokio::test]
 async fn what_an_operator_reads_over_its_time_is_given_up_with_advice(#[case] path: &str, #[case] advice: &str) {

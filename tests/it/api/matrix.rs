@@ -1,6 +1,6 @@
 //! Every route with every kind of credential: who may not do a thing sees nothing and changes nothing.
 
-use avert::domain::{AlertId, CredentialKind, EndpointAuth, IngestOptions, KeyScope, NewEndpoint, Secret};
+use avert::domain::{AlertFilter, AlertId, CredentialKind, EndpointAuth, IngestOptions, KeyScope, NewEndpoint, Secret};
 use avert::service::{Alerts, Credentials, Intake, ResolveRequest, ServiceError, Stats, Webhooks};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -250,6 +250,7 @@ async fn nothing_that_a_handle_offers_reaches_into_another_organization() {
     assert_eq!(deliveries_of(&theirs, resolved.id).await, []);
     assert_eq!(theirs.count_all().await.unwrap(), 0);
     assert_eq!(theirs.at_risk(10_000).await.unwrap(), []);
+    assert_eq!(theirs.sums(&AlertFilter::default()).await.unwrap(), []);
     assert_ne!(theirs.companies().await.unwrap(), ours.companies().await.unwrap());
     assert_eq!(theirs.get(id).await, Err(ServiceError::AlertNotFound(id)));
     let resolution = theirs.resolve(id, says(avert::domain::resolution::Decision::Refunded)).await;

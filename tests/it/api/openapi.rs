@@ -269,6 +269,7 @@ async fn real_answers_of_every_operation_are_as_the_description_says() {
         "/operator/v1/companies",
         "/operator/v1/counts",
         "/operator/v1/insights",
+        "/operator/v1/sums",
         "/operator/v1/attempts",
         "/operator/v1/audit",
     ] {
@@ -282,6 +283,10 @@ async fn real_answers_of_every_operation_are_as_the_description_says() {
     call("get", "/operator/v1/duplicates", none(), ids, &operator, None, 200);
     call("get", "/operator/v1/duplicates", none(), "?ids=1", &operator, None, 400);
     call("get", "/operator/v1/duplicates", none(), ids, &key, None, 403);
+    call("get", "/operator/v1/insights", none(), "?utcOffset=-210", &operator, None, 200);
+    call("get", "/operator/v1/insights", none(), "?utcOffset=1440", &operator, None, 400);
+    call("get", "/operator/v1/sums", none(), "?status=open&q=acme", &operator, None, 200);
+    call("get", "/operator/v1/sums", none(), "?provider=nobody", &operator, None, 400);
     call("get", "/operator/v1/find", none(), "?q=acme", &operator, None, 200);
     call("get", "/operator/v1/find", none(), "", &operator, None, 400);
     call("get", "/operator/v1/find", none(), "?q=acme", &key, None, 403);

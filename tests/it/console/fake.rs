@@ -9,10 +9,10 @@ use avert::domain::find::among;
 use avert::domain::insights;
 use avert::domain::time::{SharedClock, Timestamp};
 use avert::domain::{
-    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, Amount, AtRisk, AttemptId, AuditEntry, Company, Count,
-    CreatedCredential, Credential, CredentialKind, CredentialList, Currency, Deadline, Delivery, DeliveryId, DeliveryState, Endpoint,
-    EndpointId, Environment, EventId, EventKind, FieldError, FindQuery, IngestOptions, IngestReport, Insights, KeyScope, Outcome,
-    OutcomeId, Page, Provider, ResolutionAttempt, Revoked, Secret, Sort, decide,
+    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, Amount, AtRisk, AttemptId, AuditEntry, Calendar, Company,
+    Count, CreatedCredential, Credential, CredentialKind, CredentialList, Currency, CurrencySum, Deadline, Delivery, DeliveryId,
+    DeliveryState, Endpoint, EndpointId, Environment, EventId, EventKind, FieldError, FindQuery, IngestOptions, IngestReport, Insights,
+    KeyScope, Outcome, OutcomeId, Page, Provider, ResolutionAttempt, Revoked, Secret, Sort, decide,
 };
 use avert::service::{
     Alerts, Attempts, Audit, Changes, Credentials, Deployment, Duplicates, Find, Intake, OutcomeUnknown, ResolveRequest, ServiceError,
@@ -334,12 +334,18 @@ impl Stats for Fake {
         not_asked()
     }
 
-    async fn insights(&self, filter: &AlertFilter) -> Result<Insights, ServiceError> {
+    async fn sums(&self, filter: &AlertFilter) -> Result<Vec<CurrencySum>, ServiceError> {
+        self.up()?;
+        let now = self.clock.now();
+        Ok(CurrencySum::of(self.alerts.lock().unwrap().iter().filter(|alert| filter.matches(alert, now))))
+    }
+
+    async fn insights(&self, filter: &AlertFilter, calendar: Calendar) -> Result<Insights, ServiceError> {
         self.scopes.lock().unwrap().push(filter.clone());
         self.up()?;
         let (now, all) = (self.clock.now(), self.alerts.lock().unwrap().clone());
         let within = all.iter().filter(|alert| filter.matches(alert, now));
-        Ok(Insights { monitored: insights::monitored(&all, now), ..Insights::of(within, now) })
+        Ok(Insights { monitored: insights::monitored(&all, now), ..Insights::of(within, now, calendar) })
     }
 }
 

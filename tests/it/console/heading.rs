@@ -1,4 +1,4 @@
-//! The lines over the list: counts, what is marked, what lapses and its sums; and what is searched for.
+//! The lines over the list: counts, sums of what is listed or marked, what lapses; and what is searched for.
 
 use avert::domain::time::Clock;
 use avert::domain::{Alert, AlertId, Deadline};
@@ -14,12 +14,42 @@ fn heading(rig: &mut Rig) -> String {
 }
 
 #[rstest]
-#[case((60, 16), "▲ 5 in 4 h   148.40 EUR  +3")]
-#[case((80, 24), "▲ 5 lapse within 4 h   148.40 EUR  +3 more")]
-fn what_lapses_has_its_sum_at_every_size(#[case] size: (u16, u16), #[case] words: &str) {
+#[case((60, 16))]
+#[case((80, 24))]
+#[case((120, 40))]
+fn what_is_listed_has_its_sum_at_every_size(#[case] size: (u16, u16)) {
     let mut rig = Made { size, ..Made::default() }.start();
 
-    assert!(heading(&mut rig).contains(words), "{}", rig.screen());
+    let heading = heading(&mut rig);
+
+    assert!(heading.contains("19") && heading.contains("813.22 USD  +5") && heading.contains("▲ 5"), "{heading}");
+}
+
+#[test]
+fn the_sum_follows_the_filter() {
+    let mut rig = Made { size: (80, 24), ..Made::default() }.start();
+
+    rig.press("/");
+    rig.type_text("acme*travel");
+    rig.press("enter");
+    rig.advance(Duration::milliseconds(500));
+
+    let heading = heading(&mut rig);
+    assert!(heading.contains("1,810.00 AED  +1") && !heading.contains("USD"), "{heading}");
+}
+
+#[rstest]
+#[case((60, 16))]
+#[case((80, 24))]
+#[case((120, 40))]
+fn while_a_range_is_marked_its_sum_stands_in_the_place_of_the_lists(#[case] size: (u16, u16)) {
+    let mut rig = Made { size, ..Made::default() }.start();
+
+    rig.press("V j j");
+
+    let heading = heading(&mut rig);
+    // 129.90 and 18.50 EUR, and 1,480.00 AED.
+    assert!(heading.contains("range of 3") && heading.contains("148.40 EUR") && !heading.contains("813.22"), "{heading}");
 }
 
 #[test]
@@ -59,9 +89,15 @@ fn what_is_marked_has_a_sum_of_its_own_beside_what_lapses() {
 
 #[test]
 fn a_deployment_that_adds_nothing_up_says_so() {
-    let mut rig = Made { operator: false, ..Made::default() }.start();
+    let few = morning(clock().now());
+    let many = (0..500).map(|number| Alert { id: AlertId::generate(), provider_id: format!("M-{number}"), ..few[0].clone() });
+    let mut rig = Made { operator: false, ..Made::of(many.collect()) }.start();
+    let mut all_held = Made { operator: false, ..Made::of(few.clone()) }.start();
 
-    assert!(rig.screen().contains("what lapses soon, and sums, are not told here"), "{}", rig.screen());
+    let (of_many, of_few) = (heading(&mut rig), heading(&mut all_held));
+
+    assert!(of_many.contains("500   ") && of_many.contains("sums are not told here"), "{of_many}");
+    assert!(of_few.contains("813.22 USD"), "what is held whole is added up here: {of_few}");
 }
 
 #[test]

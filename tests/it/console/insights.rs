@@ -187,10 +187,10 @@ fn what_lapses_is_told_by_the_hour_of_the_clock_in_its_heading() {
 
     let screen = rig.screen();
 
-    // 14:45 UTC, the clock that both put first.
+    // 14:45 UTC, by the analyst's own clock.
     let first = screen.lines().position(|line| line.contains("LAPSES BY HOUR")).unwrap() + 1;
     let row = screen.lines().nth(first).unwrap();
-    assert!(row.trim_start().starts_with("14") && row.contains("129.90 EUR"), "{row}");
+    assert!(row.trim_start().starts_with("18") && row.contains("129.90 EUR"), "{row}");
 }
 
 #[test]

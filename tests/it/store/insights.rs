@@ -1,7 +1,7 @@
 //! Insights against the meaning that the domain gives them: the same counts and sums on every kind of store.
 
 use avert::domain::insights::{self, scope};
-use avert::domain::{Alert, AlertFilter, AlertStatus, AlertType, Deadline, Insights, OrganizationId};
+use avert::domain::{Alert, AlertFilter, AlertStatus, AlertType, Calendar, CurrencySum, Deadline, Insights, OrganizationId};
 use chrono::Duration;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -10,16 +10,24 @@ use super::lists::{alerts, block_on, filters};
 use super::{Fixture, outcome};
 use crate::support::alerts::{noon, open_alert};
 
-contract!(another_organizations_alerts_are_in_no_count, what_is_answered_moves_from_what_waits_to_its_day);
+contract!(
+    another_organizations_alerts_are_in_no_count,
+    what_is_answered_moves_from_what_waits_to_its_day,
+    what_is_answered_before_midnight_here_is_of_the_day_before,
+);
 
 /// What insights are by the domain's own words.
-fn naive(alerts: &[Alert], filter: &AlertFilter) -> Insights {
+fn naive(alerts: &[Alert], filter: &AlertFilter, calendar: Calendar) -> Insights {
     let within = alerts.iter().filter(|alert| filter.matches(alert, noon()));
-    Insights { monitored: insights::monitored(alerts, noon()), ..Insights::of(within, noon()) }
+    Insights { monitored: insights::monitored(alerts, noon()), ..Insights::of(within, noon(), calendar) }
+}
+
+async fn told_by(fixture: &Fixture, filter: &AlertFilter, calendar: Calendar) -> Insights {
+    fixture.store.insights(fixture.organization, filter, calendar, noon()).await.unwrap()
 }
 
 async fn told(fixture: &Fixture, filter: &AlertFilter) -> Insights {
-    fixture.store.insights(fixture.organization, filter, noon()).await.unwrap()
+    told_by(fixture, filter, Calendar::UTC).await
 }
 
 prop_compose! {
@@ -52,17 +60,21 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, max_shrink_iters: 40, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_insights_of_every_filter_are_what_the_domain_says(
+    fn the_insights_and_sums_of_every_filter_are_what_the_domain_says(
         mut alerts in proptest::collection::vec(answered_alerts(), 0..160),
         filters in proptest::collection::vec(filters(), 12),
+        minutes in select(vec![0, 345, -210, 840, -720]),
     ) {
+        let calendar = Calendar::of_minutes(minutes).unwrap();
         alerts.sort_by_key(|alert| alert.id);
         alerts.dedup_by_key(|alert| alert.id);
         block_on(async {
             for fixture in Fixture::on_each().await {
                 fixture.bring(&alerts).await;
                 for filter in filters.iter().flat_map(|filter| [filter.clone(), scope(filter)]).chain([AlertFilter::default()]) {
-                    assert_eq!(told(&fixture, &filter).await, naive(&alerts, &filter), "{filter:?}");
+                    assert_eq!(told_by(&fixture, &filter, calendar).await, naive(&alerts, &filter, calendar), "{filter:?}");
+                    let sums = fixture.store.sums(fixture.organization, &filter, noon()).await.unwrap();
+                    assert_eq!(sums, CurrencySum::of(alerts.iter().filter(|alert| filter.matches(alert, noon()))), "{filter:?}");
                 }
             }
         });
@@ -72,9 +84,10 @@ proptest! {
 async fn another_organizations_alerts_are_in_no_count(fixture: Fixture) {
     fixture.bring(&[open_alert("P1")]).await;
 
-    let strangers = fixture.store.insights(OrganizationId::generate(), &AlertFilter::default(), noon()).await.unwrap();
+    let strangers = fixture.store.insights(OrganizationId::generate(), &AlertFilter::default(), Calendar::UTC, noon()).await.unwrap();
+    let sums = fixture.store.sums(OrganizationId::generate(), &AlertFilter::default(), noon()).await.unwrap();
 
-    assert_eq!(strangers, Insights::default());
+    assert_eq!((strangers, sums), (Insights::default(), Vec::new()));
     assert_eq!(told(&fixture, &AlertFilter::default()).await.kinds[0].waiting, 1);
 }
 
@@ -90,4 +103,21 @@ async fn what_is_answered_moves_from_what_waits_to_its_day(fixture: Fixture) {
     assert_eq!(insights.lapsing.iter().map(|row| (row.soon, row.alerts)).collect::<Vec<_>>(), [(true, 1)]);
     assert_eq!(insights.days.iter().map(|day| day.refunded).sum::<u64>(), 1);
     assert_eq!(insights.response_times.iter().map(|time| (time.minutes, time.alerts)).collect::<Vec<_>>(), [(95, 1)]);
+}
+
+async fn what_is_answered_before_midnight_here_is_of_the_day_before(fixture: Fixture) {
+    let answered = Alert { alert_time: Some(noon() - Duration::hours(11)), status: AlertStatus::Resolved, ..open_alert("P1") };
+    let mut answer = outcome(&answered, "resolved");
+    answer.action_time = Some(noon() - Duration::hours(9));
+    fixture.bring(&[Alert { outcome: Some(answer), ..answered }]).await;
+
+    // Noon UTC is 07:00 there: what was answered at 03:00 UTC was answered at 22:00 of the day before.
+    let west = Calendar::of_minutes(-300).unwrap();
+    let days = [Calendar::UTC, west].map(|calendar| calendar.day_of(noon()));
+    let told = [told(&fixture, &AlertFilter::default()).await, told_by(&fixture, &AlertFilter::default(), west).await];
+
+    let on =
+        |insights: &Insights, day| insights.days.iter().filter(|count| count.day == day).map(|count| (count.raised, count.refunded)).next();
+    assert_eq!((on(&told[0], days[0]), on(&told[1], days[1])), (Some((1, 1)), None));
+    assert_eq!(on(&told[1], days[1] - 1), Some((1, 1)));
 }

@@ -7,10 +7,10 @@ use async_trait::async_trait;
 use avert::domain::clock::ClockMemory;
 use avert::domain::time::Timestamp;
 use avert::domain::{
-    Actor, Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState, Company, Count, Credential,
-    CutOffs, DatabaseId, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, Environment,
-    FindQuery, IngestReport, Insights, InstanceId, NewEndpoint, OrganizationId, Page, PlacedCredential, Present, Provider, Pruned,
-    ResolutionAttempt, Revoked, SharedAlert,
+    Actor, Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState, Calendar, Company, Count,
+    Credential, CurrencySum, CutOffs, DatabaseId, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange,
+    EndpointId, Environment, FindQuery, IngestReport, Insights, InstanceId, NewEndpoint, OrganizationId, Page, PlacedCredential, Present,
+    Provider, Pruned, ResolutionAttempt, Revoked, SharedAlert,
 };
 use avert::store::seal::Seal;
 use avert::store::{
@@ -119,7 +119,8 @@ with_troubles! {
         count_alerts(organization: OrganizationId) -> u64;
         counts(organization: OrganizationId) -> Vec<Count>;
         at_risk(organization: OrganizationId, now: Timestamp, until: Timestamp) -> Vec<AtRisk>;
-        insights(organization: OrganizationId, filter: &AlertFilter, now: Timestamp) -> Insights;
+        insights(organization: OrganizationId, filter: &AlertFilter, calendar: Calendar, now: Timestamp) -> Insights;
+        sums(organization: OrganizationId, filter: &AlertFilter, now: Timestamp) -> Vec<CurrencySum>;
         ingest(organization: OrganizationId, rows: Vec<AlertPatch>, now: Timestamp) -> IngestReport;
         expire_due(now: Timestamp, limit: u32) -> u64;
         undo_expiry(now: Timestamp, limit: u32) -> u64;

@@ -7,10 +7,11 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::alert_search::{AlertSearch, is_typed, line};
+use super::alert_search::{AlertSearch, is_typed};
+use super::found_rows::lines;
 use super::menu::{List, OpenMenu};
 use crate::console::text::{columns, cut, sanitize};
-use crate::console::widgets::menu::Selection;
+use crate::console::widgets::menu::{Selection, is_roomy};
 use crate::console::widgets::text_input::Typed;
 use crate::console::{Action, AppContext, Dialog, Effect, KeyContext, Message, Order, Orders, Pen, TextInput, Theme, Tone};
 use crate::domain::{Alert, AlertId, Timestamp};
@@ -24,6 +25,10 @@ const AROUND: u16 = 6;
 /// The most columns for the names, and for the keys.
 const NAMES: u16 = 24;
 const KEYS: u16 = 16;
+
+/// In fewer columns what an offer does stands under the list alone, in so many lines.
+const NARROW: u16 = 60;
+const BELOW: u16 = 2;
 
 /// So many of what was used last stand on top while nothing is typed.
 const RECENT: usize = 5;
@@ -154,10 +159,11 @@ impl Palette {
         orders
     }
 
-    fn alert_line(&self, alert: &Alert, room: u16, cx: &AppContext) -> Line<'_> {
+    /// The rows of these alerts.
+    fn alert_lines(&self, alerts: &[Alert], room: u16, cx: &AppContext) -> Vec<Line<'_>> {
         match self.search.shown() {
-            Some((query, Ok(found))) => line(alert, query, found, room, cx),
-            _ => Line::default(),
+            Some((query, Ok(found))) => lines(alerts, query, found, room, cx),
+            _ => Vec::new(),
         }
     }
 
@@ -190,7 +196,7 @@ fn is_looked_for(typed: &str) -> bool {
 /// How wide the names of these offers are, as far as names get.
 fn widest_name(offers: &[PaletteOffer], room: u16) -> u16 {
     let widest = offers.iter().map(|offer| columns(&sanitize(&offer.name))).max().unwrap_or(0);
-    widest.min(NAMES).min(room / 2)
+    widest.min(if room < NARROW { room.saturating_sub(KEYS + 4) } else { NAMES.min(room / 2) })
 }
 
 /// What is left for what an offer does, beside its name and its keys.
@@ -204,7 +210,7 @@ fn offer_line<'l>(offer: &PaletteOffer, names: u16, room: u16, theme: &Theme) ->
     let name = cut(&sanitize(&offer.name), names).into_owned();
     let pad = names.saturating_sub(columns(&name)) + 2;
     let about_room = about_room(offer, names, room);
-    let about = cut(&sanitize(&offer.about), about_room).into_owned();
+    let about = if room < NARROW { String::new() } else { cut(&sanitize(&offer.about), about_room).into_owned() };
     let gap = (about_room + 2).saturating_sub(columns(&about));
     let blanks = |count: u16| " ".repeat(usize::from(count));
     Line::from(vec![
@@ -259,31 +265,40 @@ impl Dialog for Palette {
         let room = WIDTH.min(area.width.saturating_sub(4)).saturating_sub(AROUND);
         let rows = self.rows(cx);
         let names = widest_name(&self.offers, room);
-        let entries = rows.iter().map(|row| match row {
-            PaletteRow::Offer(offer) => offer_line(offer, names, room, theme),
-            PaletteRow::Alert(alert) => self.alert_line(alert, room, cx),
+        let offers = rows.iter().filter_map(|row| match row {
+            PaletteRow::Offer(offer) => Some(offer_line(offer, names, room, theme)),
+            PaletteRow::Alert(_) => None,
         });
+        let mut entries: Vec<Line<'_>> = offers.collect();
+        let alerts = rows.len() - entries.len();
+        entries.extend(self.alert_lines(&self.search.alerts()[..alerts], room, cx));
+        let is_narrow = room < NARROW;
         let empty = match (is_looked_for(&self.input.text()), self.search.shown()) {
             (false, _) => "Nothing here goes by that.",
             (true, Some((_, Ok(_)))) if self.search.is_current() => "Nothing here goes by that, and no alert has it.",
             (true, _) => "",
         };
         let below = match self.menu.chosen.index(rows.len()).map(|at| &rows[at]) {
-            Some(PaletteRow::Offer(offer)) if columns(&sanitize(&offer.about)) > about_room(offer, names, room) => offer.about.clone(),
+            Some(PaletteRow::Offer(offer)) if is_narrow || columns(&sanitize(&offer.about)) > about_room(offer, names, room) => {
+                offer.about.clone()
+            }
             _ => String::new(),
         };
         let groups = self.headings(&rows, cx);
+        let above = u16::from(is_roomy(area));
         let list = List {
             title: "Palette",
-            entries: entries.collect(),
+            entries,
             groups,
             empty,
             width: WIDTH,
-            field: 3,
+            field: above + 2,
             below: sanitize(&below).into_owned(),
+            below_lines: if is_narrow { BELOW } else { 1 },
+            ..List::default()
         };
         let fields = self.menu.draw(list, frame, area, cx);
-        let field = Rect { y: fields.y + 1, height: 1, ..fields };
+        let field = Rect { y: fields.y + above, height: 1, ..fields };
         let style = theme.page.patch(theme.field);
         frame.buffer_mut().set_style(field, style);
         if self.input.is_empty() {
@@ -292,7 +307,7 @@ impl Dialog for Palette {
         }
         self.input.draw(frame, field, style, true);
         let (words, style) = self.note(cx);
-        Pen::new(frame.buffer_mut(), Rect { y: fields.y + 2, ..field }).put(&words, style);
+        Pen::new(frame.buffer_mut(), Rect { y: field.y + 1, ..field }).put(&words, style);
     }
 
     fn next_due(&self) -> Option<Timestamp> {

@@ -11,7 +11,7 @@ use super::chart::{bar, column_cell, first_of, labelled, sparkline};
 use crate::console::text::{columns, count, counted, sanitize, wrap};
 use crate::console::{DrawContext, times};
 use crate::desk::{DeskFigures, FoundInsights};
-use crate::domain::insights::{INSIGHT_DAYS, QUARTER, SOON_HOURS, day_of, day_start, first_day, percentile};
+use crate::domain::insights::{INSIGHT_DAYS, QUARTER, SOON_HOURS, first_day, percentile};
 use crate::domain::money::sums_by_currency;
 use crate::domain::work_pace::will_lapse;
 use crate::domain::{AlertType, DayCount, Insights, KindCount, Lapsing, Provider, Timestamp, WorkPace};
@@ -65,6 +65,11 @@ impl InsightsView<'_> {
 
     fn strong(&self, text: impl Into<String>) -> Span<'static> {
         Span::styled(text.into(), self.draw.theme.strong)
+    }
+
+    /// Today, by the days that were counted.
+    fn today(&self) -> i64 {
+        self.insights().calendar.day_of(self.now())
     }
 
     /// `18:40 UTC, 22:40 local`
@@ -202,7 +207,7 @@ pub fn lapses(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
 fn hours<'a>(view: &'a InsightsView<'_>) -> Vec<Hour<'a>> {
     let theme = view.draw.theme;
     let hour_of = |moment: Timestamp| {
-        let offset = i64::from(view.draw.times.narrow_offset(moment).local_minus_utc());
+        let offset = i64::from(view.draw.times.own_offset(moment).local_minus_utc());
         (moment.timestamp() + offset).div_euclid(3_600) * 3_600 - offset
     };
     let this_hour = hour_of(view.now());
@@ -217,7 +222,7 @@ fn hours<'a>(view: &'a InsightsView<'_>) -> Vec<Hour<'a>> {
     let mut hours: Vec<Hour<'_>> = Vec::new();
     for ahead in 0..=last.unwrap_or(-1) {
         let start = DateTime::from_timestamp(this_hour + ahead * 3_600, 0).unwrap_or_default();
-        let start = start.with_timezone(&view.draw.times.narrow_offset(start));
+        let start = start.with_timezone(&view.draw.times.own_offset(start));
         let style = match ahead {
             0 => theme.danger,
             1..SOON_HOURS => theme.warning,
@@ -234,15 +239,20 @@ fn hours<'a>(view: &'a InsightsView<'_>) -> Vec<Hour<'a>> {
 
 /// Whose hours they are.
 fn zone_words(view: &InsightsView<'_>) -> String {
-    match view.draw.times.narrow_offset(view.now()).local_minus_utc() {
+    match view.draw.times.own_offset(view.now()).local_minus_utc() {
         0 => "UTC".to_owned(),
         seconds => format!("local, UTC{:+03}:{:02}", seconds / 3_600, seconds.abs() / 60 % 60),
     }
 }
 
+/// Whose days they are.
+fn day_words(view: &InsightsView<'_>) -> &'static str {
+    if view.insights().calendar.is_utc() { "UTC days" } else { "local days" }
+}
+
 /// What came of alerts today.
 pub fn today(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
-    let (theme, today) = (view.draw.theme, day_of(view.now()));
+    let (theme, today) = (view.draw.theme, view.today());
     let of_today = |pick: fn(&DayCount) -> u64| view.insights().days.iter().filter(|count| count.day == today).map(pick).sum::<u64>();
     let waiting: u64 = view.insights().kinds.iter().map(|kind| kind.waiting).sum();
     let rows = [
@@ -253,7 +263,8 @@ pub fn today(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     ];
     let most = rows.iter().map(|(_, number, _)| *number).max().unwrap_or(0);
     let cells = width.saturating_sub(26).min(24);
-    let mut lines = vec![heading(view, "TODAY", "since 00:00 UTC")];
+    let whose = if view.insights().calendar.is_utc() { "UTC" } else { "local" };
+    let mut lines = vec![heading(view, "TODAY", &format!("since 00:00 {whose}"))];
     for (label, number, style) in rows {
         lines.push(Line::from(vec![
             view.plain(format!("{label:<14}")),
@@ -340,7 +351,7 @@ fn kind_row(view: &InsightsView<'_>, label: &str, kinds: &[&KindCount], style: S
 
 /// Alerts of a network that were raised on each of the last days.
 fn raised(view: &InsightsView<'_>, provider: &Provider) -> Vec<u64> {
-    let today = day_of(view.now());
+    let today = view.today();
     let on =
         |day| view.insights().days.iter().filter(move |count| count.day == day && count.provider == *provider).map(|count| count.raised);
     (today - RECENT_DAYS + 1..=today).map(|day| on(day).sum()).collect()
@@ -348,15 +359,19 @@ fn raised(view: &InsightsView<'_>, provider: &Provider) -> Vec<u64> {
 
 /// Decisions of each day as columns, and below them what was missed.
 pub fn decisions(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
-    let (theme, today) = (view.draw.theme, day_of(view.now()));
+    let (theme, today, calendar) = (view.draw.theme, view.today(), view.insights().calendar);
     let on = |day: i64, pick: fn(&DayCount) -> u64| view.insights().days.iter().filter(|count| count.day == day).map(pick).sum::<u64>();
-    let days: Vec<i64> = (first_day(view.now())..=today).collect();
+    let days: Vec<i64> = (first_day(calendar, view.now())..=today).collect();
     let made: Vec<u64> = days.iter().map(|day| on(*day, DayCount::decisions)).collect();
     let missed: Vec<u64> = days.iter().map(|day| on(*day, |count| count.missed)).collect();
     let (most, all) = (made.iter().copied().max().unwrap_or(0), made.iter().sum::<u64>());
-    let beside =
-        format!("{} in {INSIGHT_DAYS} UTC days, {} today, most {}", count(all), count(made.last().copied().unwrap_or(0)), count(most));
-    let mut lines = vec![heading(view, "DECISIONS A DAY", &beside)];
+    let told = format!("{} in {INSIGHT_DAYS} {}, {} today", count(all), day_words(view), count(made.last().copied().unwrap_or(0)));
+    let mut lines = vec![heading(view, "DECISIONS A DAY", &told)];
+    let with_most = heading(view, "DECISIONS A DAY", &format!("{told}, most {}", count(most)));
+    // A number that is cut is another one.
+    if with_most.width() <= usize::from(width) {
+        lines = vec![with_most];
+    }
     let gap = if width >= 64 { " " } else { "" };
     if most > 0 {
         for row in (0..CHART).rev() {
@@ -367,7 +382,7 @@ pub fn decisions(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
             lines.push(cells.collect::<Vec<_>>().into());
         }
         let chart = days.len() * (1 + gap.len());
-        let first = day_start(days[0]).format("%-d %b").to_string();
+        let first = calendar.day_start(days[0]).with_timezone(&calendar.offset()).format("%-d %b").to_string();
         lines.push(Line::from(view.quiet(format!("{first}{:>rest$}", "today", rest = chart.saturating_sub(first.len() + gap.len())))));
     } else {
         lines.push(Line::from(view.plain("none whose time is known")));

@@ -7,7 +7,7 @@ use chrono::Duration;
 use crate::console::{Action, ClickTargets, Effect, Loadable, Reply};
 use crate::desk::{DeskFigures, FoundInsights, SalesCount};
 use crate::domain::insights::scope;
-use crate::domain::{AlertFilter, Timestamp};
+use crate::domain::{AlertFilter, Calendar, Timestamp};
 use crate::service::ServiceError;
 
 /// How often it is read again where the service counts.
@@ -23,6 +23,8 @@ pub struct InsightsScreen {
     pub found: Loadable<FoundInsights>,
     /// Of which alerts.
     pub scope: AlertFilter,
+    /// By whose days it was asked for.
+    calendar: Calendar,
     /// Since when it cannot be read, and why.
     pub trouble: Option<(Timestamp, ServiceError)>,
     /// What the desk knows.
@@ -48,11 +50,12 @@ impl InsightsScreen {
         self.refresh_due = Some(now);
     }
 
-    /// What is due while the screen is looked at; `listed` is what the Queue lists.
-    pub fn run_due(&mut self, listed: &AlertFilter, now: Timestamp) -> Vec<Effect> {
+    /// What is due while the screen is looked at; `listed` is what the Queue lists, `calendar` has the analyst's days.
+    pub fn run_due(&mut self, listed: &AlertFilter, calendar: Calendar, now: Timestamp) -> Vec<Effect> {
         let wanted = scope(listed);
         let is_other = wanted != self.scope || matches!(self.found, Loadable::NotAsked);
-        if !is_other && self.refresh_due.is_some_and(|due| due > now) {
+        let is_other_day = std::mem::replace(&mut self.calendar, calendar) != calendar;
+        if !is_other && !is_other_day && self.refresh_due.is_some_and(|due| due > now) {
             return Vec::new();
         }
         if is_other {
@@ -63,7 +66,7 @@ impl InsightsScreen {
         }
         self.found.ask();
         self.refresh_due = Some(now + if self.counts { REREAD } else { REREAD_LISTS });
-        vec![Effect::Insights(self.scope.clone(), now), Effect::ReadFigures]
+        vec![Effect::Insights(self.scope.clone(), calendar, now), Effect::ReadFigures]
     }
 
     /// When [`InsightsScreen::run_due`] has something to do by itself.
@@ -113,21 +116,21 @@ mod tests {
     #[test]
     fn another_filter_is_asked_at_once_and_its_status_is_no_part_of_it() {
         let mut screen = InsightsScreen::new(true);
-        screen.run_due(&of(Provider::Ethoca), now());
+        screen.run_due(&of(Provider::Ethoca), Calendar::UTC, now());
 
-        let again = screen.run_due(&of(Provider::Ethoca), now());
-        let by_status = screen.run_due(&AlertFilter { statuses: Vec::new(), ..of(Provider::Ethoca) }, now());
-        let other = screen.run_due(&of(Provider::Cdrn), now());
+        let again = screen.run_due(&of(Provider::Ethoca), Calendar::UTC, now());
+        let by_status = screen.run_due(&AlertFilter { statuses: Vec::new(), ..of(Provider::Ethoca) }, Calendar::UTC, now());
+        let other = screen.run_due(&of(Provider::Cdrn), Calendar::UTC, now());
 
         assert_eq!((again.len(), by_status.len()), (0, 0));
         let wanted = AlertFilter { providers: vec![Provider::Cdrn], ..AlertFilter::default() };
-        assert_eq!(other, [Effect::Insights(wanted, now()), Effect::ReadFigures]);
+        assert_eq!(other, [Effect::Insights(wanted, Calendar::UTC, now()), Effect::ReadFigures]);
     }
 
     #[test]
     fn an_answer_about_other_alerts_is_not_taken() {
         let mut screen = InsightsScreen::new(true);
-        screen.run_due(&of(Provider::Ethoca), now());
+        screen.run_due(&of(Provider::Ethoca), Calendar::UTC, now());
 
         screen.took(&scope(&of(Provider::Cdrn)), Ok(FoundInsights::default()), now());
         let before = screen.found.loaded().is_some();
@@ -139,7 +142,7 @@ mod tests {
     #[test]
     fn what_cannot_be_read_again_is_kept_and_said_since_when() {
         let mut screen = InsightsScreen::new(true);
-        screen.run_due(&AlertFilter::default(), now());
+        screen.run_due(&AlertFilter::default(), Calendar::UTC, now());
         screen.took(&AlertFilter::default(), Ok(FoundInsights::default()), now());
 
         for minutes in [1, 2] {
@@ -155,7 +158,7 @@ mod tests {
     fn where_lists_are_read_for_it_it_is_read_less_often() {
         let due = |counts| {
             let mut screen = InsightsScreen::new(counts);
-            screen.run_due(&AlertFilter::default(), now());
+            screen.run_due(&AlertFilter::default(), Calendar::UTC, now());
             screen.due().map(|due| (due - now()).num_seconds())
         };
 

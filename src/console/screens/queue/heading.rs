@@ -1,18 +1,24 @@
-//! The line over the list: its name and totals, what is marked and came in, what lapses soon, and the sums of that. Where there is little
-//! room words are shortened before anything goes.
+//! The line over the list: its name, how many alerts it has and their sums, what is marked and came in, and what lapses soon. Where there is
+//! little room words are shortened before anything goes; the sums go last.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
+use super::listing::ListRow;
+use super::marked::MOST_MARKED;
 use super::state::{AT_RISK_HOURS, Queue, QueueTarget};
-use crate::console::text::{columns, count, counted, sanitize};
+use super::sums::KnownSums;
+use crate::console::text::{columns, count, counted, cut, sanitize};
 use crate::console::{Action, DrawContext, Loadable, Pen};
 use crate::domain::money::sums_by_currency;
 use crate::domain::{Alert, AlertFilter, AlertStatus, Money, SortField, SortOrder, query};
 
 /// How many times the line can be said in fewer words.
-const SHORTEST: u8 = 4;
+const SHORTEST: u8 = 5;
+
+/// No name is cut to fewer columns.
+const LEAST_NAME: u16 = 6;
 
 /// A part of the line.
 struct Piece {
@@ -55,13 +61,33 @@ pub fn draw(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Re
     }
 }
 
-/// The parts of the line at one of its lengths, and whether all of them have room.
+/// The parts of the line at one of its lengths, and whether all of them have room. Sums have what the others leave.
 fn pieces(queue: &Queue, draw: &DrawContext<'_>, brevity: u8, width: u16) -> (Vec<Piece>, bool) {
-    let theme = draw.theme;
-    let mut pieces = Vec::with_capacity(12);
-    let title = title(queue);
-    let name = if brevity < SHORTEST { title.as_str() } else { title.split(", by ").next().unwrap_or(&title) };
-    pieces.push(Piece::new(0, name, theme.strong));
+    let (mut pieces, behind) = (name_and_counts(queue, draw, brevity), news(queue, draw, brevity));
+    let room = width.saturating_sub(needed(&pieces) + needed(&behind));
+    // One sum stands there: that of what is marked, where something is.
+    let has_marks = queue.marked.range.is_some() || queue.marked.is_reading() || !queue.marked.is_empty();
+    let put_sums = if has_marks { put_marked } else { put_list_sums };
+    let all = put_sums(queue, draw, &mut pieces, brevity, room);
+    pieces.extend(behind);
+    let excess = needed(&pieces).saturating_sub(width);
+    if brevity == SHORTEST && excess > 0 {
+        // The name goes before the sums do.
+        let name = &mut pieces[0].text;
+        *name = cut(name, columns(name).saturating_sub(excess).max(LEAST_NAME)).into_owned();
+    }
+    (pieces, all && excess == 0)
+}
+
+fn needed(pieces: &[Piece]) -> u16 {
+    pieces.iter().map(|piece| piece.gap + columns(&piece.text)).sum()
+}
+
+/// The name of what is listed, and how many alerts it has.
+fn name_and_counts(queue: &Queue, draw: &DrawContext<'_>, brevity: u8) -> Vec<Piece> {
+    let (theme, title) = (draw.theme, title(queue));
+    let name = if brevity < 4 { title.as_str() } else { title.split(", by ").next().unwrap_or(&title) };
+    let mut pieces = vec![Piece::new(0, name, theme.strong)];
     match queue.listing.total() {
         Some(total) => {
             pieces.push(Piece::new(3, count(total), theme.strong));
@@ -77,10 +103,13 @@ fn pieces(queue: &Queue, draw: &DrawContext<'_>, brevity: u8, width: u16) -> (Ve
     if let Some(words) = queue.snoozed_words() {
         pieces.push(Piece::new(2, words, theme.quiet));
     }
-    // From here on what has no room is left out; what comes first has it first.
-    let room = |pieces: &[Piece]| width.saturating_sub(pieces.iter().map(|piece| piece.gap + columns(&piece.text)).sum());
-    let left = room(&pieces);
-    let marked_all = put_marked(queue, draw, &mut pieces, brevity, left);
+    pieces
+}
+
+/// What came in, and what lapses soon.
+fn news(queue: &Queue, draw: &DrawContext<'_>, brevity: u8) -> Vec<Piece> {
+    let theme = draw.theme;
+    let mut pieces = Vec::new();
     if queue.listing.arrived_above() > 0 {
         let many = count(queue.listing.arrived_above());
         let words = if brevity < 3 { format!("{many} came in above  ") } else { format!("{many} above  ") };
@@ -90,10 +119,10 @@ fn pieces(queue: &Queue, draw: &DrawContext<'_>, brevity: u8, width: u16) -> (Ve
     if let Some(new) = queue.new.zip(queue.listing.total()).and_then(|(now, before)| now.checked_sub(before)).filter(|new| *new > 0) {
         pieces.push(Piece::new(2, format!("{} new", count(new)), theme.accent));
     }
-    let left = room(&pieces);
-    let risk_all = put_at_risk(queue, draw, &mut pieces, brevity, left);
-    let needed: u16 = pieces.iter().map(|piece| piece.gap + columns(&piece.text)).sum();
-    (pieces, marked_all && risk_all && needed <= width)
+    if brevity < SHORTEST {
+        pieces.extend(at_risk(queue, draw, brevity));
+    }
+    pieces
 }
 
 /// How many alerts are marked, their sums, and the key that answers them. Whether all of it has room.
@@ -102,7 +131,8 @@ fn put_marked(queue: &Queue, draw: &DrawContext<'_>, pieces: &mut Vec<Piece>, br
     let (words, action) = match queue.range_rows() {
         Some((first, rows)) => {
             let shown = queue.listing.lines_between(first, first + rows);
-            (format!("range of {}", counted(shown, "alert", "alerts")), Action::MarkRange)
+            let alerts = if brevity < 3 { counted(shown, "alert", "alerts") } else { count(shown) };
+            (format!("range of {alerts}"), Action::MarkRange)
         }
         None if marked.is_reading() => ("reading what is to be marked…".to_owned(), Action::Back),
         None if marked.is_empty() => return true,
@@ -112,42 +142,94 @@ fn put_marked(queue: &Queue, draw: &DrawContext<'_>, pieces: &mut Vec<Piece>, br
     let needed = 3 + columns(&words) + 2 + columns(&key);
     pieces.push(Piece::new(3, words, theme.accent).doing(action));
     let mut all = needed <= room;
-    if action == Action::Bulk {
-        let money = sums_by_currency(marked.alerts().iter().filter_map(Alert::money).map(|money| (1, money)));
-        // Room for what lapses is kept where it gets scarce.
-        let most = [room, 30, 22, 18, 14][usize::from(brevity.min(SHORTEST))];
-        let sums = sums(&money, room.saturating_sub(needed).min(most));
-        all &= sums.is_some() || money.is_empty();
-        put_sums(sums, draw, pieces);
+    let alerts: Option<Vec<&Alert>> = match action {
+        Action::Bulk => Some(marked.alerts().iter().collect()),
+        Action::MarkRange => in_range(queue),
+        _ => Some(Vec::new()),
+    };
+    match alerts {
+        Some(alerts) => {
+            let money = sums_by_currency(alerts.into_iter().filter_map(Alert::money).map(|money| (1, money)));
+            let sums = sums(&money, room.saturating_sub(needed));
+            all &= sums.is_some() || money.is_empty();
+            put_sums(sums, draw, pieces);
+        }
+        None => pieces.push(Piece::new(2, "sum not known yet", theme.quiet)),
     }
     pieces.push(Piece::new(2, key, theme.key).doing(action));
-    // The footer has the words too.
-    let words = draw.keymap.binding(action).filter(|_| action == Action::Bulk && brevity == 0 && room > needed + 110);
-    pieces.extend(words.map(|binding| Piece::new(1, &*binding.words, theme.quiet)));
     all
 }
 
-/// How many alerts lapse soon, and their sums. Whether all of it has room.
-fn put_at_risk(queue: &Queue, draw: &DrawContext<'_>, pieces: &mut Vec<Piece>, brevity: u8, room: u16) -> bool {
-    let theme = draw.theme;
-    let whole = |piece: &Piece| piece.gap + columns(&piece.text) <= room;
-    let at_risk = match &queue.at_risk {
-        Loadable::Loaded(at_risk) => at_risk,
-        // Only an avert counts what lapses, and adds it up.
-        Loadable::NotAsked if !queue.counts_at_risk() => {
-            let ways = ["what lapses soon, and sums, are not told here", "no sums here"];
-            pieces.extend(ways.map(|words| Piece::new(3, words, theme.quiet)).into_iter().find(whole));
+/// The alerts of the range that is being marked; none where not all of them are here, or more than are marked at once.
+fn in_range(queue: &Queue) -> Option<Vec<&Alert>> {
+    let (first, rows) = queue.range_rows().filter(|(_, rows)| *rows <= MOST_MARKED as u64)?;
+    let alerts: Option<Vec<&Alert>> = (first..first + rows)
+        .map(|row| match queue.listing.row(row) {
+            ListRow::Alert(alert) | ListRow::Gone(alert) => Some(alert),
+            ListRow::Pending => None,
+        })
+        .collect();
+    Some(alerts?.into_iter().filter(|alert| !queue.listing.passes_over(alert)).collect())
+}
+
+/// The sums of what is listed. Whether they have room.
+fn put_list_sums(queue: &Queue, draw: &DrawContext<'_>, pieces: &mut Vec<Piece>, brevity: u8, room: u16) -> bool {
+    let quiet = draw.theme.quiet;
+    if queue.listing.total().is_none() {
+        return true;
+    }
+    let known = match KnownSums::of(&queue.listing, &queue.sums, queue.counts_at_risk()) {
+        KnownSums::Known(known) => known,
+        KnownSums::Pending => {
+            pieces.push(Piece::new(3, "sum …", quiet));
             return true;
         }
-        _ => return true,
+        KnownSums::Failed => {
+            pieces.push(Piece::new(3, "sum not known", quiet));
+            return true;
+        }
+        KnownSums::NotTold => {
+            pieces.push(Piece::new(3, if brevity < 2 { "sums are not told here" } else { "no sums here" }, quiet));
+            return true;
+        }
+    };
+    let unpriced: u64 = known.iter().map(|sum| sum.unpriced).sum();
+    let untold = (unpriced > 0 && brevity < 2).then(|| Piece::new(2, format!("{} without an amount", count(unpriced)), quiet));
+    let room = room.saturating_sub(untold.as_ref().map_or(0, |piece| piece.gap + columns(&piece.text)));
+    let money: Vec<Money> = known.into_iter().filter(|sum| sum.unpriced < sum.alerts).map(|sum| sum.money).collect();
+    let shown = sums(&money, room.saturating_sub(1));
+    let all = shown.is_some() || money.is_empty();
+    if shown.is_some() {
+        pieces.push(Piece::new(1, "", quiet));
+    }
+    put_sums(shown, draw, pieces);
+    pieces.extend(untold);
+    all
+}
+
+/// How many alerts lapse soon.
+fn at_risk(queue: &Queue, draw: &DrawContext<'_>, brevity: u8) -> Option<Piece> {
+    let theme = draw.theme;
+    let at_risk = match &queue.at_risk {
+        Loadable::Loaded(at_risk) => at_risk,
+        // Only an avert counts what lapses.
+        Loadable::NotAsked if !queue.counts_at_risk() && brevity == 0 => {
+            return Some(Piece::new(3, "what lapses soon is not told here", theme.quiet));
+        }
+        _ => return None,
     };
     let alerts: u64 = at_risk.iter().map(|risk| risk.alerts).sum();
     if alerts == 0 {
-        let ways = [format!("nothing open lapses within {AT_RISK_HOURS} h"), format!("none lapses in {AT_RISK_HOURS} h")];
-        pieces.extend(ways.map(|words| Piece::new(3, words, theme.quiet)).into_iter().find(whole));
-        return true;
+        let words = match brevity {
+            // Where there is nothing at all nothing can lapse.
+            _ if queue.all == Loadable::Loaded(0) => return None,
+            0 => format!("nothing open lapses within {AT_RISK_HOURS} h"),
+            1..=3 => format!("none lapses in {AT_RISK_HOURS} h"),
+            _ => return None,
+        };
+        return Some(Piece::new(3, words, theme.quiet));
     }
-    // It counts everything that is open: said where something else is listed, so that nobody takes it for the list's sum.
+    // It counts everything that is open: said where something else is listed, so that nobody takes it for the list's.
     let all_open = AlertFilter { statuses: vec![AlertStatus::Open], ..AlertFilter::default() };
     let scope = if *queue.listing.filter() == all_open { "" } else { "in all " };
     let (verb, alerts) = (if alerts == 1 { "lapses" } else { "lapse" }, count(alerts));
@@ -156,22 +238,7 @@ fn put_at_risk(queue: &Queue, draw: &DrawContext<'_>, pieces: &mut Vec<Piece>, b
         1 | 2 => format!("▲ {scope}{alerts} {verb} in {AT_RISK_HOURS} h"),
         _ => format!("▲ {scope}{alerts} in {AT_RISK_HOURS} h"),
     };
-    let piece = Piece::new(3, words, theme.warning);
-    if !whole(&piece) {
-        return false;
-    }
-    let left = room - piece.gap - columns(&piece.text);
-    pieces.push(piece);
-    let money: Vec<Money> = at_risk.iter().map(|risk| risk.money.clone()).collect();
-    // What is marked has a sum of its own, which comes first.
-    let has_other = !queue.marked.is_empty();
-    let sums = sums(&money, left.saturating_sub(1));
-    let all = sums.is_some() || has_other;
-    if sums.is_some() {
-        pieces.push(Piece::new(1, "", theme.plain));
-    }
-    put_sums(sums, draw, pieces);
-    all
+    Some(Piece::new(3, words, theme.warning))
 }
 
 fn put_sums(sums: Option<(Vec<String>, String)>, draw: &DrawContext<'_>, pieces: &mut Vec<Piece>) {

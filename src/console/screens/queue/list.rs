@@ -82,6 +82,10 @@ fn draw_chips(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>, regi
         pen.skip(2);
         used += area.width + 2;
     }
+    // Where there is nothing at all there is nothing to search, filter or view.
+    if queue.all == Loadable::Loaded(0) {
+        return;
+    }
     pen.skip(2);
     let note = |area, action| queue.targets.push(area, QueueTarget::Do(action));
     draw.put_actions(&mut pen, &[Action::Search, Action::Filter, Action::Views], note);

@@ -15,6 +15,7 @@ pub mod pages;
 pub mod searched;
 pub mod signs;
 pub mod state;
+pub mod sums;
 
 use chrono::Duration;
 use crossterm::event::{Event, KeyCode, KeyEvent, MouseButton, MouseEvent, MouseEventKind};

@@ -27,6 +27,7 @@ use super::listing::Listing;
 use super::marked::MarkedAlerts;
 use super::pace::Pace;
 use super::searched::Searched;
+use super::sums::ListSums;
 
 /// The hours ahead that the line over the list tells of.
 pub const AT_RISK_HOURS: u32 = 4;
@@ -113,6 +114,8 @@ pub struct Queue {
     /// The search line, while it is open.
     pub search: Option<Search>,
     pub all: Loadable<u64>,
+    /// The sums of what is listed, where the service adds up.
+    pub sums: ListSums,
     /// What lapses soon.
     pub at_risk: Loadable<Vec<AtRisk>>,
     /// The state of the connection to the service.
@@ -518,6 +521,7 @@ impl Queue {
     }
 
     fn overview(&mut self) -> Vec<Effect> {
+        self.sums.want();
         if self.operator { vec![Effect::CountAll, Effect::AtRisk(AT_RISK_HOURS)] } else { vec![Effect::CountAll] }
     }
 
@@ -600,6 +604,9 @@ impl Queue {
                 effects.push(Effect::Mark(new));
             }
         }
+        if self.operator && self.listing.total().is_some() && self.listing.chosen().is_none() {
+            effects.extend(self.sums.run_due(self.listing.filter(), now));
+        }
         self.note_cursor(now);
         if due(self.facts_due) && self.detail_is_open() {
             self.facts_due = None;
@@ -612,7 +619,7 @@ impl Queue {
     pub fn due(&self) -> Option<Timestamp> {
         let facts = self.facts_due.filter(|_| self.detail_is_open());
         let search = self.search.as_ref().and_then(|search| search.due);
-        [facts, search, self.refresh_due, self.link.retry_due].into_iter().flatten().min()
+        [facts, search, self.refresh_due, self.link.retry_due, self.sums.due()].into_iter().flatten().min()
     }
 
     /// When an answer of the service will be late.

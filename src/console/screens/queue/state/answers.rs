@@ -30,6 +30,13 @@ impl Queue {
                 self.link.took_part(ReadPart::Counts, &answer, now);
                 self.all.answer(answer);
             }
+            Message::Sums(filter, answer) => {
+                // An avert from before there was such a thing has no trouble.
+                if !matches!(answer, Err(ServiceError::NotFound(_))) {
+                    self.link.took_part(ReadPart::Counts, &answer, now);
+                }
+                self.sums.took(&filter, answer, now);
+            }
             Message::AtRisk(answer) => {
                 self.link.took_part(ReadPart::Counts, &answer, now);
                 self.at_risk.answer(answer);

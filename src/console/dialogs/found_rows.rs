@@ -1,0 +1,141 @@
+//! Rows of alerts that a search found: what each is known by, what of it matched, and as much else as there is room for.
+
+use std::borrow::Cow;
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use crate::console::screens::queue::columns::{Column, amount};
+use crate::console::text::{columns, cut, sanitize};
+use crate::console::{AppContext, times};
+use crate::desk::find::FoundAlerts;
+use crate::domain::find::FindField;
+use crate::domain::{Alert, FindQuery};
+
+/// The most columns for what matched, and how many it has before anything else has one.
+const FIELD: u16 = 38;
+const LEAST_FIELD: u16 = 18;
+
+/// Columns for a whole card, and for its last four.
+const CARD: (u16, u16) = (14, 6);
+
+/// An order has between so many columns, and a descriptor at least as many as the first.
+const ORDER: (u16, u16) = (8, 16);
+
+/// Blank columns between two columns.
+const GAP: u16 = 2;
+
+/// What stands in the row of an alert.
+struct FoundRow<'a> {
+    alert: &'a Alert,
+    left: (String, Style),
+    money: String,
+    label: &'static str,
+    value: String,
+}
+
+impl<'a> FoundRow<'a> {
+    fn of(alert: &'a Alert, query: &FindQuery, found: &FoundAlerts, cx: &AppContext) -> Self {
+        let left = if alert.is_over() {
+            (sanitize(alert.status.as_str()).to_lowercase(), cx.theme.quiet)
+        } else {
+            let left = times::left(alert, cx.now);
+            (left.text, cx.draw_context().urgency(left.urgency))
+        };
+        let money = format!("{} {}", amount(alert), sanitize(alert.currency.as_str()));
+        let order = || {
+            let (order_id, confidence) = found.order_of(alert.id)?;
+            Some(FindField { label: "order", value: Cow::Owned(format!("{order_id}, {} match", confidence.words())) })
+        };
+        let matched = query.best_field(alert).or_else(order);
+        let (label, value) = matched.map_or(("", String::new()), |field| (field.label, sanitize(&field.value).into_owned()));
+        Self { alert, left, money, label, value }
+    }
+
+    fn matched(&self) -> u16 {
+        columns(self.label) + 1 + columns(&self.value)
+    }
+
+    /// The text of a column; none where what matched says it already.
+    fn text(&self, column: Column, width: u16, cx: &AppContext) -> String {
+        let text = column.text(self.alert, width, cx.times(), cx.now);
+        if column != Column::Card && *text == *self.value { String::new() } else { text.into_owned() }
+    }
+}
+
+/// The columns of rows: each as wide as its content. What matched has the room that is left by what an alert is known by, and the card, the
+/// order and the descriptor what is left by that, as far as it goes.
+#[derive(Debug, Clone, Copy)]
+struct Widths {
+    left: u16,
+    network: u16,
+    money: u16,
+    matched: u16,
+    card: u16,
+    order: u16,
+    descriptor: u16,
+}
+
+impl Widths {
+    fn of(rows: &[FoundRow<'_>], room: u16, cx: &AppContext) -> Self {
+        let widest = |width: &dyn Fn(&FoundRow<'_>) -> u16| rows.iter().map(width).max().unwrap_or(0);
+        let left = widest(&|row| columns(&row.left.0));
+        let network = widest(&|row| columns(&sanitize(row.alert.provider.as_str())));
+        let money = widest(&|row| columns(&row.money));
+        let rest = room.saturating_sub(left + network + money + 3 * GAP);
+        let order = widest(&|row| columns(&row.text(Column::Order, ORDER.1, cx))).min(ORDER.1);
+        // What matched in one row does not take the card and the order from all, unless it could not be read then.
+        let others = CARD.1 + GAP + ORDER.0.min(order) + GAP;
+        let matched = widest(&|row| row.matched()).min(FIELD).min(rest.saturating_sub(others).max(LEAST_FIELD)).min(rest);
+        let mut rest = rest.saturating_sub(matched + GAP);
+        let mut take = |least: u16, most: u16| {
+            let width = if most == 0 || rest < least { 0 } else { most.min(rest) };
+            rest = rest.saturating_sub(if width == 0 { 0 } else { width + GAP });
+            width
+        };
+        let mut card = take(CARD.1, CARD.1);
+        let order = take(ORDER.0.min(order), order);
+        if card > 0 && take(CARD.0 - CARD.1 - GAP, CARD.0 - CARD.1 - GAP) > 0 {
+            card = CARD.0;
+        }
+        Self { left, network, money, matched, card, order, descriptor: take(ORDER.0, u16::MAX) }
+    }
+}
+
+/// The rows of these alerts in so many columns.
+pub fn lines<'l>(alerts: &[Alert], query: &FindQuery, found: &FoundAlerts, room: u16, cx: &AppContext) -> Vec<Line<'l>> {
+    let rows: Vec<FoundRow<'_>> = alerts.iter().map(|alert| FoundRow::of(alert, query, found, cx)).collect();
+    let widths = Widths::of(&rows, room, cx);
+    rows.iter().map(|row| line(row, widths, cx)).collect()
+}
+
+fn line<'l>(row: &FoundRow<'_>, widths: Widths, cx: &AppContext) -> Line<'l> {
+    let theme = &cx.theme;
+    let (plain, strong) = if row.alert.is_over() { (theme.quiet, theme.plain) } else { (theme.plain, theme.strong) };
+    let mut spans = vec![
+        Span::styled(cell(&row.left.0, widths.left), row.left.1),
+        Span::styled(cell(&sanitize(row.alert.provider.as_str()), widths.network), plain),
+        Span::styled(format!("{}{}  ", blanks(widths.money.saturating_sub(columns(&row.money))), row.money), plain),
+    ];
+    let label = if row.label.is_empty() { String::new() } else { format!("{} ", row.label) };
+    let value = cell(&row.value, widths.matched.saturating_sub(columns(&label)));
+    spans.extend([Span::styled(label, theme.quiet), Span::styled(value, strong)]);
+    for (column, width) in [(Column::Card, widths.card), (Column::Order, widths.order), (Column::Descriptor, widths.descriptor)] {
+        if width > 0 {
+            let text = row.text(column, width, cx);
+            let last = column == Column::Descriptor;
+            spans.push(Span::styled(if last { cut(&text, width).into_owned() } else { cell(&text, width) }, theme.quiet));
+        }
+    }
+    Line::from(spans)
+}
+
+fn blanks(columns: u16) -> String {
+    " ".repeat(columns.into())
+}
+
+/// A text in so many columns, and the blank ones behind it.
+fn cell(text: &str, width: u16) -> String {
+    let text = cut(text, width);
+    format!("{text}{}", blanks(width.saturating_sub(columns(&text)) + GAP))
+}

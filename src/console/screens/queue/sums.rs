@@ -1,0 +1,130 @@
+//! The sums of what is listed: asked for when another list is shown and when it is read again, one question at a time.
+
+use std::ops::Not as _;
+
+use chrono::Duration;
+
+use super::listing::Listing;
+use crate::console::{Effect, Loadable, Reply};
+use crate::domain::{AlertFilter, CurrencySum, Timestamp};
+use crate::service::ServiceError;
+
+/// Adding up rests so many times as long as it took: it takes a small share of a service's time however much is added up.
+const REST: i32 = 20;
+
+/// The sums of a list.
+#[derive(Debug, Default)]
+pub struct ListSums {
+    /// Of which alerts.
+    of: Option<AlertFilter>,
+    found: Loadable<Vec<CurrencySum>>,
+    wanted: bool,
+    /// Since when a question is on its way.
+    asked_at: Option<Timestamp>,
+    rests_until: Option<Timestamp>,
+}
+
+impl ListSums {
+    /// Wants them anew: something may have changed.
+    pub fn want(&mut self) {
+        self.wanted = true;
+    }
+
+    /// Asks for the sums of what is listed, where they are other ones or wanted anew and it is time.
+    pub fn run_due(&mut self, listed: &AlertFilter, now: Timestamp) -> Option<Effect> {
+        if self.of.as_ref() != Some(listed) {
+            *self = Self { of: Some(listed.clone()), found: Loadable::Loading, wanted: true, asked_at: self.asked_at, rests_until: None };
+        }
+        if !self.wanted || self.asked_at.is_some() || self.rests_until.is_some_and(|until| until > now) {
+            return None;
+        }
+        self.wanted = false;
+        self.asked_at = Some(now);
+        self.found.ask();
+        Some(Effect::Sums(listed.clone()))
+    }
+
+    /// When [`ListSums::run_due`] has something to do by itself.
+    pub fn due(&self) -> Option<Timestamp> {
+        self.rests_until.filter(|_| self.wanted && self.asked_at.is_none())
+    }
+
+    /// Takes in the sums of the alerts within a filter.
+    pub fn took(&mut self, filter: &AlertFilter, answer: Reply<Vec<CurrencySum>>, now: Timestamp) {
+        let took = self.asked_at.take().map_or(Duration::zero(), |asked| (now - asked).max(Duration::zero()));
+        self.rests_until = took.is_zero().not().then(|| now + took * REST);
+        if self.of.as_ref() == Some(filter) {
+            self.found.answer(answer);
+        }
+    }
+}
+
+/// What is known of the sums of a list.
+#[derive(Debug, PartialEq)]
+pub enum KnownSums {
+    Known(Vec<CurrencySum>),
+    /// Asked for.
+    Pending,
+    /// The service could not tell.
+    Failed,
+    /// Nobody adds it up here: the service does not, and not all of the list is held.
+    NotTold,
+}
+
+impl KnownSums {
+    /// Those of a list, which a service adds up or not.
+    pub fn of(listing: &Listing, asked: &ListSums, is_counted: bool) -> Self {
+        let holds_all = listing.total() == Some(listing.held() as u64);
+        if listing.chosen().is_some() || !is_counted {
+            return if holds_all { Self::Known(CurrencySum::of(listing.alerts())) } else { Self::NotTold };
+        }
+        match &asked.found {
+            _ if asked.of.as_ref() != Some(listing.filter()) => Self::Pending,
+            Loadable::Loaded(sums) => Self::Known(sums.clone()),
+            Loadable::NotAsked | Loadable::Loading => Self::Pending,
+            Loadable::Failed(ServiceError::NotFound(_)) => Self::NotTold,
+            Loadable::Failed(_) => Self::Failed,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::time::from_iso;
+    use crate::domain::{Alert, Provider};
+
+    fn now() -> Timestamp {
+        from_iso("2026-03-10T12:00:00Z").unwrap()
+    }
+
+    fn of(provider: Provider) -> AlertFilter {
+        AlertFilter { providers: vec![provider], ..AlertFilter::default() }
+    }
+
+    #[test]
+    fn another_list_is_added_up_once_the_question_before_is_answered() {
+        let mut sums = ListSums::default();
+        let first = sums.run_due(&of(Provider::Ethoca), now());
+
+        let meanwhile = sums.run_due(&of(Provider::Cdrn), now());
+        sums.took(&of(Provider::Ethoca), Ok(CurrencySum::of([&Alert::sample()])), now());
+        let then = sums.run_due(&of(Provider::Cdrn), now());
+
+        assert_eq!((first, meanwhile), (Some(Effect::Sums(of(Provider::Ethoca))), None));
+        assert_eq!(then, Some(Effect::Sums(of(Provider::Cdrn))));
+        assert_eq!(sums.found, Loadable::Loading, "sums of other alerts are not those of these");
+    }
+
+    #[test]
+    fn what_takes_long_rests_long_before_it_is_added_up_again() {
+        let mut sums = ListSums::default();
+        sums.run_due(&of(Provider::Ethoca), now());
+        sums.took(&of(Provider::Ethoca), Ok(Vec::new()), now() + Duration::seconds(1));
+
+        sums.want();
+        let asked = [2, 20, 21].map(|seconds| sums.run_due(&of(Provider::Ethoca), now() + Duration::seconds(seconds)).is_some());
+
+        assert_eq!(asked, [false, false, true]);
+    }
+}

@@ -1,0 +1,185 @@
+//! A column cache: currency and amount of every alert by the alert's key, so that a sum of many reads no row.
+//!
+//! Like the columns of words it is of one commit, and follows later ones by the days whose counts were touched since: a commit that changes
+//! an alert touches the counts of its day.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use rusqlite::{Connection, Row};
+
+use super::counts::{NO_DAY, day_start};
+use super::statements::{Statements as _, cell};
+use super::worker::locked;
+use crate::domain::{Amount, Currency, CurrencySum, Money};
+use crate::store::StoreResult;
+
+/// Of more alerts no amounts are kept: the memory would be too much.
+const MOST_ALERTS: u64 = 4_000_000;
+
+/// Where more days were touched, all of them are read again.
+const MOST_DAYS: usize = 30;
+
+/// In the place of an amount that is not known.
+const UNPRICED: i64 = -1;
+
+/// The amounts of one organization as of one commit.
+#[derive(Debug, Default)]
+struct Amounts {
+    newest: i64,
+    currencies: Vec<String>,
+    numbers: HashMap<String, u16>,
+    /// By key, where the alert's currency stands, counted from 1; 0 for what is not the organization's.
+    currency: Vec<u16>,
+    /// By key, in millionths.
+    micros: Vec<i64>,
+}
+
+impl Amounts {
+    /// All of them, from two indexes that know them. Nothing where there are too many currencies.
+    fn read(conn: &Connection, organization: i64, newest: i64) -> StoreResult<Option<Self>> {
+        let mut amounts = Self { newest, ..Self::default() };
+        let mut fits = true;
+        each(
+            conn,
+            "SELECT a.key, a.currency FROM alert a INDEXED BY alert_by_currency WHERE a.organization = ?1",
+            organization,
+            |key, row| {
+                fits &= amounts.put_currency(key, &row.get::<_, String>(1)?);
+                Ok(())
+            },
+        )?;
+        amounts.micros.resize(amounts.currency.len(), UNPRICED);
+        each(
+            conn,
+            "SELECT a.key, a.amount_micros FROM alert a INDEXED BY alert_by_amount WHERE a.organization = ?1",
+            organization,
+            |key, row| {
+                amounts.put_micros(key, row.get(1)?);
+                Ok(())
+            },
+        )?;
+        Ok(fits.then_some(amounts))
+    }
+
+    /// Reads what was touched since, or nothing of it where reading fails. Whether it is of the commit then.
+    fn follow(&mut self, conn: &Connection, organization: i64, newest: i64) -> StoreResult<bool> {
+        let touched = "SELECT DISTINCT day FROM alert_count INDEXED BY alert_count_by_change WHERE organization = ?1 AND changed > ?2";
+        let days: Vec<i64> = conn.all(touched, [organization, self.newest], cell)?;
+        if days.len() > MOST_DAYS {
+            return Ok(false);
+        }
+        let mut read: Vec<(usize, String, Option<i64>)> = Vec::new();
+        for day in days {
+            let within = match day {
+                NO_DAY => "a.alert_time IS NULL".to_owned(),
+                day => format!("a.alert_time >= {} AND a.alert_time < {}", day_start(day), day_start(day + 1)),
+            };
+            let select = "SELECT a.key, a.currency, a.amount_micros FROM alert a INDEXED BY alert_by_time WHERE a.organization = ?1 AND";
+            each(conn, &format!("{select} {within}"), organization, |key, row| {
+                read.push((key, row.get(1)?, row.get(2)?));
+                Ok(())
+            })?;
+        }
+        self.newest = newest;
+        Ok(read.into_iter().fold(true, |fits, (key, currency, micros)| {
+            let fits = self.put_currency(key, &currency) && fits;
+            self.put_micros(key, micros);
+            fits
+        }))
+    }
+
+    fn put_currency(&mut self, key: usize, currency: &str) -> bool {
+        let number = match self.numbers.get(currency) {
+            Some(number) => *number,
+            None => {
+                let Ok(number) = u16::try_from(self.currencies.len() + 1) else { return false };
+                self.currencies.push(currency.to_owned());
+                self.numbers.insert(currency.to_owned(), number);
+                number
+            }
+        };
+        if key >= self.currency.len() {
+            self.currency.resize(key + 1, 0);
+        }
+        self.currency[key] = number;
+        true
+    }
+
+    fn put_micros(&mut self, key: usize, micros: Option<i64>) {
+        if key >= self.micros.len() {
+            self.micros.resize(key + 1, UNPRICED);
+        }
+        self.micros[key] = micros.unwrap_or(UNPRICED);
+    }
+
+    fn sums(&self, keys: impl Iterator<Item = usize>) -> Vec<CurrencySum> {
+        // By the number of the currency: alerts, millionths, and those without an amount.
+        let mut sums = vec![(0_u64, 0_i128, 0_u64); self.currencies.len() + 1];
+        for key in keys {
+            let number = self.currency.get(key).copied().unwrap_or(0);
+            let micros = self.micros.get(key).copied().unwrap_or(UNPRICED);
+            let (alerts, sum, unpriced) = &mut sums[usize::from(number)];
+            *alerts += 1;
+            *sum += i128::from(micros.max(0));
+            *unpriced += u64::from(micros == UNPRICED);
+        }
+        let of_currencies = self.currencies.iter().zip(sums.into_iter().skip(1)).filter(|(_, (alerts, ..))| *alerts > 0);
+        let mut sums: Vec<CurrencySum> = of_currencies
+            .map(|(currency, (alerts, micros, unpriced))| CurrencySum {
+                alerts,
+                money: Money { amount: Amount::from_micros(micros), currency: Currency::new(currency.clone()) },
+                unpriced,
+            })
+            .collect();
+        sums.sort_by(|left, right| {
+            (Reverse(left.alerts), left.money.currency.as_str()).cmp(&(Reverse(right.alerts), right.money.currency.as_str()))
+        });
+        sums
+    }
+}
+
+/// Reads rows whose first column is an alert's key.
+fn each(conn: &Connection, sql: &str, organization: i64, mut take: impl FnMut(usize, &Row<'_>) -> StoreResult<()>) -> StoreResult<()> {
+    let mut statement = conn.prepare_cached(sql)?;
+    let mut rows = statement.query([organization])?;
+    while let Some(row) = rows.next()? {
+        // Keys count up from 1.
+        if let Ok(key) = usize::try_from(row.get::<_, i64>(0)?) {
+            take(key, row)?;
+        }
+    }
+    Ok(())
+}
+
+/// The amounts for all readers of a database.
+#[derive(Debug, Clone, Default)]
+pub(super) struct AmountCache(Arc<Mutex<HashMap<i64, Amounts>>>);
+
+impl AmountCache {
+    /// The sums of these keys' alerts, as far as they are the organization's, which has so many; `newest` is the newest commit of the
+    /// snapshot. Nothing where no amounts of it are at hand: there are too many alerts or currencies, or they are of a later snapshot.
+    pub(super) fn sums(
+        &self,
+        conn: &Connection,
+        (organization, alerts, newest): (i64, u64, i64),
+        keys: impl Iterator<Item = usize>,
+    ) -> StoreResult<Option<Vec<CurrencySum>>> {
+        if alerts > MOST_ALERTS {
+            return Ok(None);
+        }
+        let mut all = locked(&self.0);
+        let is_there = match all.get_mut(&organization) {
+            Some(amounts) if amounts.newest > newest => return Ok(None),
+            Some(amounts) => amounts.newest == newest || amounts.follow(conn, organization, newest)?,
+            None => false,
+        };
+        if !is_there {
+            all.remove(&organization);
+            let Some(amounts) = Amounts::read(conn, organization, newest)? else { return Ok(None) };
+            all.insert(organization, amounts);
+        }
+        Ok(all.get(&organization).map(|amounts| amounts.sums(keys)))
+    }
+}
