@@ -79,12 +79,29 @@ impl OpenMenu {
         None
     }
 
+    /// How many columns an entry has in a list that would like to be so wide.
+    pub fn room(width: u16, area: Rect) -> u16 {
+        width.min(area.width.saturating_sub(4)).saturating_sub(4)
+    }
+
     /// Draws it into the middle of an area. Returns the free lines under its title.
     pub fn draw<'m>(&self, list: List<'m>, frame: &mut Frame<'_>, area: Rect, cx: &'m AppContext) -> Rect {
+        self.draw_without(&[], list, frame, area, cx)
+    }
+
+    /// The same without the keys of what cannot be done with the chosen entry.
+    pub fn draw_without<'m>(&self, withheld: &[Action], list: List<'m>, frame: &mut Frame<'_>, area: Rect, cx: &'m AppContext) -> Rect {
         self.targets.clear();
         let picks = self.click == Action::MenuPick;
         let bindings = self.contexts.iter().flat_map(|context| cx.settings.keymap.bindings(*context));
-        let told = bindings.filter(|binding| binding.footer && (picks || binding.action != Action::MenuPick));
+        let mut told: Vec<&Binding> = bindings.filter(|binding| binding.footer && (picks || binding.action != Action::MenuPick)).collect();
+        told.retain(|binding| !withheld.contains(&binding.action));
+        // How one chooses and leaves stands first in every list.
+        told.sort_by_key(|binding| match binding.action {
+            Action::MenuPick => 0,
+            Action::MenuClose => 1,
+            _ => 2,
+        });
         let key = |binding: &'m Binding| Some((binding.keys.first()?.to_string(), binding.words.as_str(), Target::Do(binding.action)));
         let List { title, entries, groups, empty, width, field, below } = list;
         let menu = Menu {
@@ -92,7 +109,7 @@ impl OpenMenu {
             entries,
             groups,
             chosen: self.chosen,
-            keys: told.filter_map(key).collect(),
+            keys: told.into_iter().filter_map(key).collect(),
             entry: Target::Entry,
             empty,
             width,
