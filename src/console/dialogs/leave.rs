@@ -4,7 +4,7 @@ use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::question::{Answer, Question, answered};
+use super::question::{KeyedAnswer, Question, answered};
 use crate::console::decisions::PendingDecision;
 use crate::console::resolving::record;
 use crate::console::text::counted;
@@ -26,11 +26,11 @@ enum Choice {
 }
 
 impl Choice {
-    const ALL: [Answer<'static, Self>; 3] =
+    const ALL: [KeyedAnswer<'static, Self>; 3] =
         [(Self::Stay, "enter", "Stay"), (Self::TakeBack, "t", "Take back and leave"), (Self::Send, "s", "Send and leave")];
 
     /// What is offered.
-    fn offered(offline: bool) -> &'static [Answer<'static, Self>] {
+    fn offered(offline: bool) -> &'static [KeyedAnswer<'static, Self>] {
         if offline { &Self::ALL[..2] } else { &Self::ALL }
     }
 

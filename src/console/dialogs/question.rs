@@ -91,7 +91,7 @@ impl Question {
     /// focus.
     pub fn draw<T: Copy + PartialEq>(
         self,
-        answers: &[Answer<'_, T>],
+        answers: &[KeyedAnswer<'_, T>],
         targets: &ClickTargets<T>,
         theme: &Theme,
         buffer: &mut Buffer,
@@ -118,8 +118,8 @@ impl Question {
     }
 }
 
-/// An answer: what it is, its key and its words.
-pub type Answer<'a, T> = (T, &'a str, &'a str);
+/// An answer of a small dialog: what it is, its key and its words.
+pub type KeyedAnswer<'a, T> = (T, &'a str, &'a str);
 
 /// The answer that an input gives: a key by its meaning, a click by what is there. Nothing can be pasted.
 pub fn answered<T: Copy + PartialEq>(

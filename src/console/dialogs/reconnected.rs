@@ -5,7 +5,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::question::{Answer, Question, answered};
+use super::question::{KeyedAnswer, Question, answered};
 use crate::console::decisions::{PendingDecision, WaitReason};
 use crate::console::resolving::record;
 use crate::console::text::counted;
@@ -26,7 +26,7 @@ enum Choice {
 }
 
 impl Choice {
-    const ALL: [Answer<'static, Self>; 3] =
+    const ALL: [KeyedAnswer<'static, Self>; 3] =
         [(Self::Wait, "esc", "Keep waiting"), (Self::TakeBack, "ctrl-t", "Take back"), (Self::Send, "ctrl-s", "Send now")];
 
     /// What a key means here. It opens by itself, under whatever is being typed: no letter alone means anything, and they are sent as from
