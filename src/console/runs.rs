@@ -68,6 +68,11 @@ impl RunResult {
         }
     }
 
+    /// Whether nothing is left to be done: the alert has its answer, or none was wanted after all.
+    pub const fn is_settled(&self) -> bool {
+        matches!(self, Self::Recorded { .. } | Self::Conflict(_) | Self::TakenBack)
+    }
+
     /// Why, where there is more to say.
     pub fn reason(&self) -> &str {
         match self {
@@ -124,6 +129,11 @@ impl DecisionRun {
     pub fn has_ended(&self) -> bool {
         let counts = self.counts();
         counts.underway + counts.waiting == 0
+    }
+
+    /// When the last one ended, once nothing of it is on its way any more.
+    pub fn ended_at(&self) -> Option<Timestamp> {
+        self.ends.back().copied().filter(|_| self.has_ended())
     }
 
     /// What can be sent again: it is certain that it was not recorded, and nothing else was.
@@ -311,6 +321,27 @@ mod tests {
         assert_eq!(early, None);
         assert_eq!(runs.take_ended(), Some(("2 alerts: 1 recorded, 1 failed".to_owned(), 1)));
         assert_eq!(runs.take_ended(), None);
+    }
+
+    #[test]
+    fn what_was_refused_or_is_not_known_is_not_settled() {
+        let open =
+            [RunResult::Refused(String::new()), RunResult::Unknown(String::new()), RunResult::NotSent(String::new()), RunResult::Underway];
+        let over = [RunResult::Recorded { status: String::new(), at: now() }, RunResult::Conflict(String::new()), RunResult::TakenBack];
+
+        assert!(!open.iter().any(RunResult::is_settled));
+        assert!(over.iter().all(RunResult::is_settled));
+    }
+
+    #[test]
+    fn a_run_has_ended_when_its_last_decision_has() {
+        let (mut runs, _) = begun(&[7, 8]);
+
+        landed(&mut runs, 7);
+        let early = runs.newest().unwrap().ended_at();
+        landed(&mut runs, 8);
+
+        assert_eq!((early, runs.newest().unwrap().ended_at()), (None, Some(now())));
     }
 
     #[test]

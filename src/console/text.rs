@@ -60,6 +60,30 @@ pub fn wrap(text: &str, columns: u16) -> Vec<String> {
     lines
 }
 
+/// Texts after each other, each with its style, in lines of at most so many columns, broken at blanks where there are any.
+pub fn wrap_styled<'t, S: Copy + PartialEq>(texts: impl IntoIterator<Item = (&'t str, S)>, columns: u16) -> Vec<Vec<(String, S)>> {
+    let (mut text, mut styles) = (String::new(), Vec::new());
+    for (part, style) in texts {
+        text.push_str(part);
+        styles.extend(part.chars().filter(|c| !c.is_whitespace()).map(|_| style));
+    }
+    // Only blanks are left out where a line is broken.
+    let mut styles = styles.into_iter();
+    let styled = |line: String| {
+        let mut spans: Vec<(String, S)> = Vec::new();
+        for c in line.chars() {
+            let style = if c.is_whitespace() { None } else { styles.next() };
+            match (spans.last_mut(), style) {
+                (Some((text, last)), style) if style.is_none_or(|style| style == *last) => text.push(c),
+                (_, Some(style)) => spans.push((c.to_string(), style)),
+                _ => {}
+            }
+        }
+        spans
+    };
+    wrap(&text, columns).into_iter().map(styled).collect()
+}
+
 /// The text in at most so many lines; where something is left out, the last one ends with [`CUT`].
 pub fn wrap_to(text: &str, columns: u16, most: usize) -> Vec<String> {
     let mut lines = wrap(text, columns);
@@ -111,6 +135,14 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+
+    #[test]
+    fn styled_texts_keep_their_styles_where_a_line_is_broken() {
+        let lines = wrap_styled([("pays twice. ", 'a'), ("ctrl-x", 'k'), (" answers it", 'a')], 14);
+
+        let texts = lines.iter().map(|line| line.iter().map(|(text, style)| (text.as_str(), *style)).collect()).collect::<Vec<Vec<_>>>();
+        assert_eq!(texts, [vec![("pays twice.", 'a')], vec![("ctrl-x ", 'k'), ("answers", 'a')], vec![("it", 'a')]]);
+    }
 
     #[rstest]
     #[case("ACME STREAM", 11, "ACME STREAM")]

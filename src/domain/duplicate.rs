@@ -77,7 +77,10 @@ pub fn not_compared(alert: &Alert) -> Option<String> {
     match (query(alert).is_none(), references) {
         (true, Some(words)) => Some(format!("doubles not looked for: no card digits or no amount; {words}")),
         (true, None) => Some("doubles not looked for: no card digits or no amount".to_owned()),
-        (false, words) => words.map(|words| format!("{words}: this deployment cannot be searched by it")),
+        (false, words) => {
+            let it = if has(&alert.acquirer_reference_number) && has(&alert.auth_code) { "them" } else { "it" };
+            words.map(|words| format!("{words}: this deployment cannot be searched by {it}"))
+        }
     }
 }
 

@@ -5,7 +5,7 @@ mod older;
 mod pictures;
 mod resolve;
 
-use avert::console::dialogs::resolve_form::{Choice, FormContext, FormStep, FormWarning, ResolveForm};
+use avert::console::dialogs::resolve_form::{Choice, FormContext, FormMoment, FormStep, FormWarning, ResolveForm};
 use avert::console::theme::{Theme, ThemeName};
 use avert::console::times::{Moments, ShownClocks, Zone};
 use avert::desk::Draft;
@@ -110,7 +110,9 @@ impl Screen {
 
     /// The resolve form as it looks at noon.
     fn resolve(form: &ResolveForm, width: u16, height: u16) -> Self {
-        Self::of(width, height, |frame| form.draw(frame, frame.area(), &Theme::named(ThemeName::Dark), noon()))
+        Self::of(width, height, |frame| {
+            form.draw(frame, frame.area(), &Theme::named(ThemeName::Dark), FormMoment { now: noon(), offline: false });
+        })
     }
 
     fn rows(&self) -> Vec<String> {

@@ -30,8 +30,8 @@ pub(super) fn all(derived: &mut Derived) -> Vec<Operation> {
     let searched = json!({
         "type": "string", "maxLength": LONGEST_SEARCH, "pattern": "[^\\s\\u0000-\\u001f\\u007f-\\u009f,;•·…*]",
     });
-    let uuid = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
-    let asked_ids = json!({"type": "string", "pattern": format!("^{uuid}(,{uuid}){{0,99}}$")});
+    let one_id = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+    let asked_ids = json!({"type": "string", "pattern": format!("^{one_id}(,{one_id}){{0,99}}$")});
     vec![
         operator("get", "", "getIndex", "Which routes there are").json(200, derived.answer::<IndexJson>(), "The service and its routes"),
         operator("post", "/alerts", "takeAlertsIn", "Takes alerts in: one, an array, a page, or one a line")

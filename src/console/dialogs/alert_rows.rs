@@ -36,14 +36,17 @@ const GAP: u16 = 2;
 /// What happens has so much room before a column beyond the first ones has any: at least, and at most.
 pub const WHAT: (u16, u16) = (30, 60);
 
+/// Columns of what alerts are known by, up to the descriptor.
+pub const KNOWN_BY: u16 = 76;
+
 /// A table of such rows: its columns from the left, the first of which stay longest, and the title over what happens.
 #[derive(Clone, Copy)]
 pub struct AlertTable<'a, 'r> {
     pub rows: &'r [AlertRow<'a>],
     pub columns: &'static [Column],
     pub title: &'static str,
-    /// How much room what happens has at most.
-    pub most: u16,
+    /// How much room what happens has, at least and at most.
+    pub what: (u16, u16),
     /// The titles of the columns behind it.
     pub beside: &'r [String],
 }
@@ -67,6 +70,12 @@ fn placed(AlertTable { rows, columns, .. }: AlertTable<'_, '_>, happens: u16, ro
             // The first three stay however narrow it gets.
             _ if index < 3 => wide,
             _ if spare < narrow => break,
+            // No descriptor is left out for a whole card.
+            Column::Card
+                if columns.get(index + 1) == Some(&Column::Descriptor) && spare < wide + GAP + content.room(Column::Descriptor).0 =>
+            {
+                narrow
+            }
             // What is less than the whole card, written tightly, is its last four.
             Column::Card if spare + TIGHTER < wide => narrow,
             // Half an id names nothing.
@@ -113,8 +122,10 @@ fn placed_behind(table: AlertTable<'_, '_>, happens: u16, room: u16) -> (Vec<(us
 }
 
 /// How much room what happens to these alerts has, where it had so much before.
-fn room_of_what(rows: &[AlertRow<'_>], before: u16) -> u16 {
-    rows.iter().map(|row| text::columns(&row.what)).max().unwrap_or(0).clamp(WHAT.0, WHAT.1).max(before)
+fn room_of_what(table: AlertTable<'_, '_>, before: u16) -> u16 {
+    let (least, most) = table.what;
+    let content = table.rows.iter().map(|row| text::columns(&row.what)).max().unwrap_or(0);
+    content.max(before).min(most).max(least)
 }
 
 /// The sign, the words and the style of a decision: how far it is.
@@ -192,7 +203,7 @@ impl ListCursor {
         let top = scrolled(self.top.get(), at, rows.len(), room);
         self.page.set(room);
         self.top.set(top);
-        self.happens.set(room_of_what(rows, self.happens.get()).min(table.most.max(WHAT.0)));
+        self.happens.set(room_of_what(table, self.happens.get()));
         self.what.set(draw_in(table, (top, has_focus.then_some(at), self.happens.get()), context, buffer, area, targets));
     }
 
@@ -215,7 +226,7 @@ pub fn draw<T: Copy + PartialEq>(
     area: Rect,
     targets: (&ClickTargets<T>, impl Fn(usize) -> T),
 ) {
-    draw_in(table, (top, cursor, room_of_what(table.rows, 0)), draw, buffer, area, targets);
+    draw_in(table, (top, cursor, room_of_what(table, 0)), draw, buffer, area, targets);
 }
 
 /// The same with so much room for what happens. Returns where that begins.
@@ -322,7 +333,7 @@ mod tests {
         fn what_happens_has_its_room_beside_the_first_columns(room in 66u16..300) {
             let alert = Alert::sample();
 
-            let (columns, what) = placed(AlertTable { rows: &[row(&alert)], columns: OF_MANY, title: "", most: WHAT.1, beside: &[] }, WHAT.0, room);
+            let (columns, what) = placed(AlertTable { rows: &[row(&alert)], columns: OF_MANY, title: "", what: WHAT, beside: &[] }, WHAT.0, room);
 
             prop_assert!(columns.len() >= 3);
             prop_assert!(columns.len() == 3 || what + WHAT.0 <= room);
@@ -335,7 +346,7 @@ mod tests {
             Alert { merchant_descriptor: "BLUEBIRD MEALS 888555".to_owned(), provider_id: "8BD351BP2POPPPC6JSP2OH5M".to_owned(), ..card() };
 
         let widths = [60, 76, 90, 120, 200].map(|room| {
-            placed(AlertTable { rows: &[row(&alert)], columns: OF_MANY, title: "", most: WHAT.1, beside: &[] }, WHAT.0, room)
+            placed(AlertTable { rows: &[row(&alert)], columns: OF_MANY, title: "", what: WHAT, beside: &[] }, WHAT.0, room)
                 .0
                 .into_iter()
                 .skip(3)

@@ -4,7 +4,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::question::{Question, answered, put_answers};
+use super::question::{Question, answered};
 use crate::console::{AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders};
 use crate::domain::Timestamp;
 
@@ -57,9 +57,8 @@ impl Dialog for Confirmation {
             question.say(warning, theme.warning);
         }
         question.gap();
-        let below = question.draw(2, theme, frame.buffer_mut(), area);
         let yes = self.yes.0.to_string();
         let answers = [(false, "enter", self.no), (true, yes.as_str(), self.yes.1)];
-        put_answers(&answers, false, &self.targets, theme, frame.buffer_mut(), below);
+        question.draw(&answers, &self.targets, theme, frame.buffer_mut(), area);
     }
 }

@@ -5,7 +5,7 @@ use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::question::{Question, answered, put_answers};
+use super::question::{Question, answered};
 use crate::console::decisions::alert_of;
 use crate::console::resolving::{record, subject};
 use crate::console::text::sanitize;
@@ -92,7 +92,6 @@ impl Dialog for EarlierSession {
             and_more(&mut question, texts.len(), theme);
         }
         question.gap();
-        let below = question.draw(1, theme, frame.buffer_mut(), area);
-        put_answers(&[((), "enter", "read; go on")], (), &self.targets, theme, frame.buffer_mut(), below);
+        question.draw(&[((), "enter", "Read, go on")], &self.targets, theme, frame.buffer_mut(), area);
     }
 }

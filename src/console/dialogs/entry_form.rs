@@ -128,6 +128,13 @@ impl EntryForm {
         }
     }
 
+    /// Puts another text into a row.
+    pub fn set_text(&mut self, row: usize, text: &str) {
+        if let Some(RowKind::Text { input, .. }) = self.rows.get_mut(row).map(|row| &mut row.kind) {
+            **input = TextInput::one_line(text);
+        }
+    }
+
     /// The same, where anything was typed.
     pub fn given(&self, row: usize) -> Option<String> {
         Some(self.text(row)).filter(|text| !text.is_empty())
@@ -233,7 +240,7 @@ impl EntryForm {
     }
 
     fn move_focus(&mut self, forward: bool) {
-        let spots: Vec<Spot> = (0..self.rows.len()).map(Spot::Row).chain([Spot::Submit, Spot::Leave]).collect();
+        let spots: Vec<Spot> = (0..self.rows.len()).map(Spot::Row).chain([Spot::Leave, Spot::Submit]).collect();
         let at = spots.iter().position(|spot| *spot == self.focus).unwrap_or(0);
         self.focus = spots[(at + if forward { 1 } else { spots.len() - 1 }) % spots.len()];
     }
@@ -316,8 +323,8 @@ impl EntryForm {
     fn draw_buttons(&self, draw: &DrawContext<'_>, frame: &mut Frame<'_>, line: Rect) {
         let theme = draw.theme;
         let buttons = [
-            FormButton { spot: Spot::Submit, words: self.submit, key: "enter", style: theme.primary },
-            FormButton { spot: Spot::Leave, words: "Cancel", key: "esc", style: theme.button },
+            FormButton::new(Spot::Leave, "Cancel", "esc", theme.button),
+            FormButton::new(Spot::Submit, self.submit, "enter", theme.primary),
         ];
         draw_buttons(&buttons, self.focus, LABEL, (theme, frame.buffer_mut(), line), |area, spot| self.targets.push(area, spot));
     }

@@ -1,4 +1,4 @@
-//! What forms share: how wide they are, and their buttons.
+//! What dialogs share: how wide forms are, and the buttons of all.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -51,40 +51,89 @@ impl Measures {
     }
 }
 
-/// A button of a form: what has it, its words, the key that presses it, and its look.
-pub struct FormButton<S> {
+/// A button of a dialog: what has it, its words, the key that presses it, and its look. The safe one stands first, what is done last.
+#[derive(Debug, Clone)]
+pub struct FormButton<'b, S> {
     pub spot: S,
-    pub words: &'static str,
+    pub words: &'b str,
     /// Empty where it has none of its own.
-    pub key: &'static str,
+    pub key: &'b str,
     pub style: Style,
+    /// What pressing it leads to, beside its key.
+    pub note: Option<(String, Style)>,
 }
 
-/// Blank columns between two buttons.
-const BETWEEN: u16 = 3;
+impl<'b, S> FormButton<'b, S> {
+    /// A button without a note.
+    pub const fn new(spot: S, words: &'b str, key: &'b str, style: Style) -> Self {
+        Self { spot, words, key, style, note: None }
+    }
 
-/// Draws the buttons of a form in a line, under what stands beside the labels; further left where they would not fit. `note` is told where
-/// each stands.
+    /// Columns that it takes with its key and its note.
+    fn width(&self) -> u16 {
+        let beside = |text: &str| if text.is_empty() { 0 } else { columns(text) + BESIDE };
+        columns(&button(self.words, false)) + beside(self.key) + beside(self.note.as_ref().map_or("", |(text, _)| text))
+    }
+}
+
+/// Blank columns between two buttons, and before a button's key and note.
+const BETWEEN: u16 = 4;
+const BESIDE: u16 = 2;
+
+/// How many lines buttons take in so many columns.
+pub fn button_lines<S>(buttons: &[FormButton<'_, S>], room: u16) -> u16 {
+    placed(buttons, room).last().map_or(1, |(line, _)| line + 1)
+}
+
+/// The line and the column of each button.
+fn placed<S>(buttons: &[FormButton<'_, S>], room: u16) -> Vec<(u16, u16)> {
+    let widths: Vec<u16> = buttons.iter().map(FormButton::width).collect();
+    flow(&widths, BETWEEN, room)
+}
+
+/// Draws buttons, under what stands beside the labels; further left where they would not fit, and in a line more where that is not enough.
+/// `note` is told where each stands.
 pub fn draw_buttons<S: Copy + PartialEq>(
-    buttons: &[FormButton<S>],
+    buttons: &[FormButton<'_, S>],
     focus: S,
     label: u16,
-    (theme, buffer, line): (&Theme, &mut Buffer, Rect),
+    (theme, buffer, area): (&Theme, &mut Buffer, Rect),
     mut note: impl FnMut(Rect, S),
 ) {
-    let width = |each: &FormButton<S>| columns(&button(each.words, false)) + columns(each.key) + u16::from(!each.key.is_empty()) + BETWEEN;
-    let needed = buttons.iter().map(width).sum::<u16>().saturating_sub(BETWEEN);
-    let begin = label.min(line.width.saturating_sub(needed));
-    let mut pen = Pen::new(buffer, Rect { x: line.x + begin, width: line.width - begin, ..line });
-    for FormButton { spot, words, key, style } in buttons {
-        let focused = focus == *spot;
-        note(pen.put(&button(words, focused), button_style(theme, *style, focused)), *spot);
-        if !key.is_empty() {
-            pen.skip(1);
-            pen.put(key, theme.key);
+    let needed = buttons.iter().map(|each| each.width() + BETWEEN).sum::<u16>().saturating_sub(BETWEEN);
+    let begin = label.min(area.width.saturating_sub(needed));
+    let room = area.width - begin;
+    for (each, (line, x)) in buttons.iter().zip(placed(buttons, room)) {
+        let place = Rect { x: area.x + begin + x, y: area.y + line, width: room.saturating_sub(x), height: 1 };
+        let mut pen = Pen::new(buffer, place.intersection(area));
+        let focused = focus == each.spot;
+        let pressed = pen.put(&button(each.words, focused), button_style(theme, each.style, focused));
+        let key = [(each.key, theme.key)].into_iter().filter(|(key, _)| !key.is_empty());
+        let mut drawn = pressed;
+        for (text, style) in key {
+            pen.skip(BESIDE);
+            drawn = drawn.union(pen.put(text, style));
         }
-        pen.skip(BETWEEN);
+        note(drawn, each.spot);
+        if let Some((text, style)) = &each.note {
+            pen.skip(BESIDE);
+            pen.put(text, *style);
+        }
     }
+}
+
+/// Row and column of things of these widths beside each other, in a row more where one has no room.
+pub fn flow(widths: &[u16], gap: u16, room: u16) -> Vec<(u16, u16)> {
+    let (mut row, mut x) = (0, 0);
+    let place = |width: &u16| {
+        if x > 0 && x + width > room {
+            (row, x) = (row + 1, 0);
+        }
+        let at = (row, x);
+        x += width + gap;
+        at
+    };
+    widths.iter().map(place).collect()
 }
 
 /// A button's look: without colour the one that has the focus is in reverse.

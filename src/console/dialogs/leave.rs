@@ -4,7 +4,7 @@ use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::question::{Question, answered, put_answers};
+use super::question::{KeyedAnswer, Question, answered};
 use crate::console::decisions::PendingDecision;
 use crate::console::resolving::record;
 use crate::console::text::counted;
@@ -26,12 +26,12 @@ enum Choice {
 }
 
 impl Choice {
-    const ALL: [(Self, &'static str, &'static str); 3] =
-        [(Self::Send, "s", "send now and leave"), (Self::TakeBack, "t", "take back and leave"), (Self::Stay, "enter", "stay")];
+    const ALL: [KeyedAnswer<'static, Self>; 3] =
+        [(Self::Stay, "enter", "Stay"), (Self::TakeBack, "t", "Take back and leave"), (Self::Send, "s", "Send and leave")];
 
     /// What is offered.
-    fn offered(offline: bool) -> &'static [(Self, &'static str, &'static str)] {
-        if offline { &Self::ALL[1..] } else { &Self::ALL }
+    fn offered(offline: bool) -> &'static [KeyedAnswer<'static, Self>] {
+        if offline { &Self::ALL[..2] } else { &Self::ALL }
     }
 
     /// What a key means here. Enter is the safe choice: nothing final is ever one stray Enter.
@@ -99,8 +99,6 @@ impl Dialog for Leave {
             question.say("The service does not answer, nothing can be sent.", theme.warning);
         }
         question.gap();
-        let offered = Choice::offered(cx.offline);
-        let below = question.draw(u16::try_from(offered.len()).unwrap_or(u16::MAX), theme, frame.buffer_mut(), area);
-        put_answers(offered, Choice::Stay, &self.targets, theme, frame.buffer_mut(), below);
+        question.draw(Choice::offered(cx.offline), &self.targets, theme, frame.buffer_mut(), area);
     }
 }

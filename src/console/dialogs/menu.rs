@@ -85,19 +85,36 @@ impl OpenMenu {
         None
     }
 
+    /// How many columns an entry has in a list that would like to be so wide.
+    pub fn room(width: u16, area: Rect) -> u16 {
+        width.min(area.width.saturating_sub(4)).saturating_sub(4)
+    }
+
     /// Draws it into the middle of an area. Returns the free lines under its title.
     pub fn draw<'m>(&self, list: List<'m>, frame: &mut Frame<'_>, area: Rect, cx: &'m AppContext) -> Rect {
+        self.draw_without(&[], list, frame, area, cx)
+    }
+
+    /// The same without the keys of what cannot be done with the chosen entry.
+    pub fn draw_without<'m>(&self, withheld: &[Action], list: List<'m>, frame: &mut Frame<'_>, area: Rect, cx: &'m AppContext) -> Rect {
         self.targets.clear();
         let picks = self.click == Action::MenuPick;
         let bindings = self.contexts.iter().flat_map(|context| cx.settings.keymap.bindings(*context));
         let List { title, entries, groups, empty, width, field, below, below_lines, pick, also } = list;
         let picks = picks && pick != Some("");
-        let told = bindings.filter(|binding| binding.footer && (picks || binding.action != Action::MenuPick));
+        let mut told: Vec<&Binding> = bindings.filter(|binding| binding.footer && (picks || binding.action != Action::MenuPick)).collect();
+        told.retain(|binding| !withheld.contains(&binding.action));
+        // How one chooses and leaves stands first in every list.
+        told.sort_by_key(|binding| match binding.action {
+            Action::MenuPick => 0,
+            Action::MenuClose => 1,
+            _ => 2,
+        });
         let key = |binding: &'m Binding| {
             let words = pick.filter(|_| binding.action == Action::MenuPick).unwrap_or(&binding.words);
             Some((binding.keys.first()?.to_string(), words, Target::Do(binding.action)))
         };
-        let mut keys: Vec<(String, &str, Target)> = told.filter_map(key).collect();
+        let mut keys: Vec<(String, &str, Target)> = told.into_iter().filter_map(key).collect();
         let behind = keys.iter().position(|(_, _, target)| *target == Target::Do(Action::MenuPick)).map_or(0, |at| at + 1);
         let also = also.into_iter().map(|(key, words, action)| (key.to_owned(), words, Target::Do(action)));
         keys.splice(behind..behind, also);

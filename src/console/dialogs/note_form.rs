@@ -5,6 +5,7 @@ use crossterm::event::{Event, KeyCode, KeyModifiers, MouseButton, MouseEventKind
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
+use super::form::{FormButton, draw_buttons};
 use crate::console::pen::put_right;
 use crate::console::resolving::subject;
 use crate::console::text::{cut, sanitize};
@@ -181,11 +182,14 @@ impl Dialog for NoteForm {
             }
             None => drop(Pen::new(frame.buffer_mut(), left).put("Notes stay on this machine; the service never sees them.", theme.quiet)),
         }
-        let mut pen = Pen::new(frame.buffer_mut(), Rect { y: field.bottom() + 2, height: 1, ..inside });
-        for (key, words, target) in [("ctrl-s", "keep", NoteTarget::Keep), ("esc", "close, the text stays", NoteTarget::Leave)] {
-            self.targets.push(pen.put_key(key, words, theme), target);
-            pen.skip(3);
-        }
+        let kept = Some(("draft kept".to_owned(), theme.quiet));
+        let leave = FormButton { note: kept, ..FormButton::new(Some(NoteTarget::Leave), "Cancel", "esc", theme.button) };
+        let keep = FormButton::new(Some(NoteTarget::Keep), "Keep", "ctrl-s", theme.primary);
+        let row = Rect { y: field.bottom() + 2, height: 1, ..inside };
+        // The field has the focus.
+        draw_buttons(&[leave, keep], None, 0, (theme, frame.buffer_mut(), row), |area, target| {
+            target.into_iter().for_each(|target| self.targets.push(area, target));
+        });
     }
 
     fn abandon(&mut self, cx: &mut AppContext) -> Vec<Effect> {

@@ -6,9 +6,10 @@ use crossterm::event::{Event, KeyCode};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
+use super::form::{FormButton, draw_buttons};
 use crate::console::widgets::menu::centered;
 use crate::console::widgets::text_input::Typed;
-use crate::console::{AppContext, Dialog, Message, Order, Orders, Pen, TextInput, Tone};
+use crate::console::{AppContext, ClickTargets, Dialog, Message, Order, Orders, Pen, TextInput, Tone};
 
 /// What is done with the text; the error is what is wrong with it.
 type Answer = Box<dyn FnMut(&str, &mut AppContext) -> Result<Orders, String> + Send>;
@@ -17,19 +18,32 @@ type Answer = Box<dyn FnMut(&str, &mut AppContext) -> Result<Orders, String> + S
 pub struct Prompt {
     title: Cow<'static, str>,
     hint: &'static str,
+    /// What the button says that answers.
+    submit: &'static str,
     input: TextInput,
     answer: Answer,
     error: Option<String>,
+    targets: ClickTargets<Target>,
+}
+
+/// What a click can meet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Target {
+    Cancel,
+    Submit,
+    /// The field, which always has the focus.
+    Field,
 }
 
 impl Prompt {
-    /// Asks for something. The text is answered without the blanks around it.
+    /// Asks for something, with a hint of what it is and the words of its button. The text is answered without the blanks around it.
     pub fn new(
         title: impl Into<Cow<'static, str>>,
-        hint: &'static str,
+        (hint, submit): (&'static str, &'static str),
         answer: impl FnMut(&str, &mut AppContext) -> Result<Orders, String> + Send + 'static,
     ) -> Self {
-        Self { title: title.into(), hint, input: TextInput::one_line(""), answer: Box::new(answer), error: None }
+        let (input, targets) = (TextInput::one_line(""), ClickTargets::default());
+        Self { title: title.into(), hint, submit, input, answer: Box::new(answer), error: None, targets }
     }
 
     /// The same with a text that can be taken as it is.
@@ -40,11 +54,22 @@ impl Prompt {
 
     /// Asks for the number of a row to go to.
     pub fn for_row() -> Self {
-        Self::new("Go to", "number in the list   enter goes   esc closes", |text, _| {
+        Self::new("Go to", ("number in the list", "Go"), |text, _| {
             let digits: String = text.chars().filter(|c| !matches!(c, ',' | ' ' | '.')).collect();
             let row: u64 = digits.parse().ok().filter(|row| *row > 0).ok_or("a number from 1 on is needed")?;
             Ok(vec![Message::GoToRow(row - 1).into()])
         })
+    }
+}
+
+impl Prompt {
+    /// Answers, or says what is wrong.
+    fn submit(&mut self, cx: &mut AppContext) -> Orders {
+        match (self.answer)(self.input.text().trim(), cx) {
+            Ok(outcome) => return [Order::Close].into_iter().chain(outcome).collect(),
+            Err(error) => self.error = Some(error),
+        }
+        Vec::new()
     }
 }
 
@@ -53,10 +78,7 @@ impl Dialog for Prompt {
         match message {
             Message::Input(Event::Key(key)) => match key.code {
                 KeyCode::Esc => return vec![Order::Close],
-                KeyCode::Enter => match (self.answer)(self.input.text().trim(), cx) {
-                    Ok(outcome) => return [Order::Close].into_iter().chain(outcome).collect(),
-                    Err(error) => self.error = Some(error),
-                },
+                KeyCode::Enter => return self.submit(cx),
                 _ => {
                     if self.input.key(*key) == Typed::Changed {
                         self.error = None;
@@ -68,21 +90,39 @@ impl Dialog for Prompt {
                     cx.notify(Tone::Note, why);
                 }
             }
+            Message::Input(event) => match self.targets.clicked(event) {
+                Some(Target::Cancel) => return vec![Order::Close],
+                Some(Target::Submit) => return self.submit(cx),
+                Some(Target::Field) => {
+                    if let Event::Mouse(mouse) = event {
+                        self.input.click((mouse.column, mouse.row).into());
+                    }
+                }
+                None => {}
+            },
             _ => {}
         }
         Vec::new()
     }
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
+        self.targets.clear();
         let theme = &cx.theme;
-        let panel = centered(area, 58.min(area.width.saturating_sub(4)), 8);
+        let panel = centered(area, 58.min(area.width.saturating_sub(4)), 9);
         let inside = theme.open_panel(frame.buffer_mut(), panel);
         let line = |offset: u16| Rect { y: inside.y + offset, height: 1, ..inside };
         Pen::new(frame.buffer_mut(), line(0)).put(&self.title, theme.strong);
         let style = theme.page.patch(theme.field);
         frame.buffer_mut().set_style(line(2), style);
         self.input.draw(frame, line(2), style, true);
+        self.targets.push(line(2), Target::Field);
         let (words, style) = self.error.as_deref().map_or((self.hint, theme.quiet), |error| (error, theme.danger));
         Pen::new(frame.buffer_mut(), line(4)).put(words, style);
+        let buttons = [
+            FormButton::new(Target::Cancel, "Cancel", "esc", theme.button),
+            FormButton::new(Target::Submit, self.submit, "enter", theme.primary),
+        ];
+        let row = line(6).intersection(inside);
+        draw_buttons(&buttons, Target::Field, 0, (theme, frame.buffer_mut(), row), |area, target| self.targets.push(area, target));
     }
 }

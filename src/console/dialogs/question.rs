@@ -1,10 +1,11 @@
-//! What small dialogs share: a panel with lines of text, answers with a key each, and which answer an input gives.
+//! What small dialogs share: a panel with lines of text, answers as buttons, and which answer an input gives.
 
 use crossterm::event::{Event, KeyEvent};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
+use super::form::{FormButton, button_lines, draw_buttons};
 use super::menu::NO_FIELD;
 use crate::console::decisions::PendingDecision;
 use crate::console::pen::put_right;
@@ -86,9 +87,21 @@ impl Question {
         }
     }
 
-    /// Draws the lines on a panel in the middle of an area. Returns what is left below them, where there is room so many lines.
-    pub fn draw(self, below: u16, theme: &Theme, buffer: &mut Buffer, area: Rect) -> Rect {
+    /// Draws the lines on a panel in the middle of an area, and below them the answers as buttons; the first one is the safe one, and has the
+    /// focus.
+    pub fn draw<T: Copy + PartialEq>(
+        self,
+        answers: &[KeyedAnswer<'_, T>],
+        targets: &ClickTargets<T>,
+        theme: &Theme,
+        buffer: &mut Buffer,
+        area: Rect,
+    ) {
+        let styles = std::iter::once(theme.primary).chain(std::iter::repeat(theme.button));
+        let buttons: Vec<_> =
+            answers.iter().zip(styles).map(|((answer, key, words), style)| FormButton::new(*answer, words, key, style)).collect();
         let lines = u16::try_from(self.lines.len()).unwrap_or(u16::MAX);
+        let below = button_lines(&buttons, self.room());
         let inside = theme.open_panel(buffer, centered(area, self.width, lines.saturating_add(below + 2)));
         for ((text, style), row) in self.lines.iter().zip(inside.rows()) {
             Pen::new(buffer, row).put(text, *style);
@@ -96,34 +109,17 @@ impl Question {
         if let (true, Some(first)) = (self.production, inside.rows().next()) {
             put_right(buffer, first, PRODUCTION, theme.production);
         }
-        let y = inside.y.saturating_add(lines).min(inside.bottom());
-        Rect { y, height: inside.bottom() - y, ..inside }
+        // The answers stay where there is no room for all that is said.
+        let y = inside.y.saturating_add(lines).min(inside.bottom().saturating_sub(below));
+        let row = Rect { y, height: inside.bottom().saturating_sub(y), ..inside };
+        if let Some((safe, ..)) = answers.first() {
+            draw_buttons(&buttons, *safe, 0, (theme, buffer, row), |area, answer| targets.push(area, answer));
+        }
     }
 }
 
-/// Draws an answer: its key as a button and what it does. Returns the area it took.
-pub fn put_answer(pen: &mut Pen<'_>, key: &str, words: &str, button: Style, theme: &Theme) -> Rect {
-    let key = pen.put(&format!(" {key} "), button);
-    pen.skip(1);
-    key.union(pen.put(words, theme.plain))
-}
-
-/// Draws answers, one on a line, their words below each other; the safe one stands out.
-pub fn put_answers<T: Copy + PartialEq>(
-    answers: &[(T, &str, &str)],
-    safe: T,
-    targets: &ClickTargets<T>,
-    theme: &Theme,
-    buffer: &mut Buffer,
-    area: Rect,
-) {
-    let widest = answers.iter().map(|(_, key, _)| key.len()).max().unwrap_or_default();
-    for ((answer, key, words), row) in answers.iter().zip(area.rows()) {
-        let button = if *answer == safe { theme.primary } else { theme.button };
-        let width = words.len() + widest - key.len();
-        targets.push(put_answer(&mut Pen::new(buffer, row), key, &format!("{words:>width$}"), button, theme), *answer);
-    }
-}
+/// An answer of a small dialog: what it is, its key and its words.
+pub type KeyedAnswer<'a, T> = (T, &'a str, &'a str);
 
 /// The answer that an input gives: a key by its meaning, a click by what is there. Nothing can be pasted.
 pub fn answered<T: Copy + PartialEq>(

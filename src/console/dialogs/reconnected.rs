@@ -5,7 +5,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::question::{Question, answered, put_answers};
+use super::question::{KeyedAnswer, Question, answered};
 use crate::console::decisions::{PendingDecision, WaitReason};
 use crate::console::resolving::record;
 use crate::console::text::counted;
@@ -26,8 +26,8 @@ enum Choice {
 }
 
 impl Choice {
-    const ALL: [(Self, &'static str, &'static str); 3] =
-        [(Self::Send, "ctrl-s", "send now"), (Self::TakeBack, "ctrl-t", "take back"), (Self::Wait, "esc", "keep waiting")];
+    const ALL: [KeyedAnswer<'static, Self>; 3] =
+        [(Self::Wait, "esc", "Keep waiting"), (Self::TakeBack, "ctrl-t", "Take back"), (Self::Send, "ctrl-s", "Send now")];
 
     /// What a key means here. It opens by itself, under whatever is being typed: no letter alone means anything, and they are sent as from
     /// their form.
@@ -108,7 +108,6 @@ impl Dialog for Reconnected {
         question.line(format!("{} {verb} waited here, not sent:", counted(waiting.len() as u64, "decision", "decisions")), theme.plain);
         question.name_all(&waiting, (area.height / 2).min(NAMED), cx);
         question.gap();
-        let below = question.draw(3, theme, frame.buffer_mut(), area);
-        put_answers(&Choice::ALL, Choice::Wait, &self.targets, theme, frame.buffer_mut(), below);
+        question.draw(&Choice::ALL, &self.targets, theme, frame.buffer_mut(), area);
     }
 }

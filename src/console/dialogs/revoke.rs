@@ -34,8 +34,8 @@ fn about(credential: Credential, own: bool) -> Confirmation {
             CredentialKind::Key(_) => "From then on every request with it is refused. This cannot be undone.",
         },
         warning: own.then_some("⚠ This console itself uses it and will be cut off."),
-        no: "keep it",
-        yes: ('r', "revoke it"),
+        no: "Keep it",
+        yes: ('r', "Revoke it"),
         subject: Box::new(move |now| described(&credential, now)),
         targets: ClickTargets::default(),
     }

@@ -8,7 +8,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::alert_rows::{self, AlertRow, AlertTable, ListCursor, OF_MANY, WHAT};
+use super::alert_rows::{self, AlertRow, AlertTable, KNOWN_BY, ListCursor, OF_MANY, WHAT};
 use super::export_form::{ExportForm, ExportedResults};
 use super::many_form;
 use super::page_keys::{is_everywhere, leads_elsewhere};
@@ -152,10 +152,14 @@ impl RunProgress {
             pen.put_whole(only, theme.plain);
             pen.skip(3);
         }
-        pen.put_whole(&format!("begun {}", times::ago(run.started, cx.now)), theme.quiet);
+        let when = match run.ended_at() {
+            Some(at) => format!("ended {}", cx.times().moment_with_clock(at, cx.now)),
+            None => format!("begun {}", times::ago(run.started, cx.now)),
+        };
+        pen.put_whole(&when, theme.quiet);
     }
 
-    /// The bar and the counts: green what is recorded, red what failed, the accent what is underway.
+    /// The bar and the counts: each in the colour of its rows.
     fn draw_bar(run: &DecisionRun, frame: &mut Frame<'_>, line: Rect, cx: &AppContext) {
         let theme = &cx.theme;
         let RunCounts { recorded, failed, unknown, taken_back, underway: _, waiting: _ } = run.counts();
@@ -165,7 +169,7 @@ impl RunProgress {
         let mut x = line.x;
         let mut done = 0;
         let buffer = frame.buffer_mut();
-        for (count, style) in [(recorded, theme.ok), (failed + unknown, theme.danger), (taken_back, theme.quiet)] {
+        for (count, style) in [(recorded, theme.ok), (failed, theme.danger), (unknown, theme.warning), (taken_back, theme.quiet)] {
             done += count;
             let end = line.x + u16::try_from(width * done / all.max(1)).unwrap_or(line.width);
             while x < end {
@@ -181,9 +185,6 @@ impl RunProgress {
         Pen::new(buffer, Rect { x: end, width: line.right().saturating_sub(end), ..line }).put(&words, theme.strong);
     }
 }
-
-/// Columns of what alerts are known by, up to the descriptor.
-const KNOWN_BY: u16 = 76;
 
 /// The alerts of a run in the order of their rows.
 fn alerts(run: &DecisionRun) -> impl Iterator<Item = &Alert> {
@@ -316,7 +317,7 @@ impl Dialog for RunProgress {
             .iter()
             .map(|item| {
                 let (sign, what, style) = state(item, cx);
-                AlertRow { sign, alert: &item.alert, what, style, quiet: item.result != RunResult::Underway, beside: Vec::new() }
+                AlertRow { sign, alert: &item.alert, what, style, quiet: item.result.is_settled(), beside: Vec::new() }
             })
             .collect();
         rows.extend(run.left_out.iter().map(|(alert, why)| {
@@ -325,8 +326,8 @@ impl Dialog for RunProgress {
         }));
         let list = Rect { x: area.x, y, width: area.width, height: area.bottom().saturating_sub(y + 1) };
         // By what an alert is known comes before all that is said of it: the line below has that.
-        let most = area.width.saturating_sub(KNOWN_BY).min(WHAT.1);
-        let table = AlertTable { rows: &rows, columns: OF_MANY, title: "WHAT HAPPENS", most, beside: &[] };
+        let what = (WHAT.0, area.width.saturating_sub(KNOWN_BY).min(WHAT.1));
+        let table = AlertTable { rows: &rows, columns: OF_MANY, title: "WHAT HAPPENS", what, beside: &[] };
         let at = self.position(run);
         self.list.draw(table, (at, true), &draw, frame.buffer_mut(), list, (&self.targets, Target::Row));
         self.list.draw_below(at, &rows, frame.buffer_mut(), list);

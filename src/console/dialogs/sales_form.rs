@@ -7,6 +7,7 @@ use super::entry_form::{Entered, EntryForm, EntryRow};
 use crate::console::{AppContext, Dialog, Message, Order, Orders};
 use crate::desk::SalesCount;
 use crate::desk::sales::MOST_SALES;
+use crate::domain::monitoring::PROGRAMMES;
 use crate::domain::{CardScheme, SalesMonth, Timestamp};
 
 const MONTH: usize = 0;
@@ -16,21 +17,36 @@ const COUNT: usize = 2;
 /// The schemes, as they can be chosen.
 const SCHEMES: [&str; 2] = ["Visa", "Mastercard"];
 
+/// The month that a scheme's programmes ask for now.
+fn asked_month(scheme: CardScheme, now: Timestamp) -> SalesMonth {
+    let month = SalesMonth::of(now);
+    let programme = PROGRAMMES.iter().find(|programme| programme.scheme == scheme);
+    programme.map_or(month, |programme| programme.sales_month(month))
+}
+
 /// The form while it is open.
 #[derive(Debug)]
 pub struct SalesForm {
     form: EntryForm,
+    /// The month that was put in: it follows the network until another one is typed.
+    preset: String,
 }
 
 impl SalesForm {
-    /// For this month, or another one.
+    /// For the month that is asked for, or another one.
     pub fn at(now: Timestamp) -> Self {
-        let rows = vec![
-            EntryRow::text("Month", &SalesMonth::of(now).to_string()),
-            EntryRow::choice("Network", &SCHEMES, 0),
-            EntryRow::text("Sales", ""),
-        ];
-        Self { form: EntryForm::new("Sales of a month, kept on this desk only", "Enter", rows, COUNT) }
+        let preset = asked_month(CardScheme::ALL[0], now).to_string();
+        let rows = vec![EntryRow::text("Month", &preset), EntryRow::choice("Network", &SCHEMES, 0), EntryRow::text("Sales", "")];
+        Self { form: EntryForm::new("Sales of a month, kept on this desk only", "Save", rows, COUNT), preset }
+    }
+
+    /// Puts the month in that the chosen network is measured by.
+    fn follow_network(&mut self, now: Timestamp) {
+        let asked = asked_month(CardScheme::ALL[self.form.chosen(SCHEME)], now).to_string();
+        if asked != self.preset && self.form.text(MONTH) == self.preset {
+            self.form.set_text(MONTH, &asked);
+            self.preset = asked;
+        }
     }
 
     /// What was entered, or what is wrong and where.
@@ -57,7 +73,7 @@ fn count_of(text: &str) -> Result<u64, String> {
 impl Dialog for SalesForm {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         match self.form.update(message, cx) {
-            Entered::Nothing => {}
+            Entered::Nothing => self.follow_network(cx.now),
             Entered::Leave => return vec![Order::Close],
             Entered::Submit => match self.entered(cx.now) {
                 Ok(entered) => return vec![Order::Close, Message::SalesEntered(entered).into()],

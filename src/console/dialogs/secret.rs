@@ -4,10 +4,10 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::question::{Question, answered, put_answer};
+use super::question::{Question, answered};
 use crate::console::screens::settings::draw::described;
 use crate::console::text::{sanitize, wrap};
-use crate::console::{AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders, Pen};
+use crate::console::{AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders};
 use crate::domain::{CreatedCredential, CredentialKind, Secret};
 
 /// What can be done with a secret that is shown.
@@ -100,17 +100,11 @@ impl Dialog for ShownSecret {
             (false, false) => question.gap(),
         }
         question.gap();
-        let below = question.draw(1, theme, frame.buffer_mut(), area);
-        let mut buttons = vec![("y", if self.is_client() { "copy the secret" } else { "copy" }, Step::Copy)];
+        let mut answers = vec![(Step::Copy, "y", if self.is_client() { "Copy the secret" } else { "Copy" })];
         if self.is_client() {
-            buttons.push(("i", "copy the id", Step::CopyId));
+            answers.push((Step::CopyId, "i", "Copy the id"));
         }
-        buttons.push(("d", "I have kept it: close", Step::Done));
-        let mut pen = Pen::new(frame.buffer_mut(), Rect { y: below.bottom().saturating_sub(1), height: 1, ..below });
-        for (key, words, step) in buttons {
-            let button = if step == Step::Copy { theme.primary } else { theme.button };
-            self.targets.push(put_answer(&mut pen, key, words, button, theme), step);
-            pen.skip(3);
-        }
+        answers.push((Step::Done, "d", "I have kept it: close"));
+        question.draw(&answers, &self.targets, theme, frame.buffer_mut(), area);
     }
 }

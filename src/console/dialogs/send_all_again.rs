@@ -14,8 +14,8 @@ pub fn about(endpoint: EndpointId, url: &str, deliveries: u64, more: bool) -> Co
         follows: "Everything that was given up for this endpoint is due at once, the oldest first, each with the webhook-id that it had: a \
                   receiver that keeps to it takes none twice.",
         warning: None,
-        no: "leave them",
-        yes: ('s', "send them again"),
+        no: "Leave them",
+        yes: ('s', "Send them again"),
         effect: Effect::SendAllAgain(endpoint),
         targets: ClickTargets::default(),
     }

@@ -228,12 +228,12 @@ impl Settle {
             Span::raw("      "),
             Span::styled(button("Not now", Target::NotNow), style(theme.button, Target::NotNow)),
             Span::styled("  esc", theme.key),
-            Span::raw("      "),
+            Span::raw("    "),
             Span::styled(button("Say so", Target::SayIt), style(if can_say { theme.primary } else { theme.muted }, Target::SayIt)),
             Span::styled("  ctrl-s", theme.key),
             Span::styled("  final", theme.warning),
         ];
-        (Line::from(spans), vec![(Target::NotNow, 6, 17), (Target::SayIt, 28, 38)])
+        (Line::from(spans), vec![(Target::NotNow, 6, 17), (Target::SayIt, 26, 36)])
     }
 
     /// The alert in a line.

@@ -14,8 +14,9 @@ use crate::console::{Action, AppContext, Dialog, Effect, Keep, KeyContext, Messa
 use crate::desk::{BuiltIn, SavedView};
 use crate::domain::query;
 
-/// Columns for the names.
+/// Columns for the names, and of the list where it has room for them.
 const NAMES: usize = 17;
+const WIDTH: u16 = 96;
 
 /// The list of views while it is open.
 #[derive(Debug)]
@@ -71,9 +72,8 @@ impl ViewsMenu {
     /// Asks for the name to save what is listed under.
     fn save(&self) -> Orders {
         let listed = self.listed.clone();
-        let hint = "kept on this workstation   enter saves   esc closes";
         let answer = move |name: &str, cx: &mut AppContext| save_as(name, &listed, cx);
-        vec![Order::Close, Order::Open(Box::new(Prompt::new("Save this view as", hint, answer)))]
+        vec![Order::Close, Order::Open(Box::new(Prompt::new("Save this view as", ("kept on this workstation", "Save"), answer)))]
     }
 }
 
@@ -130,7 +130,17 @@ impl Dialog for ViewsMenu {
             ])
         };
         let built_in = BuiltIn::ALL.iter().map(|view| line(view.name(), view.about()));
-        let entries = built_in.chain(cx.views.own().iter().map(|view| line(&view.name, &view.query))).collect();
-        self.menu.draw(List { title: "Views", entries, width: 96, ..List::default() }, frame, area, cx);
+        let entries: Vec<Line<'_>> = built_in.chain(cx.views.own().iter().map(|view| line(&view.name, &view.query))).collect();
+        let chosen = self.menu.chosen.index(entries.len()).unwrap_or(0);
+        let own = chosen.checked_sub(BuiltIn::ALL.len());
+        let about = own
+            .and_then(|at| cx.views.own().get(at))
+            .map_or_else(|| BuiltIn::ALL[chosen.min(BuiltIn::ALL.len() - 1)].about(), |view| &view.query);
+        // What has no room in its line stands below.
+        let is_cut = entries.get(chosen).is_some_and(|entry| entry.width() > usize::from(OpenMenu::room(WIDTH, area)));
+        let below = if is_cut { sanitize(about).into_owned() } else { String::new() };
+        // The built-in views stay.
+        let withheld: &[Action] = if own.is_none() { &[Action::ViewDelete] } else { &[] };
+        self.menu.draw_without(withheld, List { title: "Views", entries, width: WIDTH, below, ..List::default() }, frame, area, cx);
     }
 }

@@ -157,13 +157,21 @@ impl<T: Copy + PartialEq> Menu<'_, T> {
         for (words, y) in told.iter().zip(inside.bottom().saturating_sub(1 + below)..) {
             Pen::new(frame.buffer_mut(), line(y)).put(words, theme.plain);
         }
-        let mut pen = Pen::new(frame.buffer_mut(), line(inside.bottom().saturating_sub(1)));
-        for (key, words, target) in self.keys {
-            if columns(&key) + 1 + columns(words) > pen.room() {
-                break;
+        // Keys that have no room in one line take the one above too, where nothing is said there.
+        let width = |keys: &[(String, &str, T)]| keys.iter().map(|(key, words, _)| columns(key) + 4 + columns(words)).sum::<u16>();
+        let first = match self.below.is_empty() && width(&self.keys) > inside.width + 3 {
+            true => (1..self.keys.len()).rev().find(|count| width(&self.keys[..*count]) <= inside.width + 3).unwrap_or(0),
+            false => 0,
+        };
+        for (keys, y) in [(&self.keys[..first], 2), (&self.keys[first..], 1)] {
+            let mut pen = Pen::new(frame.buffer_mut(), line(inside.bottom().saturating_sub(y)));
+            for (key, words, target) in keys {
+                if columns(key) + 1 + columns(words) > pen.room() {
+                    break;
+                }
+                targets.push(pen.put_key(key, words, theme), *target);
+                pen.skip(3);
             }
-            targets.push(pen.put_key(&key, words, theme), target);
-            pen.skip(3);
         }
         field
     }

@@ -218,6 +218,41 @@ fn a_refund_that_stands_in_the_list_itself_is_seen_before_the_search_is_over() {
 }
 
 #[test]
+fn that_it_is_final_stands_beside_the_number_that_is_typed_at_every_size() {
+    for size in [(60, 16), (80, 24), (120, 40), (200, 60)] {
+        let mut rig = Made { size, ..Made::of(alike(12)) }.start();
+
+        rig.press("* b alt-n");
+
+        let form = rig.screen();
+        assert!(form.contains("Type 12 to confirm") && form.contains("final after 5 s; u takes all back"), "{form}");
+    }
+}
+
+#[test]
+fn a_narrow_form_names_the_descriptor_of_each_alert_and_the_key_of_the_list() {
+    let mut rig = Made { size: (80, 24), ..Made::of(alike(3)) }.start();
+
+    rig.press("* b alt-n");
+
+    let form = rig.screen();
+    assert!(form.contains("DESCRIPTOR") && form.contains("tab list: space leaves out"), "{form}");
+}
+
+#[test]
+fn while_the_service_does_not_answer_the_form_says_that_they_wait_here() {
+    let mut made = Made::of(alike(3));
+    made.place.remote = true;
+    let mut rig = made.start();
+    rig.service.set_down(Some(ServiceError::Unreachable("no connection".to_owned())));
+
+    rig.press("ctrl-r space space b alt-n");
+
+    let form = rig.screen();
+    assert!(form.contains("the service does not answer") && !form.contains("final after"), "{form}");
+}
+
+#[test]
 fn an_alert_is_left_out_by_hand_and_taken_in_again() {
     let mut rig = Rig::new(alike(3));
     rig.press("* b alt-n tab x x");
@@ -226,7 +261,7 @@ fn an_alert_is_left_out_by_hand_and_taken_in_again() {
 
     let form = rig.screen();
 
-    assert!(out.contains("1 will be sent") && out.contains("left out by you"), "{out}");
+    assert!(out.contains("1 will be sent") && out.contains("left out: by you"), "{out}");
     assert!(form.contains("2 will be sent"), "{form}");
 }
 

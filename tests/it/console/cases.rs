@@ -281,6 +281,76 @@ fn an_alert_is_taken_out_of_the_decision_by_space_and_a_guard_is_ticked_by_it() 
 }
 
 #[test]
+fn a_case_whose_refund_is_left_out_sends_nothing_and_says_from_where_it_is_sent() {
+    let mut alerts = three();
+    alerts.push(refunded_sibling(&alerts[0], 1_001, clock().now()));
+    let mut rig = Rig::new(alerts);
+    rig.press("enter r");
+    let form = rig.screen();
+    rig.press("ctrl-s");
+    let refused = rig.screen();
+
+    rig.press("tab ctrl-s");
+    let in_list = rig.screen();
+    rig.press("space");
+    let ticked = rig.screen();
+
+    assert!(form.contains("0 will be sent: refund left out") && form.contains("left out: it follows the refund"), "{form}");
+    assert!(refused.contains("the refund is left out. In the list (tab) space sends it."), "{refused}");
+    assert!(in_list.contains("the refund is left out. Space on it sends it."), "{in_list}");
+    assert!(ticked.contains("3 will be sent") && !ticked.contains("the refund is left out"), "{ticked}");
+    assert_eq!(rig.sent(), 0);
+}
+
+#[test]
+fn a_refund_that_is_left_out_by_hand_keeps_what_follows_it_here_too() {
+    let mut rig = Rig::new(three());
+
+    rig.press("enter r tab space space");
+
+    let form = rig.screen();
+    assert!(form.contains("0 will be sent: refund left out") && form.contains("left out: by you"), "{form}");
+    assert!(form.contains("It follows the refund, which is left out"), "{form}");
+}
+
+#[test]
+fn the_form_of_a_case_tells_its_payment_once_and_that_the_refund_leaves_first() {
+    for size in [(80, 24), (120, 40)] {
+        let mut rig = Made { size, ..Made::of(three()) }.start();
+
+        rig.press("enter r");
+
+        let form = rig.screen();
+        assert!(form.contains("3 alerts   129.90 EUR") && !form.contains("389.70"), "{form}");
+        assert!(form.contains("final after 5 s; u takes all back") && form.contains("the refund leaves first"), "{form}");
+    }
+}
+
+#[test]
+fn the_timeline_tells_the_minute_of_what_happened() {
+    for size in [(80, 50), (120, 50), (200, 60)] {
+        let mut rig = Made { size, ..Made::of(three()) }.start();
+
+        rig.press("enter");
+
+        let screen = rig.screen();
+
+        let row = screen.lines().find(|line| line.contains("CDRN alerts SIB2002")).unwrap_or_else(|| panic!("{screen}"));
+        assert!(!row.contains('…'), "{row}");
+    }
+}
+
+#[test]
+fn the_head_of_a_case_says_why_its_alerts_belong_together() {
+    let mut rig = Rig::new(three());
+
+    rig.press("enter");
+
+    let screen = rig.screen();
+    assert!(screen.contains("they share card, amount") && screen.contains("first closes in 41 min"), "{screen}");
+}
+
+#[test]
 fn the_older_dialect_decides_a_case_in_its_own_words() {
     let mut made = Made::of(three());
     made.place.dialect = Dialect::Older;
@@ -476,7 +546,7 @@ fn the_list_of_a_case_has_columns_for_what_is_shared_and_for_what_each_gets_and_
     assert!(page.contains("card, amount, day") && page.contains("duplicate"), "{page}");
     assert!(page.contains("16 Oct 2025"), "what happened in another year says so: {page}");
     let screen = rig.screen();
-    let signs: Vec<&str> = screen.lines().filter(|line| line.contains("card, amount, day")).collect();
+    let signs: Vec<&str> = screen.lines().filter(|line| line.contains("card, amount, day") && !line.contains("they share")).collect();
     assert_eq!(signs.len(), 4, "{screen}");
     assert!(signs.iter().all(|line| line.chars().take(6).any(|sign| sign == '✓')), "{screen}");
 }

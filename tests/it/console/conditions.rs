@@ -83,3 +83,31 @@ fn the_filter_form_keeps_what_has_no_field_in_it() {
     assert!(form.contains(TYPED), "{form}");
     assert_eq!(rig.app.queue().filter(), &parse(TYPED, Vocabulary::Desk).unwrap().0);
 }
+
+#[test]
+fn the_list_of_views_offers_no_deleting_of_a_built_in_one_and_tells_all_that_a_view_is() {
+    let mut rig = Made { size: (80, 24), ..Made::default() }.start();
+    rig.press("v home");
+    let built_in = rig.screen();
+    rig.press("s");
+    let asked = rig.screen();
+    rig.type_text("mine");
+    rig.press("enter v end");
+
+    let own = rig.screen();
+
+    assert!(!built_in.contains("x delete") && built_in.contains("enter choose   esc close"), "{built_in}");
+    assert!(built_in.contains("lapses within 6 hours, next first"), "what is cut stands below:\n{built_in}");
+    assert!(asked.contains("Cancel    esc") && asked.contains("Save    enter"), "{asked}");
+    assert!(own.contains("x delete"), "{own}");
+}
+
+#[test]
+fn the_list_of_columns_says_how_it_is_left_in_eighty_columns_too() {
+    let mut rig = Made { size: (80, 24), ..Made::default() }.start();
+
+    rig.press("c");
+
+    let screen = rig.screen();
+    assert!(screen.contains("esc close") && screen.contains("backspace usual columns"), "{screen}");
+}

@@ -308,7 +308,7 @@ fn whoever_leaves_offline_is_offered_no_sending() {
     rig.press("s");
 
     assert!(asked.contains("1 decision has not left yet") && asked.contains("does not answer, nothing can be sent."), "{asked}");
-    assert!(!asked.contains("send now and leave"), "{asked}");
+    assert!(!asked.contains("Send and leave"), "{asked}");
     assert!(!rig.has_quit());
     rig.press("t");
     assert!(rig.has_quit());

@@ -194,6 +194,24 @@ fn what_lapses_is_told_by_the_hour_of_the_clock_in_its_heading() {
 }
 
 #[test]
+fn the_month_of_the_sales_follows_the_network_until_one_is_typed() {
+    let mut rig = whole();
+    rig.press("s");
+    let visa = rig.screen();
+
+    rig.press("up space");
+    let mastercard = rig.screen();
+    rig.press("up");
+    rig.type_text("1");
+    rig.press("down space");
+    let typed = rig.screen();
+
+    assert!(visa.contains("Month        2026-11"), "{visa}");
+    assert!(mastercard.contains("Month        2026-10"), "{mastercard}");
+    assert!(typed.contains("2026-101"), "{typed}");
+}
+
+#[test]
 fn sales_that_are_entered_are_kept_and_measured_by() {
     let mut rig = whole();
     assert!(rig.screen().contains("Visa: no sales entered for November 2026"), "{}", rig.screen());

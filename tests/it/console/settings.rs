@@ -140,7 +140,7 @@ fn a_client_has_two_things_to_copy() {
     let mut rig = settings();
 
     rig.press("n end enter i");
-    rig.click_on("copy the secret");
+    rig.click_on("Copy the secret");
 
     let id = rig.service.credentials.lock().unwrap().last().unwrap().id.clone();
     let copied: Vec<_> = rig.done.iter().filter(|effect| matches!(effect, Effect::CopySecret(_))).collect();

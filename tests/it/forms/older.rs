@@ -460,3 +460,15 @@ proptest! {
         prop_assert!(screen.has("✗") || matches!(step, FormStep::Submit(_)) || screen.has("Still looking"), "{}", screen.text());
     }
 }
+
+#[test]
+fn while_a_resolution_is_chosen_each_stands_with_its_meaning_in_eighty_columns_too() {
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Invalid, OLDER, None, Vec::new(), noon());
+    let choosing = Screen::resolve(&form, 80, 24);
+
+    form.handle(&key(KeyCode::Tab));
+
+    assert!(choosing.has("STOPPED               stopped before") && choosing.has("NOT_FOUND"), "{}", choosing.text());
+    let after = Screen::resolve(&form, 80, 24);
+    assert!(after.has("Seen") && after.has("Then"), "what speaks against it is seen before it is sent:\n{}", after.text());
+}

@@ -286,7 +286,7 @@ fn a_notice_a_closed_window_and_the_networks_own_rule_need_a_second_word(
         (notice(), "no answer is asked for"),
         (lapsed(), "the window has closed"),
         (expired(), "the window has closed"),
-        (ruled(), "the network probably refunded")
+        (ruled(), "probably refunded by a rule")
     )]
     doubtful: (Alert, &str),
     #[values(Choice::NotRefunded, Choice::Invalid)] choice: Choice,
@@ -442,8 +442,56 @@ fn enter_on_send_sends_nothing_and_says_what_does() {
     assert!(matches!(form.handle(&key(KeyCode::Char(' '))), FormStep::Submit(_)));
 }
 
+#[test]
+fn where_a_double_was_refunded_the_reason_that_fits_is_offered_with_its_key() {
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()], noon());
+    let offered = Screen::resolve(&form, 80, 24);
+
+    form.handle(&alt('i'));
+
+    assert!(offered.has("Instead") && offered.has("alt-i  invalid: refunded before the alert"), "{}", offered.text());
+    assert!(!Screen::resolve(&form, 80, 24).has("Instead"));
+    assert_eq!(reason(&form), Some(InvalidReason::PreviouslyRefunded));
+    assert!(matches!(form.handle(&ctrl('s')), FormStep::Submit(_)));
+}
+
+#[test]
+fn what_is_wrong_is_named_by_the_label_of_its_field() {
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()], noon());
+    play(&mut form, typed(&"x".repeat(251)));
+
+    form.handle(&ctrl('s'));
+
+    let screen = Screen::resolve(&form, 80, 24);
+    assert!(screen.has("Nothing was sent: see Comments and Confirm."), "{}", screen.text());
+}
+
 #[rstest]
-#[case::and_found_a_refund(vec![refunded_double()], "Nothing was sent: see what is marked.")]
+#[case(60, 16)]
+#[case(80, 24)]
+#[case(120, 40)]
+fn how_long_the_window_is_open_stands_in_the_forms_head_at_every_size(#[case] width: u16, #[case] height: u16) {
+    let alert = Alert { deadline: Deadline::At(noon() + Duration::seconds(13)), ..travel_alert() };
+    let form = ResolveForm::new(&alert, Choice::Refunded, PRODUCTION, None, vec![double(DuplicateState::Waiting)], noon());
+
+    let screen = Screen::resolve(&form, width, height);
+
+    assert!(screen.has("closes in 13 s"), "{}", screen.text());
+}
+
+#[test]
+fn while_the_service_does_not_answer_the_form_says_that_what_is_sent_waits() {
+    let form = form(Choice::NotRefunded);
+    let moment = FormMoment { now: noon(), offline: true };
+
+    let screen = Screen::of(80, 24, |frame| form.draw(frame, frame.area(), &Theme::named(ThemeName::Dark), moment));
+
+    assert!(screen.has("the service does not answer: what is sent waits here, and asks"), "{}", screen.text());
+    assert!(screen.has("ctrl-s  waits, offline") && !screen.has("leaves after"), "{}", screen.text());
+}
+
+#[rstest]
+#[case::and_found_a_refund(vec![refunded_double()], "Nothing was sent: see Confirm.")]
 #[case::and_failed(
     vec![FormWarning::NotSearched("doubles were not looked for: no connection".to_owned())],
     "Nothing was sent: doubles could not be looked for."
@@ -845,7 +893,7 @@ proptest! {
             form.handle(&key(KeyCode::PageDown));
         }
 
-        for warned in all.iter().filter(|row| row.contains('⚠') || row.contains("Confirm")) {
+        for warned in all.iter().filter(|row| row.contains('⚠') || row.trim_start().starts_with("Confirm")) {
             let text = warned.trim_start_matches(|c: char| !c.is_alphabetic()).trim_end_matches(|c: char| !c.is_alphabetic());
             prop_assert!(seen.iter().any(|row| row.contains(text)), "{text:?} is nowhere: {seen:#?}");
         }
@@ -858,7 +906,7 @@ proptest! {
 
         let screen = Screen::resolve(&form, 60, 14);
 
-        let asks = Screen::resolve(&form, 60, 60).has("✗ it may") || Screen::resolve(&form, 60, 60).has("✗ the network");
+        let asks = Screen::resolve(&form, 60, 60).has("✗ it may") || Screen::resolve(&form, 60, 60).has("✗ probably");
         let elsewhere = ["✗ choose", "too many", "✗ the text"].iter().any(|words| Screen::resolve(&form, 60, 60).has(words));
         prop_assert!(!asks || elsewhere || screen.has("Confirm") && screen.has("✗"), "{}", screen.text());
     }

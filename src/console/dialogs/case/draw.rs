@@ -8,6 +8,7 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
+use super::shared::shared_words;
 use super::standing::{Foreseen, Standing, counts, duplicate_words, key_words};
 use super::timeline::{Weight, timeline};
 use super::{CaseDialog, Target};
@@ -16,7 +17,7 @@ use crate::console::resolving::spoken;
 use crate::console::screens::queue::columns::{amount, answer_words, card};
 use crate::console::screens::queue::detail::{Facet, Part, WIDEST, facets, put};
 use crate::console::screens::queue::facts::Facts;
-use crate::console::text::{columns, cut, indented_json, sanitize, wrap, wrap_indented};
+use crate::console::text::{columns, cut, indented_json, sanitize, wrap, wrap_indented, wrap_styled};
 use crate::console::{Action, AppContext, Loadable, Pen, times};
 use crate::domain::duplicate::DuplicateEvidence;
 use crate::domain::sanitize::lines;
@@ -30,9 +31,12 @@ const THREE: u16 = 150;
 const GAP: u16 = 4;
 const MOMENT: u16 = 13;
 
-/// Columns of the local time beside them, and how wide a column is that has room for both.
+/// Columns of the local time beside them, with its day, and how wide a column is that has room for both.
 const BESIDE: u16 = 10;
 const BOTH: u16 = 54;
+
+/// Blank columns between why they belong together and how long there is.
+const APART_FROM: u16 = 4;
 
 /// Columns of a card as it is shown in full.
 const CARD: u16 = 16;
@@ -57,6 +61,24 @@ fn state_here(alert: &Alert, cx: &AppContext) -> String {
     let until = cx.snoozes.until(alert.id).filter(|_| alert.outcome.is_none());
     let snoozed = until.map_or_else(String::new, |at| format!(", snoozed until {}", cx.times().one_clock(at)));
     format!("{}{snoozed}", state(alert, cx.now))
+}
+
+/// What is said after a warning, with a key in it.
+#[derive(Default)]
+struct Told {
+    before: String,
+    key: String,
+    after: String,
+}
+
+impl Told {
+    fn plain(text: &str) -> Self {
+        Self { before: text.to_owned(), ..Self::default() }
+    }
+
+    fn with_key(self, key: &str, after: &str) -> Self {
+        Self { key: key.to_owned(), after: after.to_owned(), ..self }
+    }
 }
 
 impl CaseDialog {
@@ -106,20 +128,32 @@ impl CaseDialog {
         } else if let Some(error) = self.facts.values().find_map(|facts| failure(&facts.duplicates)) {
             pen.put(&format!("not all could be looked for: {error}  "), theme.warning);
         }
-        let undecided = || self.alerts.iter().filter(|alert| alert.outcome.is_none() && alert.expired_at.is_none());
-        if let Some(first) = undecided().find(|alert| alert.deadline.moment().is_some_and(|at| at > now)) {
-            let left = times::left(first, now);
-            pen.put_whole("first closes in ", theme.quiet);
-            pen.put_whole(&left.text, cx.draw_context().urgency(left.urgency));
-            if let Some(at) = first.deadline.moment() {
-                pen.skip(2);
-                pen.put_whole(&cx.times().clock(at, now), theme.quiet);
-            }
+        let closes = self.first_to_close(now).map(|(first, at)| {
+            let words = ["first closes in ".to_owned(), times::spell_until(at, now), format!("  {}", cx.times().clock(at, now))];
+            (words, cx.draw_context().urgency(times::left(first, now).urgency))
+        });
+        // How long there is stays where not both have room; what each shares stands in its row.
+        let needed = closes.as_ref().map_or(0, |(words, _)| words.iter().map(|words| columns(words)).sum::<u16>());
+        let shared = shared_words(&self.alerts).filter(|words| columns(words) + APART_FROM + needed <= pen.room());
+        if let Some(words) = shared {
+            pen.put(&words, theme.quiet);
+            pen.skip(APART_FROM);
+        }
+        if let Some(([first, left, at], urgent)) = closes {
+            pen.put_whole(&first, theme.quiet);
+            pen.put_whole(&left, urgent);
+            pen.put_whole(&at, theme.quiet);
         }
         y += 1 + u16::from(area.height >= ROOMY);
         y = self.draw_alerts(frame, Rect { y, ..area }, cx);
         y += u16::from(area.height >= ROOMY + 8);
         self.draw_warning(frame, Rect { y, ..inside }, &open, cx)
+    }
+
+    /// The alert whose window closes first, and when.
+    fn first_to_close(&self, now: Timestamp) -> Option<(&Alert, Timestamp)> {
+        let open = self.alerts.iter().filter(|alert| alert.outcome.is_none() && alert.expired_at.is_none());
+        open.filter_map(|alert| Some((alert, alert.deadline.moment().filter(|at| *at > now)?))).next()
     }
 
     fn draw_alerts(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) -> u16 {
@@ -164,7 +198,7 @@ impl CaseDialog {
         let height = u16::try_from(room + 1).unwrap_or(u16::MAX);
         let list = Rect { height, ..area };
         let top = alert_rows::scrolled(0, self.position(), rows.len(), room);
-        let table = AlertTable { rows: &rows, columns: OF_ONE_PAYMENT, title: "STATE", most: alert_rows::WHAT.1, beside: &titles };
+        let table = AlertTable { rows: &rows, columns: OF_ONE_PAYMENT, title: "STATE", what: alert_rows::WHAT, beside: &titles };
         alert_rows::draw(table, (top, Some(self.position())), &draw, frame.buffer_mut(), list, (&self.targets, Target::Row));
         list.bottom()
     }
@@ -182,48 +216,45 @@ impl CaseDialog {
             Dialect::Current => "as invalid",
             Dialect::Older => "in the words that fit",
         };
-        let answered = |open: usize| match open {
-            0 => String::new(),
-            1 => format!(" {} answers it {said}.", key(Action::Invalid)),
-            _ => format!(" {} answers the others {said}.", key(Action::Invalid)),
+        let paid_twice = |open: usize| match open {
+            0 => Told::plain("Whoever refunds again pays twice."),
+            1 => Told::plain("Whoever refunds again pays twice. ").with_key(&key(Action::Invalid), &format!(" answers it {said}.")),
+            _ => Told::plain("Whoever refunds again pays twice. ").with_key(&key(Action::Invalid), &format!(" answers the others {said}.")),
         };
         let (title, text) = match (refunded, coming()) {
             (Some(other), _) => {
                 let title = format!("⚠ Already refunded: {} {}.", other.provider, other.provider_id);
-                (title, format!("Whoever refunds again pays twice.{}", answered(open.len())))
+                (title, paid_twice(open.len()))
             }
             (None, Some(other)) => {
                 let title = format!("⚠ A refund is on its way: {} {}.", other.provider, other.provider_id);
-                (title, "Another one would pay twice.".to_owned())
+                (title, Told::plain("Another one would pay twice."))
             }
             (None, None) => match self.refunded_elsewhere(cx) {
-                Some(who) => (format!("⚠ {who}"), format!("Whoever refunds again pays twice.{}", answered(open.len()))),
+                Some(who) => (format!("⚠ {who}"), paid_twice(open.len())),
                 None if open.len() < 2 => return area.y,
                 None => {
                     let title = "⚠ Refund one of them only.".to_owned();
-                    let refund = key(Action::Refund);
-                    let text = match cx.place.dialect {
-                        _ if !open.iter().any(|alert| alert.id == self.cursor) => "tab goes to the one that is refunded.".to_owned(),
-                        Dialect::Current => format!("{refund} refunds this one and answers the others as duplicates of it."),
-                        dialect => format!("{refund} refunds this one and answers the others {}.", duplicate_words(dialect)),
+                    let follows = match cx.place.dialect {
+                        Dialect::Current => " refunds this one and answers the others as duplicates of it.".to_owned(),
+                        dialect => format!(" refunds this one and answers the others {}.", duplicate_words(dialect)),
+                    };
+                    let text = match open.iter().any(|alert| alert.id == self.cursor) {
+                        true => Told::plain("").with_key(&key(Action::Refund), &follows),
+                        false => Told::plain("").with_key("tab", " goes to the one that is refunded."),
                     };
                     (title, text)
                 }
             },
         };
-        let mut y = area.y;
         let strong = theme.warning.add_modifier(Modifier::BOLD);
-        for (index, line) in wrap(&sanitize(&format!("{title} {text}")), area.width).into_iter().enumerate() {
-            let row = Rect { y, height: 1, ..area };
-            let mut pen = Pen::new(frame.buffer_mut(), row);
-            match line.strip_prefix(title.as_str()).filter(|_| index == 0) {
-                Some(rest) => {
-                    pen.put(&title, strong);
-                    pen.put(rest, theme.plain);
-                }
-                None => {
-                    pen.put(&line, theme.plain);
-                }
+        let styles = [strong, theme.plain, theme.key, theme.plain];
+        let parts = [format!("{title} "), text.before, text.key, text.after].map(|part| sanitize(&part).into_owned());
+        let mut y = area.y;
+        for line in wrap_styled(parts.iter().map(String::as_str).zip(styles), area.width) {
+            let mut pen = Pen::new(frame.buffer_mut(), Rect { y, height: 1, ..area });
+            for (text, style) in line {
+                pen.put(&text, style);
             }
             y += 1;
         }
@@ -292,7 +323,7 @@ impl CaseDialog {
             let room = width.saturating_sub(moments);
             for (index, line) in wrap(&sanitize(&event.what), room).into_iter().enumerate() {
                 let moment = if index == 0 { at.as_str() } else { "" };
-                let moment = format!("{:<width$}", cut(moment, moments - 1), width = usize::from(moments));
+                let moment = format!("{:<width$}", cut(moment.trim_end(), moments - 1), width = usize::from(moments));
                 parts.push(Part::of(Line::from(vec![Span::styled(moment, theme.quiet), Span::styled(line, style)])));
             }
         }

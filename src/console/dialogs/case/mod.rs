@@ -1,6 +1,7 @@
 //! The case: all alerts of one payment on one page, why they belong together, what happened, and one decision for all of them.
 
 mod draw;
+mod shared;
 mod standing;
 mod timeline;
 

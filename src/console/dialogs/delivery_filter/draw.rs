@@ -119,9 +119,9 @@ impl DeliveryFilterForm {
     fn buttons(&self, draw: &DrawContext<'_>, frame: &mut Frame<'_>, line: Rect) {
         let theme = draw.theme;
         let buttons = [
-            FormButton { spot: Place::Show, words: "Show", key: "enter", style: theme.primary },
-            FormButton { spot: Place::Everything, words: "Everything", key: "", style: theme.button },
-            FormButton { spot: Place::Cancel, words: "Cancel", key: "esc", style: theme.button },
+            FormButton::new(Place::Cancel, "Cancel", "esc", theme.button),
+            FormButton::new(Place::Everything, "Everything", "", theme.button),
+            FormButton::new(Place::Show, "Show", "enter", theme.primary),
         ];
         draw_buttons(&buttons, self.focus, 11, (theme, frame.buffer_mut(), line), |area, place| self.targets.push(area, Click::Go(place)));
     }

@@ -21,13 +21,13 @@ enum Place {
     Endpoint,
     From,
     Until,
-    Show,
-    Everything,
     Cancel,
+    Everything,
+    Show,
 }
 
 impl Place {
-    const ORDER: [Self; 7] = [Self::States, Self::Endpoint, Self::From, Self::Until, Self::Show, Self::Everything, Self::Cancel];
+    const ORDER: [Self; 7] = [Self::States, Self::Endpoint, Self::From, Self::Until, Self::Cancel, Self::Everything, Self::Show];
 }
 
 /// What a click can meet.

@@ -325,9 +325,9 @@ impl Pen<'_, '_> {
     fn buttons(&mut self, y: u16) {
         let theme = self.theme;
         let buttons = [
-            FormButton { spot: Field::Apply, words: "Apply", key: "enter", style: theme.primary },
-            FormButton { spot: Field::Reset, words: "Reset", key: "ctrl-r", style: theme.button },
-            FormButton { spot: Field::Cancel, words: "Cancel", key: "esc", style: theme.button },
+            FormButton::new(Field::Cancel, "Cancel", "esc", theme.button),
+            FormButton::new(Field::Reset, "Reset", "ctrl-r", theme.button),
+            FormButton::new(Field::Apply, "Apply", "enter", theme.primary),
         ];
         let line = Rect { y, height: 1, ..self.inner }.intersection(self.frame.area());
         let note = |area, field| self.form.targets.push(area, Target::Field(field));

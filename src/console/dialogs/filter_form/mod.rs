@@ -44,9 +44,10 @@ enum Field {
     Company,
     SortBy,
     Order,
-    Apply,
-    Reset,
+    // The safe button comes first.
     Cancel,
+    Reset,
+    Apply,
 }
 
 impl Field {
@@ -66,9 +67,9 @@ impl Field {
         Self::Company,
         Self::SortBy,
         Self::Order,
-        Self::Apply,
-        Self::Reset,
         Self::Cancel,
+        Self::Reset,
+        Self::Apply,
     ];
 
     fn is_button(self) -> bool {

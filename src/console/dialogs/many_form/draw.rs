@@ -7,7 +7,8 @@ use ratatui::style::Style;
 
 use super::gets::AnswerScope;
 use super::{ManyForm, Part, Target};
-use crate::console::dialogs::alert_rows::{self, AlertRow, AlertTable, OF_MANY, OF_ONE_PAYMENT, WHAT};
+use crate::console::dialogs::alert_rows::{self, AlertRow, AlertTable, KNOWN_BY, OF_MANY, OF_ONE_PAYMENT, WHAT};
+use crate::console::dialogs::resolve_form::AnswerRoom;
 use crate::console::guards::Gets;
 use crate::console::pen::put_right;
 use crate::console::text::{columns, counted, sanitize, wrap};
@@ -25,8 +26,12 @@ const BESIDE: u16 = 40;
 /// Rows of the comments where there is room, and where there is not.
 const COMMENTS: [u16; 2] = [2, 1];
 
-/// From so many rows on there is room for blank lines.
+/// From so many rows on there is room for blank lines, and for what was not chosen beside what was.
 const ROOMY: u16 = 18;
+const TALL: u16 = 30;
+
+/// Columns of what alerts get where the descriptor leaves no more.
+const NARROW: u16 = 20;
 
 /// What is said while what they get is not said.
 const NOT_CHOSEN: &str = "What they get is not chosen yet.";
@@ -48,6 +53,13 @@ fn brief(resolution: &Resolution) -> String {
     }
 }
 
+/// A line of what is told of the whole.
+enum Told {
+    Words(Vec<(String, Style)>),
+    /// The number that is typed.
+    Number,
+}
+
 impl ManyForm {
     pub(super) fn draw_all(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         self.targets.clear();
@@ -58,23 +70,22 @@ impl ManyForm {
         let mut y = area.y + u16::from(roomy);
         self.draw_title(frame, Rect { y, height: 1, ..inside }, cx);
         y += 1 + u16::from(roomy);
-        let comments = COMMENTS[usize::from(!roomy)];
+        let room = AnswerRoom { comments: COMMENTS[usize::from(!roomy)], chosen_alone: area.height < TALL };
         let wide = area.width >= WIDE;
         let answer_width = if wide { inside.width.saturating_sub(BESIDE).min(84) } else { inside.width };
-        let below = if wide { 0 } else { 1 + u16::from(self.asked_number().is_some()) };
+        let told_width = if wide { inside.width.saturating_sub(answer_width + 4) } else { inside.width };
+        let told = self.told(wide, told_width, cx);
+        let told_rows = u16::try_from(told.len()).unwrap_or(u16::MAX);
+        let below = if wide { 0 } else { told_rows };
         let most = (area.bottom().saturating_sub(y)).saturating_sub(below + LIST + 1);
-        let answer = Rect { y, width: answer_width, height: self.answer.answer_rows(answer_width, comments).min(most), ..inside };
-        self.answer.draw_answer(frame, answer, comments, draw.theme);
-        if wide {
-            let beside = Rect { x: answer.right() + 4, width: inside.right().saturating_sub(answer.right() + 4), ..answer };
-            self.draw_counts(frame, beside, cx);
-            y = answer.bottom();
-        } else {
-            let counts = Rect { y: answer.bottom(), height: below, ..inside };
-            self.draw_counts_in_a_line(frame, counts, cx);
-            y = counts.bottom();
-        }
-        y += u16::from(roomy);
+        let answer = Rect { y, width: answer_width, height: self.answer.answer_rows(answer_width, room).min(most), ..inside };
+        self.answer.draw_answer(frame, answer, room, draw.theme);
+        let told_area = match wide {
+            true => Rect { x: answer.right() + 4, y, width: told_width, height: told_rows },
+            false => Rect { y: answer.bottom(), height: told_rows, ..inside },
+        };
+        self.draw_told(&told, frame, told_area.intersection(area), cx);
+        y = answer.bottom().max(told_area.bottom()) + u16::from(roomy);
         let list = Rect { x: area.x, y, width: area.width, height: area.bottom().saturating_sub(y + 1) };
         self.draw_list(frame, list, cx);
         self.draw_word(frame, Rect { y: area.bottom().saturating_sub(1), height: 1, ..inside }, cx);
@@ -94,7 +105,11 @@ impl ManyForm {
         };
         pen.put(&what, theme.strong);
         pen.skip(3);
-        let sums = sums(self.rows.iter().map(|row| &row.alert));
+        let sums = match self.purpose {
+            AnswerScope::Bulk => sums(self.rows.iter().map(|row| &row.alert)),
+            // The alerts of a case are about one payment.
+            AnswerScope::Case(first) => sums(self.rows.iter().map(|row| &row.alert).filter(|alert| alert.id == first)),
+        };
         for (index, sum) in sums.iter().enumerate() {
             let more = format!("+{} more", sums.len() - index);
             let rest = sums[index..].iter().map(|sum| 2 + columns(sum)).sum::<u16>();
@@ -129,42 +144,54 @@ impl ManyForm {
         lines
     }
 
-    fn draw_counts(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
+    /// What is told of the whole: the counts, each on a line where they stand beside the answer; the number that is typed; that it is final.
+    fn told(&self, wide: bool, width: u16, cx: &AppContext) -> Vec<Told> {
+        let counts = self.count_lines(cx);
+        let mut told: Vec<Told> = match wide {
+            true => {
+                let lines =
+                    |(text, style): (String, Style)| wrap(&text, width).into_iter().map(move |line| Told::Words(vec![(line, style)]));
+                counts.into_iter().flat_map(lines).collect()
+            }
+            false => vec![Told::Words(counts)],
+        };
+        told.extend(self.asked_number().map(|_| Told::Number));
+        let follows = self.follows_refund().then_some("the refund leaves first, the others once it is recorded");
+        let finality = (self.gets.is_err() || self.counts().sent > 0).then(|| self.finality(cx));
+        let sentences = follows.map(|words| (words.to_owned(), cx.theme.plain)).into_iter();
+        for (sentence, style) in sentences.chain(finality.map(|words| (words, cx.theme.warning))) {
+            told.extend(wrap(&sentence, width).into_iter().map(|line| Told::Words(vec![(line, style)])));
+        }
+        told
+    }
+
+    /// That what is sent is final, and how long it can be taken back.
+    fn finality(&self, cx: &AppContext) -> String {
         let seconds = cx.settings.grace.as_secs();
-        let undo = cx.key(Action::Undo);
-        let grace =
-            if seconds == 0 { "final; they leave at once".to_owned() } else { format!("final after {seconds} s; {undo} takes all back") };
-        let mut rows = area.rows();
-        for (text, style) in self.count_lines(cx) {
-            if let Some(row) = rows.next() {
-                Pen::new(frame.buffer_mut(), row).put(&text, style);
-            }
-        }
-        if self.asked_number().is_some()
-            && let Some(row) = rows.next()
-        {
-            self.draw_number(frame, row, cx);
-        }
-        for line in wrap(&grace, area.width) {
-            if let Some(row) = rows.next() {
-                Pen::new(frame.buffer_mut(), row).put(&line, cx.theme.warning);
-            }
+        match (cx.offline, seconds) {
+            (true, _) => "the service does not answer: they wait here until it does".to_owned(),
+            (false, 0) => "final; they leave at once".to_owned(),
+            (false, _) => format!("final after {seconds} s; {} takes all back", cx.key(Action::Undo)),
         }
     }
 
-    fn draw_counts_in_a_line(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
-        let mut rows = area.rows();
-        if let Some(row) = rows.next() {
-            let mut pen = Pen::new(frame.buffer_mut(), row);
-            for (text, style) in self.count_lines(cx) {
-                pen.put_whole(&text, style);
-                pen.skip(3);
+    fn draw_told(&self, told: &[Told], frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
+        for (line, row) in told.iter().zip(area.rows()) {
+            match line {
+                Told::Number => self.draw_number(frame, row, cx),
+                Told::Words(words) => {
+                    let mut pen = Pen::new(frame.buffer_mut(), row);
+                    for (text, style) in words {
+                        // The first one says it all where there is no room for more.
+                        if pen.room() == row.width {
+                            pen.put(text, *style);
+                        } else {
+                            pen.put_whole(text, *style);
+                        }
+                        pen.skip(3);
+                    }
+                }
             }
-        }
-        if self.asked_number().is_some()
-            && let Some(row) = rows.next()
-        {
-            self.draw_number(frame, row, cx);
         }
     }
 
@@ -200,7 +227,9 @@ impl ManyForm {
         }
         let has_focus = self.part == Part::List;
         let columns = if self.purpose == AnswerScope::Bulk { OF_MANY } else { OF_ONE_PAYMENT };
-        let table = AlertTable { rows: &rows, columns, title: "GETS", most: WHAT.1, beside: &[] };
+        // In a narrow list the descriptor has room too: the line below has what is cut for it.
+        let what = if self.purpose == AnswerScope::Bulk { (NARROW, list.width.saturating_sub(KNOWN_BY).min(WHAT.1)) } else { WHAT };
+        let table = AlertTable { rows: &rows, columns, title: "GETS", what, beside: &[] };
         self.list.draw(table, (self.list.at, has_focus), &draw, frame.buffer_mut(), list, (&self.targets, Target::Row));
         if has_focus && self.word.is_none() {
             self.list.draw_below(self.list.at, &rows, frame.buffer_mut(), list);
@@ -221,12 +250,15 @@ impl ManyForm {
         pen.skip(3);
         self.targets.push(pen.put_key("esc", back, theme), Target::Back);
         let rest: &[(&str, &str)] = match self.part {
-            Part::List => &[("x", "leave out"), ("j k", "move"), ("tab", "fields")],
-            _ if cx.place.dialect == Dialect::Older => &[("alt-r alt-n alt-s", "refund"), ("tab", "list")],
-            _ => &[("alt-r alt-n alt-i", "decide"), ("tab", "list")],
+            Part::List => &[("space", self.space_words()), ("tab", "fields"), ("j k", "move")],
+            _ if cx.place.dialect == Dialect::Older => &[("tab", "list: space leaves out"), ("alt-r alt-n alt-s", "refund")],
+            _ => &[("tab", "list: space leaves out"), ("alt-r alt-n alt-i", "decide")],
         };
         for (key, words) in rest {
-            if columns(key) + 4 + columns(words) <= pen.room() {
+            // What a key leads to stays where what is done there has no room.
+            let short = words.split(':').next().unwrap_or_default();
+            let fits = |words: &&str| columns(key) + 4 + columns(words) <= pen.room();
+            if let Some(words) = [*words, short].into_iter().find(fits) {
                 pen.skip(3);
                 pen.put_key(key, words, theme);
             }

@@ -57,6 +57,14 @@ impl Said<'_> {
     fn alone(&self) -> Result<Resolution, Vec<FieldError>> {
         Resolution::from_parts(self.parts.clone(), self.dialect, None)
     }
+
+    /// The alert of the case whose refund the others follow, where money goes back.
+    fn refunds_in_case(&self) -> Option<AlertId> {
+        match self.purpose {
+            AnswerScope::Case(first) => Some(first).filter(|_| self.alone().is_ok_and(|said| said.gives_money_back())),
+            AnswerScope::Bulk => None,
+        }
+    }
 }
 
 /// What every alert gets, in their order; or what is wrong with what is said.
@@ -74,12 +82,21 @@ pub(super) fn gets(rows: &[FormItem], said: &Said<'_>, cx: &AppContext) -> Resul
         };
         all.push(taken);
     }
+    if said.refunds_in_case().is_some_and(|first| is_left_out(first, rows, &all)) {
+        // What follows from a refund does not leave without it.
+        all.iter_mut().filter(|gets| matches!(gets, Gets::Sent(_))).for_each(|gets| *gets = Gets::out("it follows the refund"));
+    }
     Ok(all)
+}
+
+/// Whether the alert that is refunded is left out.
+fn is_left_out(first: AlertId, rows: &[FormItem], gets: &[Gets]) -> bool {
+    rows.iter().zip(gets).any(|(row, gets)| row.alert.id == first && matches!(gets, Gets::Out { .. }))
 }
 
 /// Why an alert cannot be answered now, or is left out.
 fn takes_part(row: &FormItem, known: KnownDecisions<'_>) -> Option<Gets> {
-    cannot_be_answered(&row.alert, known).or_else(|| row.left_out.then(|| Gets::out("left out by you")))
+    cannot_be_answered(&row.alert, known).or_else(|| row.left_out.then(|| Gets::out("by you")))
 }
 
 /// The decision for an alert: what is said, or what follows from it in its case.
@@ -125,9 +142,8 @@ fn held_to_the_guards(
     if let Some(out) = speaks_against(alert, &resolution, others, row.order(), &row.confirmed, KnownDecisions::of(cx)) {
         return out;
     }
-    if let AnswerScope::Case(first) = said.purpose
+    if let Some(first) = said.refunds_in_case()
         && alert.id != first
-        && said.alone().is_ok_and(|said| said.gives_money_back())
         && !said.twins[position].iter().any(|at| rows[*at].alert.id == first)
     {
         return Gets::care("not shown to be on the refund's own payment");

@@ -2,6 +2,7 @@
 
 mod draw;
 mod gets;
+mod told;
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -18,7 +19,7 @@ use crate::console::resolving::{stage_together, subject};
 use crate::console::runs::RunItem;
 use crate::console::screens::queue::heading::title;
 use crate::console::screens::queue::state::Queue;
-use crate::console::text::{count, counted};
+use crate::console::text::counted;
 use crate::console::{
     Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, Reply, TextInput, Tone,
 };
@@ -84,14 +85,6 @@ pub struct ManyForm {
     targets: ClickTargets<Target>,
 }
 
-/// How many alerts get a decision, are left out, and should be looked at by themselves.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct FormCounts {
-    sent: usize,
-    left_out: usize,
-    care: usize,
-}
-
 impl ManyForm {
     /// The form on alerts, with a decision already made.
     pub fn new(
@@ -152,18 +145,6 @@ impl ManyForm {
         self.gets.as_ref().ok().and_then(|gets| gets.get(position))
     }
 
-    fn counts(&self) -> FormCounts {
-        let mut counts = FormCounts::default();
-        for gets in self.gets.iter().flatten() {
-            match gets {
-                Gets::Sent(_) => counts.sent += 1,
-                Gets::Out { care: false, .. } => counts.left_out += 1,
-                Gets::Out { care: true, .. } => counts.care += 1,
-            }
-        }
-        counts
-    }
-
     /// The number that has to be typed before so many are sent.
     fn asked_number(&self) -> Option<usize> {
         let sent = self.counts().sent;
@@ -215,9 +196,9 @@ impl ManyForm {
             Ok(gets) => gets,
             Err(wrong) => {
                 let wrong = wrong.clone();
-                self.answer.refuse(&wrong);
+                let why = self.answer.refuse(&wrong);
                 self.part = Part::Answer;
-                return self.say("Nothing was sent: see what is marked.");
+                return self.say(&why);
             }
         };
         let mut made: Vec<(Alert, Resolution)> = Vec::new();
@@ -225,6 +206,12 @@ impl ManyForm {
             if let Gets::Sent(resolution) = gets {
                 made.push((row.alert.clone(), resolution.clone()));
             }
+        }
+        if let Some(row) = self.refund_left_out() {
+            // The list is entered on it.
+            self.list.at = row;
+            let why = self.why_not_refunded(row);
+            return self.say(&why);
         }
         if made.is_empty() {
             return self.say("Nothing would be sent: the list says why.");
@@ -240,9 +227,6 @@ impl ManyForm {
         {
             // The refund leaves first, and the others follow it.
             made.sort_by_key(|(alert, _)| alert.id != first);
-            if made[0].0.id != first {
-                return self.say("Nothing was sent: the refund itself is left out. space on it sends it all the same.");
-            }
         }
         if self.asked_number().is_some_and(|asked| self.number.text().trim() != asked.to_string()) {
             self.go_to(Part::Number);
@@ -378,6 +362,8 @@ impl ManyForm {
         } else if is_case && !cautions.is_empty() {
             // What comes up later has to be confirmed anew.
             row.confirmed = cautions;
+        } else if self.refund_left_out().is_some() {
+            self.word = Some("It follows the refund, which is left out: space on that one takes it in.".to_owned());
         } else {
             self.word = Some("What should be looked at by itself is answered in its own form.".to_owned());
         }
@@ -465,22 +451,6 @@ impl ManyForm {
             let row = self.rows.iter_mut().find(|row| row.alert.id == *id);
             row.into_iter().for_each(|row| row.order.answer(answer.clone()));
         }
-    }
-
-    /// The words of the count: `35 are sent, 2 are left out`.
-    fn counts_in_words(&self) -> Vec<(String, bool)> {
-        let FormCounts { sent, left_out, care } = self.counts();
-        let mut words = vec![(format!("{} will be sent", count(sent as u64)), false)];
-        if left_out > 0 {
-            words.push((format!("{} left out", count(left_out as u64)), false));
-        }
-        if care > 0 {
-            words.push((format!("{} {} a look", count(care as u64), if care == 1 { "needs" } else { "need" }), true));
-        }
-        if self.not_looked_up() > 0 && self.answer.says_refund() {
-            words.push((format!("{} not checked for doubles", count(self.not_looked_up() as u64)), true));
-        }
-        words
     }
 }
 

@@ -42,7 +42,7 @@ impl Caution {
         match self {
             Self::MayHaveArrived => "an earlier decision may have arrived",
             Self::PaidTwice => "it may be paid twice",
-            Self::NetworkRule => "the network probably refunded",
+            Self::NetworkRule => "probably refunded by a rule",
             Self::Closed => "the window has closed",
             Self::Notice => "no answer is asked for",
         }

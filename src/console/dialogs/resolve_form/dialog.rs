@@ -4,7 +4,7 @@ use chrono::Duration;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::{Choice, FormContext, FormStep, FormSubmission, FormWarning, ResolveForm};
+use super::{Choice, FormContext, FormMoment, FormStep, FormSubmission, FormWarning, ResolveForm};
 use crate::console::decisions::State;
 use crate::console::dialog::run;
 use crate::console::guards::on_its_payment;
@@ -258,7 +258,7 @@ impl Dialog for ResolveDialog {
     }
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
-        self.form.draw(frame, area, &cx.theme, cx.now);
+        self.form.draw(frame, area, &cx.theme, FormMoment { now: cx.now, offline: cx.offline });
     }
 
     fn abandon(&mut self, cx: &mut AppContext) -> Vec<Effect> {

@@ -5,21 +5,21 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::options::{DECISION_GAP, decisions, flow, longest_reason, option_width};
-use super::plan::{Plan, Sheet};
+use super::options::{DECISION_GAP, decisions, longest_reason, option_width};
+use super::plan::{AnswerRoom, HEAD, Plan, Sheet};
 use super::seen::Attention;
-use super::{Choice, Errors, Focus, ResolveForm, Target, View};
-use crate::console::dialogs::form::{Measures, button, button_style};
+use super::{Choice, Errors, Focus, FormMoment, ResolveForm, Target, View};
+use crate::console::dialogs::form::{FormButton, Measures, draw_buttons, flow};
 use crate::console::text::{columns, counted, cut, sanitize};
 use crate::console::widgets::scrollbar;
 use crate::console::{Theme, times};
 use crate::domain::card::mask_card_numbers;
-use crate::domain::resolution::{InvalidReason, MAX_COMMENT_CHARS};
+use crate::domain::resolution::{InvalidReason, MAX_COMMENT_CHARS, OlderWord};
 use crate::domain::{Alert, Deadline, Timestamp};
 
 impl ResolveForm {
     /// Draws the form into the middle of an area, over what is there.
-    pub fn draw(&self, frame: &mut Frame<'_>, area: Rect, theme: &Theme, now: Timestamp) {
+    pub fn draw(&self, frame: &mut Frame<'_>, area: Rect, theme: &Theme, moment: FormMoment) {
         self.targets.clear();
         let wide = Measures::is_wide(area);
         let label = match (wide, &self.older) {
@@ -28,10 +28,10 @@ impl ResolveForm {
             (false, Some(_)) => 11,
         };
         let Some(form) = Measures::of(area, label) else { return };
-        let sheet = self.sheet(form.content, area.height, now, false);
+        let sheet = self.sheet(form.content, area.height, moment, false);
         let body = sheet.body;
         // The top stays where it is when the choice changes: only what is below the decision moves.
-        let tallest = self.sheet(form.content, area.height, now, true).height;
+        let tallest = self.sheet(form.content, area.height, moment, true).height;
         let panel = Rect {
             x: area.x + (area.width - form.width) / 2,
             y: area.y + area.height.saturating_sub(tallest.max(sheet.height)) / 2,
@@ -40,30 +40,31 @@ impl ResolveForm {
         };
         theme.open_panel(frame.buffer_mut(), panel);
         let inner = form.inside(panel);
-        // The title above, the buttons and a line of words below stay; what is between them scrolls where it has no room.
-        let window = Rect { y: inner.y + inner.height.min(1), height: inner.height.saturating_sub(3), ..inner };
+        // The head above, the buttons and a line of words below stay; what is between them scrolls where it has no room.
+        let window = Rect { y: inner.y + inner.height.min(HEAD), height: inner.height.saturating_sub(HEAD + 2), ..inner };
         let hidden = Rect { height: 0, ..inner };
         let mut pen = FormPen { frame, theme, form: self, inner, window: hidden, label, wide, y: 0, focus: None };
-        pen.body(&sheet, now);
+        pen.body(&sheet);
         let top = self.scrolled(pen.focus.unwrap_or_default(), body, window.height);
         pen.window = inner;
         pen.y = i32::from(inner.y);
         pen.title();
+        pen.facts(moment.now);
         pen.window = window;
         pen.y = i32::from(window.y) - i32::from(top);
-        pen.body(&sheet, now);
+        pen.body(&sheet);
         pen.window = inner;
         pen.y = i32::from(window.bottom());
-        pen.buttons(now);
+        pen.buttons(moment);
         pen.word(body.saturating_sub(top + window.height));
         let bar = Rect { x: inner.right(), width: 1, ..window };
         scrollbar::draw(theme, frame.buffer_mut(), bar, top.into(), body.into());
     }
 
     /// Draws what is answered alone, without facts and buttons, into an area of its own; what has no room is scrolled.
-    pub fn draw_answer(&self, frame: &mut Frame<'_>, area: Rect, comments: u16, theme: &Theme) {
+    pub fn draw_answer(&self, frame: &mut Frame<'_>, area: Rect, room: AnswerRoom, theme: &Theme) {
         self.targets.clear();
-        let (plan, errors) = (Plan::of_answer(area.width.saturating_sub(self.label()), comments), self.shown_errors());
+        let (plan, errors) = (Plan::of_answer(area.width.saturating_sub(self.label()), room), self.shown_errors());
         let rows = self.rows_of_answer(&plan, &errors, area.width.saturating_sub(self.label()), false) + plan.comments + 1;
         let hidden = Rect { height: 0, ..area };
         let wide = area.width >= ROOM_FOR_HINTS;
@@ -75,10 +76,10 @@ impl ResolveForm {
         pen.answer(&plan, &errors);
     }
 
-    /// How many rows what is answered takes in so many columns, with so many for the comments.
-    pub fn answer_rows(&self, width: u16, comments: u16) -> u16 {
+    /// How many rows what is answered takes in so many columns.
+    pub fn answer_rows(&self, width: u16, room: AnswerRoom) -> u16 {
         let content = width.saturating_sub(self.label());
-        self.rows_of_answer(&Plan::of_answer(content, comments), &self.shown_errors(), content, false) + comments + 1
+        self.rows_of_answer(&Plan::of_answer(content, room), &self.shown_errors(), content, false) + room.comments + 1
     }
 
     /// Columns of the labels beside each other's fields.
@@ -124,11 +125,8 @@ pub(super) struct FormPen<'p, 'f> {
 }
 
 impl FormPen<'_, '_> {
-    fn body(&mut self, sheet: &Sheet, now: Timestamp) {
+    fn body(&mut self, sheet: &Sheet) {
         let Sheet { errors, plan, .. } = sheet;
-        if plan.facts {
-            self.facts(now);
-        }
         self.down(plan.gaps[0]);
         self.answer(plan, errors);
         self.down(plan.gaps[3]);
@@ -137,6 +135,7 @@ impl FormPen<'_, '_> {
         self.seen(&sheet.seen);
         if self.form.needs_confirmation() {
             self.down(plan.gaps[5]);
+            self.instead();
             self.confirmation();
             self.error(errors.confirmation.as_deref());
         }
@@ -151,7 +150,10 @@ impl FormPen<'_, '_> {
                 self.decision();
                 self.down(plan.gaps[1]);
                 if self.form.choice == Choice::Invalid {
-                    self.reasons();
+                    match self.form.reason.filter(|_| self.form.shows_chosen_alone(plan, errors)) {
+                        Some(reason) => self.chosen("Reason", InvalidReason::ALL.iter().position(|known| *known == reason), reason.words()),
+                        None => self.reasons(),
+                    }
                     self.error(errors.reason.as_deref());
                     self.down(plan.gaps[2]);
                 }
@@ -330,6 +332,17 @@ impl FormPen<'_, '_> {
         )
     }
 
+    /// What was chosen of several, with its number; a click shows the others.
+    pub(super) fn chosen(&mut self, label: &'static str, at: Option<usize>, words: &str) {
+        let theme = self.theme;
+        self.label(label, false);
+        let number = at.map_or_else(String::new, |at| format!("{} ", at + 1));
+        self.put(self.content_x(), vec![Span::styled(number, theme.key), Span::styled(words, theme.strong)]);
+        let area = self.rows(self.content_x(), self.content_width(), 1);
+        self.target(area, Target::Field(if self.form.older.is_some() { Focus::Word } else { Focus::Reason }));
+        self.y += 1;
+    }
+
     fn reasons(&mut self) {
         let theme = self.theme;
         let focused = self.form.focus == Focus::Reason;
@@ -462,6 +475,25 @@ impl FormPen<'_, '_> {
         }
     }
 
+    /// The answer that fits where money has gone back already, and the key that goes to it.
+    fn instead(&mut self) {
+        let Some(reason) = self.form.fitting_reason() else { return };
+        let theme = self.theme;
+        self.label("Instead", false);
+        let key = format!("alt-{}", Choice::Invalid.key());
+        let said = match &self.form.older {
+            None => format!("  invalid: {}", reason.words()),
+            Some(_) => {
+                let word = reason.older_word();
+                let number = OlderWord::KNOWN.iter().position(|known| *known == word).map_or(0, |at| at + 1);
+                format!("  then {number}  {word}")
+            }
+        };
+        let area = self.put(self.content_x(), vec![Span::styled(key, theme.key), Span::styled(said, theme.plain)]);
+        self.target(area, Target::Choice(Choice::Invalid));
+        self.y += 1;
+    }
+
     fn confirmation(&mut self) {
         let theme = self.theme;
         let focused = self.form.focus == Focus::Confirmation;
@@ -484,28 +516,29 @@ impl FormPen<'_, '_> {
         self.y += 1;
     }
 
-    fn buttons(&mut self, now: Timestamp) {
+    fn buttons(&mut self, moment: FormMoment) {
         let theme = self.theme;
-        let focus = self.form.focus;
         let can_send = self.form.sends_nothing().is_none();
-        let x = self.content_x();
-        let cancel = self.put_text(x, &button("Cancel", focus == Focus::Cancel), button_style(theme, theme.button, focus == Focus::Cancel));
-        self.target(cancel, Target::Field(Focus::Cancel));
-        let keeps = if self.content_width() < ROOM_FOR_HINTS { "" } else { " keeps a draft" };
-        let esc = self.put(cancel.right() + 2, vec![Span::styled("esc", theme.key), Span::styled(keeps, theme.quiet)]);
+        let narrow = self.content_width() < ROOM_FOR_HINTS;
+        let leaves = |long: String, short: String, style: Style| Some((if narrow { short } else { long }, style));
+        let (key, note) = match self.form.place.grace_seconds {
+            _ if !can_send => ("", None),
+            _ if moment.offline => ("ctrl-s", leaves("waits, offline".to_owned(), "waits".to_owned(), theme.warning)),
+            0 => ("ctrl-s", None),
+            _ if self.form.leaves_at_once(moment.now) => {
+                ("ctrl-s", leaves("leaves at once".to_owned(), "at once".to_owned(), theme.warning))
+            }
+            grace => ("ctrl-s", leaves(format!("leaves after {grace} s"), format!("in {grace} s"), theme.quiet)),
+        };
+        let draft = (!narrow).then(|| ("draft kept".to_owned(), theme.quiet));
+        let cancel = FormButton { note: draft, ..FormButton::new(Focus::Cancel, "Cancel", "esc", theme.button) };
         let style = if can_send { theme.primary } else { theme.muted };
-        let send = self.put_text(esc.right() + 4, &button("Send", focus == Focus::Send), button_style(theme, style, focus == Focus::Send));
-        self.target(send, Target::Field(Focus::Send));
-        if can_send {
-            let (grace, at_once) = (self.form.place.grace_seconds, self.form.leaves_at_once(now));
-            let narrow = self.content_width() < ROOM_FOR_HINTS;
-            let hint = match grace {
-                0 => Span::raw(""),
-                _ if at_once => Span::styled(if narrow { "  at once" } else { "  leaves at once" }, theme.warning),
-                grace => Span::styled(if narrow { format!("  in {grace} s") } else { format!("  leaves after {grace} s") }, theme.quiet),
-            };
-            self.put(send.right() + 2, vec![Span::styled("ctrl-s", theme.key), hint]);
-        }
+        let send = FormButton { note, ..FormButton::new(Focus::Send, "Send", key, style) };
+        let line = self.rows(self.inner.x, self.inner.width, 1);
+        let targets = &self.form.targets;
+        draw_buttons(&[cancel, send], self.form.focus, self.label, (theme, self.frame.buffer_mut(), line), |area, focus| {
+            targets.push(area, Target::Field(focus));
+        });
         self.y += 1;
     }
 

@@ -19,13 +19,9 @@ const AMOUNT: u16 = 18;
 
 impl FormPen<'_, '_> {
     pub(super) fn older(&mut self, older: &Older, plan: &Plan, errors: &Errors) {
-        self.label("Resolution", self.form.focus == Focus::Word);
-        match plan.words {
-            Words::List => self.list(older),
-            Words::Grid | Words::BareGrid => self.grid(older),
-        }
-        if plan.words == Words::Grid {
-            self.meaning(older);
+        match older.word().filter(|_| self.form.shows_chosen_alone(plan, errors)) {
+            Some(word) => self.chosen("Resolution", older.index(), &format!("{word}: {}", word.words())),
+            None => self.resolutions(older, plan),
         }
         self.error(errors.reason.as_deref());
         self.down(plan.gaps[1]);
@@ -36,6 +32,17 @@ impl FormPen<'_, '_> {
             self.error(errors.amount.as_deref());
         }
         self.down(plan.gaps[2]);
+    }
+
+    fn resolutions(&mut self, older: &Older, plan: &Plan) {
+        self.label("Resolution", self.form.focus == Focus::Word);
+        match plan.words {
+            Words::List => self.list(older),
+            Words::Grid | Words::BareGrid => self.grid(older),
+        }
+        if plan.words == Words::Grid {
+            self.meaning(older);
+        }
     }
 
     /// A word on each line, with its meaning.

@@ -31,6 +31,7 @@ pub use caution::{Caution, KnownBefore, SaysOfMoney, is_closed};
 pub use choice::Choice;
 use older::Older;
 pub use older::usual_answer;
+pub use plan::AnswerRoom;
 pub use warning::FormWarning;
 
 /// Where a decision would go.
@@ -59,6 +60,14 @@ impl FormContext {
             times: cx.times(),
         }
     }
+}
+
+/// What holds while the form is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FormMoment {
+    pub now: Timestamp,
+    /// The service does not answer: what is sent waits here until it does.
+    pub offline: bool,
 }
 
 /// A submission of the form: a decision that is ready to leave.
@@ -137,6 +146,19 @@ impl Errors {
             (&self.confirmation, Focus::Confirmation),
         ];
         fields.into_iter().find(|(error, _)| error.is_some()).map(|(_, focus)| focus)
+    }
+
+    /// That nothing was sent, and which fields say why: by the labels that they have on the screen.
+    fn not_sent(&self, older: bool) -> String {
+        let fields = [
+            (&self.reason, if older { "Resolution" } else { "Reason" }),
+            (&self.refund, "Refund"),
+            (&self.amount, "Stopped"),
+            (&self.comments, "Comments"),
+            (&self.confirmation, "Confirm"),
+        ];
+        let wrong: Vec<&str> = fields.into_iter().filter(|(error, _)| error.is_some()).map(|(_, label)| label).collect();
+        format!("Nothing was sent: see {}.", wrong.join(" and "))
     }
 }
 
@@ -396,6 +418,14 @@ impl ResolveForm {
         if self.cautions().contains(&Caution::PaidTwice) { "refund all the same" } else { "answer all the same" }
     }
 
+    /// The reason of an INVALID answer that fits instead, where money has gone back already and this answer says that it goes back again.
+    fn fitting_reason(&self) -> Option<InvalidReason> {
+        let reason = self.advice().filter(|advice| advice.after_refund)?.decision.reason()?;
+        // The key leads to a reason that was chosen before, where one was.
+        let leads_there = self.older.is_some() || self.reason.is_none_or(|chosen| chosen == reason);
+        (leads_there && self.alert.outcome.is_none() && self.cautions().contains(&Caution::PaidTwice)).then_some(reason)
+    }
+
     /// What the warnings advise together.
     fn advice(&self) -> Option<Advice> {
         let duplicates = self.warnings.iter().filter_map(FormWarning::duplicate);
@@ -460,7 +490,8 @@ impl ResolveForm {
                 if let Some(field) = errors.first_field(self.older.is_some()) {
                     self.focus = field;
                 }
-                self.word = Some(errors.form.unwrap_or_else(|| "Nothing was sent: see what is marked.".to_owned()));
+                let older = self.older.is_some();
+                self.word = Some(errors.form.clone().unwrap_or_else(|| errors.not_sent(older)));
                 FormStep::Stay
             }
         }

@@ -2,6 +2,7 @@
 
 use super::Choice;
 use super::older::REFUNDS;
+use crate::console::dialogs::form::flow;
 use crate::console::text::columns;
 use crate::domain::resolution::InvalidReason;
 
@@ -22,20 +23,6 @@ pub(super) fn option_width(key: &str, words: &str) -> u16 {
 
 pub(super) fn longest_reason() -> u16 {
     InvalidReason::ALL.map(|reason| option_width("1", reason.words())).into_iter().max().unwrap_or(0)
-}
-
-/// Row and column of things of these widths beside each other, in a row more where one has no room.
-pub(super) fn flow(widths: &[u16], gap: u16, room: u16) -> Vec<(u16, u16)> {
-    let (mut row, mut x) = (0, 0);
-    let place = |width: &u16| {
-        if x > 0 && x + width > room {
-            (row, x) = (row + 1, 0);
-        }
-        let at = (row, x);
-        x += width + gap;
-        at
-    };
-    widths.iter().map(place).collect()
 }
 
 /// How many rows the decisions take beside their label.

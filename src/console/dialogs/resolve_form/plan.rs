@@ -2,24 +2,23 @@
 
 use super::options::{rows_of_decisions, rows_of_refunds};
 use super::seen::{Attention, Seen};
-use super::{Choice, Errors, ResolveForm};
+use super::{Choice, Errors, Focus, FormMoment, ResolveForm};
 use crate::console::text::wrap;
-use crate::domain::Timestamp;
 use crate::domain::resolution::OlderWord;
 
 /// A layout plan: what gives way where there is less room.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plan {
-    /// Empty rows after title, decision, reason, comments, then; between seen and confirm; before the buttons.
+    /// Empty rows after the head, decision, reason, comments, then; between seen and confirm; before the buttons.
     pub(super) gaps: [u16; 7],
-    /// Whether the line of facts is shown.
-    pub(super) facts: bool,
     /// Rows of the comments.
     pub(super) comments: u16,
     /// Whether what will happen takes one line instead of two.
     pub(super) short_then: bool,
     /// How the resolutions of the older dialect stand.
     pub(super) words: Words,
+    /// Whether what was chosen of several reasons or resolutions stands alone while the focus is elsewhere.
+    pub(super) chosen_alone: bool,
 }
 
 /// How the resolutions of the older dialect stand.
@@ -45,41 +44,51 @@ impl Words {
     }
 }
 
-const fn plan(gaps: [u16; 7], facts: bool, comments: u16, short_then: bool, words: Words) -> Plan {
-    Plan { gaps, facts, comments, short_then, words }
+const fn plan(gaps: [u16; 7], comments: u16, short_then: bool, words: Words) -> Plan {
+    Plan { gaps, comments, short_then, words, chosen_alone: false }
+}
+
+/// How much room what is answered has where it is drawn alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AnswerRoom {
+    /// Rows of the comments.
+    pub comments: u16,
+    /// Whether what was chosen of several reasons or resolutions stands alone while the focus is elsewhere.
+    pub chosen_alone: bool,
 }
 
 impl Plan {
     /// What is answered alone, in so many columns beside the labels.
-    pub(super) fn of_answer(content: u16, comments: u16) -> Self {
-        plan([0; 7], false, comments, true, if content < GRID { Words::List } else { Words::Grid })
+    pub(super) fn of_answer(content: u16, room: AnswerRoom) -> Self {
+        let words = if content < GRID { Words::List } else { Words::Grid };
+        Self { chosen_alone: room.chosen_alone, ..plan([0; 7], room.comments, true, words) }
     }
 }
 
 /// For the fields of the current dialect, the roomiest first.
 const PLANS: [Plan; 8] = [
-    plan([1; 7], true, 4, false, Words::List),
-    plan([1; 7], true, 3, false, Words::List),
-    plan([1, 1, 1, 0, 0, 0, 1], true, 3, false, Words::List),
-    plan([1, 1, 1, 0, 0, 0, 1], true, 3, true, Words::List),
-    plan([1, 0, 0, 0, 0, 0, 1], true, 3, true, Words::List),
-    plan([1, 0, 0, 0, 0, 0, 0], true, 2, true, Words::List),
-    plan([0; 7], false, 2, true, Words::List),
-    plan([0; 7], false, 1, true, Words::List),
+    plan([1; 7], 4, false, Words::List),
+    plan([1; 7], 3, false, Words::List),
+    plan([1, 1, 1, 0, 0, 0, 1], 3, false, Words::List),
+    plan([1, 1, 1, 0, 0, 0, 1], 3, true, Words::List),
+    plan([1, 0, 0, 0, 0, 0, 1], 3, true, Words::List),
+    plan([1, 0, 0, 0, 0, 0, 0], 2, true, Words::List),
+    plan([0; 7], 2, true, Words::List),
+    plan([0; 7], 1, true, Words::List),
 ];
 
 /// For the fields of the older dialect, the roomiest first.
 const OLDER_PLANS: [Plan; 10] = [
-    plan([1; 7], true, 4, false, Words::List),
-    plan([1; 7], true, 3, false, Words::List),
-    plan([1, 1, 1, 0, 0, 0, 1], true, 3, true, Words::List),
-    plan([1, 0, 1, 0, 0, 0, 1], true, 2, true, Words::List),
-    plan([1, 1, 1, 0, 0, 0, 1], true, 3, true, Words::Grid),
-    plan([1, 0, 1, 0, 0, 0, 1], true, 2, true, Words::Grid),
-    plan([1, 0, 0, 0, 0, 0, 0], true, 2, true, Words::Grid),
-    plan([0; 7], false, 2, true, Words::Grid),
-    plan([0; 7], false, 1, true, Words::Grid),
-    plan([0; 7], false, 1, true, Words::BareGrid),
+    plan([1; 7], 4, false, Words::List),
+    plan([1; 7], 3, false, Words::List),
+    plan([1, 1, 1, 0, 0, 0, 1], 3, true, Words::List),
+    plan([1, 0, 1, 0, 0, 0, 1], 2, true, Words::List),
+    plan([1, 1, 1, 0, 0, 0, 1], 3, true, Words::Grid),
+    plan([1, 0, 1, 0, 0, 0, 1], 2, true, Words::Grid),
+    plan([1, 0, 0, 0, 0, 0, 0], 2, true, Words::Grid),
+    plan([0; 7], 2, true, Words::Grid),
+    plan([0; 7], 1, true, Words::Grid),
+    plan([0; 7], 1, true, Words::BareGrid),
 ];
 
 /// The computed layout of the form for a frame.
@@ -88,14 +97,20 @@ pub(super) struct Sheet {
     /// Lines of what to have seen, each with whether it begins a new thing.
     pub(super) seen: Vec<(Attention, String, bool)>,
     pub(super) plan: Plan,
-    /// Rows between the title and the buttons.
+    /// Rows between the head and the buttons.
     pub(super) body: u16,
     /// Rows of the whole form, where there is room for them.
     pub(super) height: u16,
 }
 
-/// Margins, title, buttons and the line of words: they never scroll.
-const FRAME: u16 = 5;
+/// Margins, title and facts, buttons and the line of words: they never scroll.
+const FRAME: u16 = 3 + HEAD + 1;
+
+/// Rows of the head: the title, and how long the window is open.
+pub(super) const HEAD: u16 = 2;
+
+/// Columns that a resolution of the older dialect needs with its meaning.
+const MEANINGS: u16 = 64;
 
 /// Columns that two resolutions of the older dialect need beside each other.
 const GRID: u16 = 53;
@@ -103,14 +118,14 @@ const GRID: u16 = 53;
 impl ResolveForm {
     /// Chooses the first plan that fits into a height and knows how high it comes out. `tallest` counts what could be asked for too, so
     /// that the form stays where it is when the answer changes.
-    pub(super) fn sheet(&self, content: u16, height: u16, now: Timestamp, tallest: bool) -> Sheet {
+    pub(super) fn sheet(&self, content: u16, height: u16, moment: FormMoment, tallest: bool) -> Sheet {
         let errors = self.shown_errors();
-        let seen = wrapped(&self.seen(now), content.saturating_sub(2));
+        let seen = wrapped(&self.seen(moment), content.saturating_sub(2));
         let body = |plan: &Plan| {
-            let confirmation = if self.needs_confirmation() { plan.gaps[5] + 1 + line(&errors.confirmation) } else { 0 };
+            let instead = u16::from(self.fitting_reason().is_some());
+            let confirmation = if self.needs_confirmation() { plan.gaps[5] + instead + 1 + line(&errors.confirmation) } else { 0 };
             let then = if plan.short_then { 1 } else { 2 };
             plan.gaps[0]
-                + u16::from(plan.facts)
                 + self.rows_of_answer(plan, &errors, content, tallest)
                 + plan.comments
                 + 1
@@ -125,10 +140,36 @@ impl ResolveForm {
         let with_room = |plan: &Plan| Plan { words: if content < GRID { Words::List } else { plan.words }, ..*plan };
         let mut plans = plans.iter().map(with_room);
         // What does not fit even by the tightest plan is scrolled.
-        let tightest = with_room(&plans.clone().next_back().unwrap_or(PLANS[0]));
-        let plan = plans.find(|plan| FRAME + body(plan) <= height).unwrap_or(tightest);
+        let mut tightest = with_room(&plans.clone().next_back().unwrap_or(PLANS[0]));
+        if self.must_tell_meanings(content, height, &errors) {
+            tightest.words = Words::List;
+        }
+        let plan =
+            plans.find(|plan| FRAME + body(plan) <= height && self.tells_meanings(plan, content, height, &errors)).unwrap_or(tightest);
         let body = body(&plan);
         Sheet { errors, seen, plan, body, height: FRAME + body }
+    }
+
+    /// Whether of the reasons, or the older dialect's resolutions, only the chosen one is shown.
+    pub(super) fn shows_chosen_alone(&self, plan: &Plan, errors: &Errors) -> bool {
+        let (focus, is_chosen) = match &self.older {
+            Some(older) => (Focus::Word, older.word().is_some()),
+            None => (Focus::Reason, self.reason.is_some()),
+        };
+        plan.chosen_alone && is_chosen && self.focus != focus && errors.reason.is_none()
+    }
+
+    /// Whether a resolution of the older dialect is being chosen where all have room with their meanings beside the other fields: what comes below is
+    /// scrolled meanwhile.
+    fn must_tell_meanings(&self, content: u16, height: u16, errors: &Errors) -> bool {
+        let tightest = plan([0; 7], 1, true, Words::List);
+        let answer = self.rows_of_answer(&tightest, errors, content, false) + tightest.comments + 1;
+        self.focus == Focus::Word && content >= MEANINGS && FRAME + answer <= height
+    }
+
+    /// Whether a plan tells the meanings of the older dialect's resolutions where they have to be.
+    fn tells_meanings(&self, plan: &Plan, content: u16, height: u16, errors: &Errors) -> bool {
+        plan.words == Words::List || !self.must_tell_meanings(content, height, errors)
     }
 
     /// Rows of what is answered: the decision with its reason, or resolution, refund and stopped amount.
@@ -138,10 +179,12 @@ impl ResolveForm {
             Some(older) => {
                 let amount = if older.is_partial() || tallest { 1 + line(&errors.amount) } else { 0 };
                 let refund = rows_of_refunds(content) + line(&errors.refund);
-                plan.words.rows() + line(&errors.reason) + after_decision + refund + amount + after_reason
+                let words = if self.shows_chosen_alone(plan, errors) { 1 } else { plan.words.rows() };
+                words + line(&errors.reason) + after_decision + refund + amount + after_reason
             }
             None if self.choice == Choice::Invalid || tallest => {
-                rows_of_decisions(content) + after_decision + 4 + line(&errors.reason) + after_reason
+                let reasons = if self.shows_chosen_alone(plan, errors) { 1 } else { 4 };
+                rows_of_decisions(content) + after_decision + reasons + line(&errors.reason) + after_reason
             }
             None => rows_of_decisions(content) + after_decision,
         }

@@ -4,7 +4,7 @@ use chrono::Duration;
 
 use super::older::Older;
 use super::warning::FormWarning;
-use super::{Focus, ResolveForm};
+use super::{Focus, FormMoment, ResolveForm};
 use crate::console::decisions::leaves_at_once;
 use crate::console::text::sanitize;
 use crate::console::times;
@@ -40,9 +40,13 @@ impl Seen {
 
 impl ResolveForm {
     /// Everything to have seen, what matters most first.
-    pub(super) fn seen(&self, now: Timestamp) -> Vec<Seen> {
+    pub(super) fn seen(&self, moment: FormMoment) -> Vec<Seen> {
+        let FormMoment { now, offline } = moment;
         let mut lines = Vec::new();
         lines.extend(self.standing());
+        if offline && self.sends_nothing().is_none() {
+            lines.push(Seen::new(Attention::Care, "the service does not answer: what is sent waits here, and asks once it does"));
+        }
         lines.extend(self.warnings.iter().filter_map(|warning| self.seen_of(warning, now)));
         lines.extend(self.network_rule());
         lines.extend(self.window(now));

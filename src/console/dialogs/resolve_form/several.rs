@@ -29,8 +29,8 @@ impl ResolveForm {
         self.refunds()
     }
 
-    /// Shows what is wrong, each at its field, and goes there.
-    pub fn refuse(&mut self, wrong: &[FieldError]) {
+    /// Shows what is wrong, each at its field, and goes there. Returns which fields those are, in a sentence.
+    pub fn refuse(&mut self, wrong: &[FieldError]) -> String {
         self.tried = true;
         let mut errors = Errors::default();
         for error in wrong {
@@ -39,6 +39,7 @@ impl ResolveForm {
         if let Some(field) = errors.first_field(self.older.is_some()) {
             self.focus = field;
         }
+        errors.form.clone().unwrap_or_else(|| errors.not_sent(self.older.is_some()))
     }
 
     /// One sentence about the last key.

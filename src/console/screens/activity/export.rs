@@ -24,7 +24,7 @@ pub(super) fn open(view: ActivityView, rows: &[Happening<'_>], cx: &AppContext) 
     let file = format!("avert-activity-{}-{}.csv", name.to_lowercase().replace(' ', "-"), local.format("%Y%m%d-%H%M"));
     let path = cx.settings.files.join(file);
     let title = format!("Export {} of {name}", counted(rows.len() as u64, "row", "rows"));
-    let prompt = Prompt::new(title, "a new file; CSV   enter writes   esc closes", move |path, _| {
+    let prompt = Prompt::new(title, ("a new file; CSV", "Write"), move |path, _| {
         if path.is_empty() {
             return Err("the path of a file is needed".to_owned());
         }

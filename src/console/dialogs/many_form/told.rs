@@ -1,0 +1,80 @@
+//! What the form for several alerts tells of the whole: how many get what, and why a case's refund is not sent.
+
+use super::gets::AnswerScope;
+use super::{ManyForm, Part};
+use crate::console::guards::Gets;
+use crate::console::text::count;
+
+/// How many alerts get a decision, are left out, and should be looked at by themselves.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct FormCounts {
+    pub(super) sent: usize,
+    pub(super) left_out: usize,
+    pub(super) care: usize,
+}
+
+impl ManyForm {
+    pub(super) fn counts(&self) -> FormCounts {
+        let mut counts = FormCounts::default();
+        for gets in self.gets.iter().flatten() {
+            match gets {
+                Gets::Sent(_) => counts.sent += 1,
+                Gets::Out { care: false, .. } => counts.left_out += 1,
+                Gets::Out { care: true, .. } => counts.care += 1,
+            }
+        }
+        counts
+    }
+
+    /// The row of a case's refund, where that is left out: nothing is sent without it.
+    pub(super) fn refund_left_out(&self) -> Option<usize> {
+        let AnswerScope::Case(first) = self.purpose else { return None };
+        let row = self.rows.iter().position(|row| row.alert.id == first).filter(|_| self.answer.says_refund())?;
+        matches!(self.gets_of(row), Some(Gets::Out { .. })).then_some(row)
+    }
+
+    /// Whether other alerts of the case follow its refund.
+    pub(super) fn follows_refund(&self) -> bool {
+        matches!(self.purpose, AnswerScope::Case(_)) && self.answer.says_refund() && self.counts().sent > 1
+    }
+
+    /// What space does to the alert under the list's cursor.
+    pub(super) fn space_words(&self) -> &'static str {
+        match (self.gets_of(self.list.at), self.rows.get(self.list.at)) {
+            (Some(Gets::Out { .. }), Some(row)) if row.left_out => "take in",
+            (Some(Gets::Out { cautions, .. }), _) if self.purpose != AnswerScope::Bulk && !cautions.is_empty() => "send all the same",
+            _ => "leave out",
+        }
+    }
+
+    /// Why the refund of a case is not sent, and what sends it from here.
+    pub(super) fn why_not_refunded(&self, row: usize) -> String {
+        // A blank that is typed in a field stays there.
+        let way = if self.part == Part::List { "Space on it" } else { "In the list (tab) space" };
+        let does = if self.rows[row].left_out { "adds it" } else { "sends it" };
+        match self.gets_of(row) {
+            Some(Gets::Out { cautions, .. }) if self.rows[row].left_out || !cautions.is_empty() => {
+                format!("Nothing was sent: the refund is left out. {way} {does}.")
+            }
+            Some(Gets::Out { why, .. }) => format!("Nothing was sent: the refund is left out: {why}."),
+            _ => String::new(),
+        }
+    }
+
+    /// The words of the count: `35 will be sent`, `2 left out`.
+    pub(super) fn counts_in_words(&self) -> Vec<(String, bool)> {
+        let FormCounts { sent, left_out, care } = self.counts();
+        let why = if self.refund_left_out().is_some() { ": refund left out" } else { "" };
+        let mut words = vec![(format!("{} will be sent{why}", count(sent as u64)), !why.is_empty())];
+        if left_out > 0 {
+            words.push((format!("{} left out", count(left_out as u64)), false));
+        }
+        if care > 0 {
+            words.push((format!("{} {} a look", count(care as u64), if care == 1 { "needs" } else { "need" }), true));
+        }
+        if self.not_looked_up() > 0 && self.answer.says_refund() {
+            words.push((format!("{} not checked for doubles", count(self.not_looked_up() as u64)), true));
+        }
+        words
+    }
+}
