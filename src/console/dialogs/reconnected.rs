@@ -70,6 +70,9 @@ impl Dialog for Reconnected {
                 // What was to follow a refund that may not be recorded is asked about by itself, each case alone.
                 cx.decisions.release_waiting(self.why, cx.now);
                 cx.runs.released(self.case());
+                if self.case().is_none() {
+                    cx.decisions.ask_again();
+                }
             }
             Choice::TakeBack => {
                 let back = cx.decisions.take_back_waiting(self.why);

@@ -10,7 +10,7 @@ use super::fake::{Fate, morning, refunded_sibling};
 use super::rig::{Made, Rig, clock};
 
 /// A morning whose first payment three networks have alerted.
-fn three() -> Vec<Alert> {
+pub fn three() -> Vec<Alert> {
     let mut alerts = morning(clock().now());
     let first = alerts[0].clone();
     let sibling = |number: u128, provider: Provider, minutes: i64| Alert {

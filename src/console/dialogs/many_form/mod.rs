@@ -29,7 +29,7 @@ use crate::service::ServiceError;
 
 pub use gets::AnswerScope;
 use gets::{FormItem, Said, gets};
-pub use opening::{again, case, marked, repeat};
+pub use opening::{again, answer_case, marked, repeat};
 use typed::Typed;
 
 /// Above so many alerts their number is typed before they are sent.

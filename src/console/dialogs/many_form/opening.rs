@@ -39,7 +39,7 @@ pub fn repeat(last: &Resolution, in_form: bool, queue: &Queue, cx: &mut AppConte
 }
 
 /// Opens the form on the alerts of one payment, with a decision already made; what was written for that decision before is in it.
-pub fn case(
+pub fn answer_case(
     alerts: Vec<Alert>,
     orders: &HashMap<AlertId, OrderAdvice>,
     purpose: AnswerScope,
