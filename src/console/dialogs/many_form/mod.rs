@@ -19,9 +19,7 @@ use super::resolve_form::{Choice, FormContext, ResolveForm};
 use crate::console::guards::{Gets, is_searched, looked_up_at_once, on_its_payment};
 use crate::console::resolving::{stage_together, subject};
 use crate::console::text::{count, counted};
-use crate::console::{
-    Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, Reply, TextInput,
-};
+use crate::console::{Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, Reply, TextInput};
 use crate::desk::{Draft, GroupDraft};
 use crate::domain::resolution::FieldError;
 use crate::domain::{Alert, AlertId, OrderAdvice, Resolution, Timestamp, duplicate};
