@@ -28,7 +28,7 @@ use crate::service::ServiceError;
 pub use gets::AnswerScope;
 use gets::{FormItem, Said, gets};
 pub use opening::{again, answer_case, marked, repeat};
-use typed::Typed;
+use typed::TypedAnswer;
 
 /// Above so many alerts their number is typed before they are sent.
 const TYPED_ABOVE: usize = 10;
@@ -78,7 +78,7 @@ pub struct ManyForm {
     /// It was sent while payments were still being looked up: it leaves when that ends with nothing to look at.
     /// How many needed a look then.
     kept_send: Option<usize>,
-    typed: Typed,
+    typed: TypedAnswer,
     word: Option<String>,
     targets: ClickTargets<Target>,
 }
@@ -106,7 +106,7 @@ impl ManyForm {
         let twins = twins(&alerts);
         let (case, ids) = (purpose != AnswerScope::Bulk, alerts.iter().map(|alert| alert.id).collect::<Vec<_>>());
         let id = cx.group_drafts.find(case, &ids).map_or_else(Uuid::now_v7, |draft| draft.id);
-        let typed = Typed::begun(GroupDraft { id, case, alerts: ids, left_out: Vec::new(), answer: answer.answer() });
+        let typed = TypedAnswer::begun(GroupDraft { id, case, alerts: ids, left_out: Vec::new(), answer: answer.answer() });
         let rows = alerts
             .into_iter()
             .map(|alert| FormItem { alert, left_out: false, confirmed: Vec::new(), others: Loadable::NotAsked, order: Loadable::NotAsked })
@@ -135,7 +135,7 @@ impl ManyForm {
     /// Fills the answer in as it was said before.
     fn fill_in(&mut self, said: &Draft, cx: &AppContext) {
         self.answer.fill_in(said);
-        self.typed = Typed::begun(self.stands());
+        self.typed = TypedAnswer::begun(self.stands());
         self.work_out(cx);
     }
 

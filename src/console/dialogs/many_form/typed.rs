@@ -12,7 +12,7 @@ const KEEP_AFTER: Duration = Duration::milliseconds(150);
 
 /// What stands in the form, as far as it is kept.
 #[derive(Debug)]
-pub(super) struct Typed {
+pub(super) struct TypedAnswer {
     /// As it was opened, or as it was kept last.
     known: GroupDraft,
     /// When what was typed since is kept.
@@ -23,7 +23,7 @@ pub(super) struct Typed {
     ended: bool,
 }
 
-impl Typed {
+impl TypedAnswer {
     /// The form opens with this in it.
     pub(super) fn begun(known: GroupDraft) -> Self {
         Self { known, due: None, recorded: None, ended: false }
