@@ -147,6 +147,6 @@ impl App {
             return Vec::new();
         }
         let Some((choice, said)) = self.reopening.take() else { return Vec::new() };
-        resolve::open_again(choice, said.draft(), &mut self.screens.queue, &mut self.cx)
+        resolve::open_again(choice, &said.draft(), &mut self.screens.queue, &mut self.cx)
     }
 }

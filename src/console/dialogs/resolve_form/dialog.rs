@@ -68,12 +68,12 @@ pub(super) fn open_preset(choice: Choice, preset: Option<Draft>, queue: &mut Que
 
 /// Opens the form as a decision that failed was filled in. Another text that was written for the alert stays as it is until something is
 /// written here.
-pub fn open_again(choice: Choice, filled_in: Draft, queue: &mut Queue, cx: &mut AppContext) -> Orders {
+pub fn open_again(choice: Choice, filled_in: &Draft, queue: &mut Queue, cx: &mut AppContext) -> Orders {
     let Some(alert) = answerable(queue, cx) else { return Vec::new() };
     let effects = queue.ask_facts_now(cx.now);
     let facts = queue.facts.clone();
     let mut form = begin(&alert, choice, Some(filled_in.clone()), &facts, cx);
-    form.fill_in(&filled_in);
+    form.fill_in(filled_in);
     if cx.drafts.get(&alert.id).is_some_and(|other| other.comments != filled_in.comments) {
         cx.notify(Tone::Note, "As the decision was filled in. Another text for this alert is kept until something is written here.");
     }
