@@ -14,8 +14,10 @@ use super::dialog::run;
 use super::dialogs::earlier_session::EarlierSession;
 use super::dialogs::leave::Leave;
 use super::dialogs::reconnected::Reconnected;
+use super::dialogs::resolve_form::Choice;
 use super::dialogs::snooze_menu;
 use super::exports::Exports;
+use super::group_drafts::GroupDraftList;
 use super::journal_feed::JournalFeed;
 use super::journal_pane::JournalPane;
 use super::network_trouble::NetworkTroubles;
@@ -37,7 +39,7 @@ use super::unfinished::Unfinished;
 use super::views::SavedViews;
 use super::write_check::WriteCheck;
 use super::{Action, AppContext, ClickTargets, Dialog, Effect, Keep, KeyContext, Keys, Message, Order, Orders, Tone, dialogs, resolving};
-use crate::desk::Layout;
+use crate::desk::{JournalDecision, Layout};
 use crate::domain::time::SharedClock;
 use crate::domain::{AlertFilter, AlertId, Timestamp};
 
@@ -56,8 +58,8 @@ pub struct App {
     pub(super) pane: JournalPane,
     /// An alert that is read to be gone to.
     pub(super) seeking: Option<AlertId>,
-    /// A form that opens once its alert is under the cursor: which one, by which action.
-    pub(super) reopening: Option<(AlertId, Action)>,
+    /// A form that opens once its alert is under the cursor, as this decision was filled in.
+    pub(super) reopening: Option<(Choice, JournalDecision)>,
     /// Whether the console has the mouse.
     pub(super) has_mouse: bool,
     /// The terminal's title as it was set last.
@@ -127,6 +129,7 @@ impl App {
                 unfinished: Unfinished::default(),
                 networks: NetworkTroubles::default(),
                 drafts: kept.drafts,
+                group_drafts: GroupDraftList::of(kept.group_drafts),
                 notes: NoteList::of(kept.notes, kept.note_drafts),
                 snoozes,
                 views,
@@ -167,6 +170,7 @@ impl App {
         if operator {
             app.cx.unfinished.changed(now);
         }
+        effects.extend(app.cx.group_drafts.read_marks().filter(|_| !app.cx.place.read_only));
         for left in &kept.left.unanswered {
             app.cx.decisions.adopt(left, now);
         }
@@ -196,9 +200,8 @@ impl App {
             message => self.deliver(message),
         };
         effects.extend(self.run_due());
-        if let Some(action) = self.open_reopened() {
-            effects.extend(self.act(action));
-        }
+        let opened = self.open_reopened();
+        effects.extend(self.carry_out(opened));
         self.follow_journal(&mut effects);
         effects
     }
@@ -322,6 +325,9 @@ impl App {
         for decision in self.cx.decisions.leave(now) {
             effects.push(Effect::Resolve(decision.key, decision.alert.id, decision.request()));
         }
+        let cx = &mut self.cx;
+        let left = cx.runs.take_left(|number| cx.decisions.not_left().any(|decision| decision.together == Some(number)));
+        effects.extend(left.into_iter().map(|id| Effect::Keep(Keep::NoGroupDraft(id))));
         effects.extend(self.cx.decisions.polls(now).into_iter().map(|(key, id)| Effect::LookUp(key, id)));
         if self.cx.unfinished.take_due(now) {
             effects.push(Effect::Unfinished);

@@ -83,8 +83,10 @@ fn is_underway(decisions: &Decisions, alert: AlertId) -> bool {
 
 /// The title of the terminal.
 pub(super) fn title(cx: &AppContext) -> String {
-    let failed = cx.decisions.refused();
-    cx.calls.title(&sanitize(&cx.place.name), &cx.settings.notices, failed, |id| is_underway(&cx.decisions, id), cx.now)
+    let (failed, before) = (cx.decisions.refused(), cx.settings.notices.before);
+    let calling = cx.decisions.held(before, cx.now).filter(|(_, at)| *at <= cx.now && !before.is_zero());
+    let open = [(calling.count(), "held, not sent"), (failed, "failed")];
+    cx.calls.title(&sanitize(&cx.place.name), &cx.settings.notices, open, |id| is_underway(&cx.decisions, id), cx.now)
 }
 
 /// Who calls now.

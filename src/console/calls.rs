@@ -262,12 +262,12 @@ impl Calls {
         self.held.contains(&key)
     }
 
-    /// The terminal's title at a place: what is due, and where.
+    /// The terminal's title at a place: what is due, how many decisions are open in which way, and where.
     pub fn title(
         &self,
         place: &str,
         settings: &NoticeSettings,
-        failed: usize,
+        open: [(usize, &str); 2],
         underway: impl Fn(AlertId) -> bool,
         now: Timestamp,
     ) -> String {
@@ -278,9 +278,9 @@ impl Calls {
         let parts = [
             (near > 0).then(|| format!("{near}{more} within {}", times::spell(settings.before))),
             lost.map(|lost| format!("{lost} will lapse")),
-            (failed > 0).then(|| format!("{failed} failed")),
         ];
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        let open = open.into_iter().filter(|(count, _)| *count > 0).map(|(count, words)| format!("{count} {words}"));
+        let parts: Vec<String> = parts.into_iter().flatten().chain(open).collect();
         if parts.is_empty() { format!("avert: {place}") } else { format!("avert: {} - {place}", parts.join(", ")) }
     }
 }

@@ -9,6 +9,7 @@ use super::auto_rules::AutoRules;
 use super::calls::Calls;
 use super::decisions::{Decisions, PendingDecision};
 use super::exports::Exports;
+use super::group_drafts::GroupDraftList;
 use super::journal_feed::JournalFeed;
 use super::keymap::Chord;
 use super::network_trouble::NetworkTroubles;
@@ -65,6 +66,8 @@ pub struct AppContext {
     /// Networks that did not answer or did not take a decision.
     pub networks: NetworkTroubles,
     pub drafts: HashMap<AlertId, Draft>,
+    /// Answers to several alerts that were begun.
+    pub group_drafts: GroupDraftList,
     /// Notes on alerts.
     pub notes: NoteList,
     /// Alerts that are put aside.

@@ -117,8 +117,8 @@ pub enum State {
 pub enum WaitReason {
     /// The deployment did not answer.
     NoAnswer,
-    /// The decision that they were to follow was not recorded, or not in time.
-    NotRecorded,
+    /// The decision of this key, which they were to follow, was not recorded, or not in time.
+    NotRecorded(u64),
     /// They were paused, and the first window closes.
     Paused,
 }
@@ -217,8 +217,8 @@ pub struct Decisions {
     held_since: Option<Timestamp>,
     /// Those made together that are paused.
     paused: HashSet<u64>,
-    /// Whether it is still to be asked what becomes of those that wait, and why they do.
-    ask: Option<WaitReason>,
+    /// Of which of those that wait it is still to be asked what becomes of them: one question for each case.
+    ask: Vec<WaitReason>,
 }
 
 impl Decisions {
@@ -479,7 +479,7 @@ impl Decisions {
                 return self.all.retain(|decision| decision.key != key);
             }
             DecisionEvent::Kept(_) => {
-                self.ask_again();
+                self.ask_about(WaitReason::NoAnswer);
                 State::Waiting
             }
             DecisionEvent::Refused(why) => State::Refused(why.clone()),

@@ -10,6 +10,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
 
 use super::Message;
 use super::failures::FailureLog;
@@ -30,9 +31,10 @@ use crate::desk::find::find_with_orders;
 use crate::desk::indeterminate::look_up;
 use crate::desk::insights::insights;
 use crate::desk::same_payment::{same_payment, same_payments};
-use crate::desk::snoozed_page::page_of;
+use crate::desk::snoozed_page::{page_of, read_all};
 use crate::desk::{
-    AlertRecords, Desk, Draft, ExportRequest, JournalMark, JournalStep, Layout, Note, SalesCount, SavedView, SnoozedAlert, write_new,
+    AlertRecords, Desk, Draft, ExportRequest, GroupDraft, JournalMark, JournalStep, Layout, Note, SalesCount, SavedView, SnoozedAlert,
+    write_new,
 };
 use crate::domain::rule::DecisionRule;
 use crate::domain::{
@@ -101,6 +103,8 @@ pub enum Effect {
     Find(FindQuery),
     /// Give the search up that is on its way.
     GiveUpFind,
+    /// Read these alerts, to be marked again.
+    ReadAlerts(Vec<AlertId>),
     /// Ask which of these alerts have duplicates.
     Mark(Vec<AlertId>),
     /// After so long, wait for a change after this one.
@@ -200,6 +204,10 @@ pub enum Keep {
     Draft(AlertId, Draft),
     /// That a draft is no longer needed.
     NoDraft(AlertId),
+    /// An answer to several alerts that was begun.
+    GroupDraft(GroupDraft),
+    /// That it is no longer needed.
+    NoGroupDraft(Uuid),
     /// A step of the journal.
     Journal(JournalStep),
     /// Steps of the journal, written at once.
@@ -531,6 +539,8 @@ fn keep_on(desk: &Desk, what: &Keep) -> Result<(), String> {
         Keep::NoView(name) => desk.views().remove(name).map(|_| ()),
         Keep::Draft(alert, draft) => desk.drafts().put(*alert, draft),
         Keep::NoDraft(alert) => desk.drafts().remove(*alert),
+        Keep::GroupDraft(draft) => desk.group_drafts().put(draft),
+        Keep::NoGroupDraft(id) => desk.group_drafts().remove(*id),
         Keep::Sales(entered) => desk.sales().set(*entered),
         Keep::Note(note) => desk.notes().add(note).and_then(|()| desk.note_drafts().remove(note.alert)),
         Keep::NoteDraft(alert, draft) => desk.note_drafts().put(*alert, draft),
@@ -567,6 +577,7 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
         }
         Effect::AtRisk(hours) => Message::AtRisk(stats.as_ref()?.at_risk(hours).await),
         Effect::Get(id) => Message::Alert(id, alerts.get(id).await),
+        Effect::ReadAlerts(ids) => Message::BegunRead(read_all(&**alerts, &ids).await),
         Effect::Deliveries(id) => Message::Deliveries(id, deliveries_of(webhooks.as_deref()?, id).await),
         Effect::SameCard(id, query) => Message::SameCard(id, same_payment(&**alerts, deployment.duplicates.as_deref(), id, query).await),
         Effect::AdviseByOrders(asked) => {

@@ -4,6 +4,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::app::App;
+use super::dialogs::resolve_form::{Choice, dialog as resolve};
 use super::journal_pane::PaneRoom;
 use super::screens::ScreenName;
 use super::{Action, Effect, Keep, Message, Order, Orders, Reply, Tone};
@@ -143,27 +144,19 @@ impl App {
     /// A decision that failed is to be made again: its alert is gone to, and its form opens there as it was filled in.
     pub(super) fn reopen(&mut self, said: &JournalDecision) -> Orders {
         let alert = super::decisions::alert_of(&said.alert);
-        let action = match said.refunded.as_str() {
-            "REFUNDED" => Action::Refund,
-            "INVALID" => Action::Invalid,
-            _ => Action::NotRefunded,
-        };
-        let mut outcome = Orders::new();
-        if !self.cx.drafts.contains_key(&alert.id) {
-            outcome.extend(self.cx.keep_draft(alert.id, said.draft()).into_iter().map(Order::from));
-        }
-        self.reopening = Some((alert.id, action));
-        outcome.extend([Order::Act(Action::ShowQueue), Message::GoToFound(Box::new(alert)).into()]);
-        outcome
+        let choice = said.resolution().map_or(Choice::Invalid, |resolution| Choice::of(&resolution));
+        self.reopening = Some((choice, said.clone()));
+        vec![Order::Act(Action::ShowQueue), Message::GoToFound(Box::new(alert)).into()]
     }
 
     /// Opens the form that waits for its alert, once the alert is under the cursor.
-    pub(super) fn open_reopened(&mut self) -> Option<Action> {
-        let (sought, action) = self.reopening?;
-        let is_there = self.screens.queue.current().is_some_and(|alert| alert.id == sought);
-        (is_there && self.screens.current == ScreenName::Queue && self.dialogs.is_empty()).then(|| {
-            self.reopening = None;
-            action
-        })
+    pub(super) fn open_reopened(&mut self) -> Orders {
+        let is_there = |said: &JournalDecision| self.screens.queue.current().is_some_and(|alert| alert.id == said.alert.id);
+        let can_open = self.screens.current == ScreenName::Queue && self.dialogs.is_empty();
+        if !self.reopening.as_ref().is_some_and(|(_, said)| can_open && is_there(said)) {
+            return Vec::new();
+        }
+        let Some((choice, said)) = self.reopening.take() else { return Vec::new() };
+        resolve::open_again(choice, &said.draft(), &mut self.screens.queue, &mut self.cx)
     }
 }

@@ -90,6 +90,12 @@ pub enum Message {
     FileWritten(PathBuf, Result<(), String>),
     /// Nothing is marked any more.
     Unmark,
+    /// These alerts are marked again: what was decided for them was taken back.
+    MarkAgain(Vec<Alert>),
+    /// The alerts of an answer that was begun for what was marked, as they are now.
+    BegunRead(Reply<Vec<Alert>>),
+    /// The answer that was begun for what was marked is to be opened.
+    OpenBegun,
     /// What the shop's orders advise for alerts.
     AdvisedByOrders(Vec<(AlertId, Reply<Option<OrderAdvice>>)>),
     /// The orders of the shop that an alert may be on, or why the desk cannot say it; nothing where none were ever brought in.

@@ -22,6 +22,7 @@ pub mod effects;
 pub mod event_loop;
 pub mod exports;
 mod failures;
+pub mod group_drafts;
 pub mod guards;
 pub mod header;
 pub mod journal_feed;
@@ -67,7 +68,7 @@ pub mod write_check;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use crate::desk::{Desk, DeskError, Draft, Drafts, Journal};
+use crate::desk::{Desk, DeskError, Draft, Drafts, GroupDraft, Journal};
 use crate::domain::AlertId;
 use crate::domain::time::SharedClock;
 
@@ -133,10 +134,18 @@ fn open_desk(directory: Option<PathBuf>, place: &SessionInfo, clock: SharedClock
     kept.views = or_trouble(desk.views().list(), troubles);
     kept.drafts = or_trouble(drafts(&desk.drafts()), troubles);
     kept.note_drafts = or_trouble(drafts(&desk.note_drafts()), troubles);
+    kept.group_drafts = or_trouble(group_drafts(&desk), troubles);
     kept.notes = or_trouble(desk.notes().open(now), troubles);
     kept.snoozed = or_trouble(desk.snoozes().list(now), troubles);
-    kept.left.texts.retain(|alert| kept.drafts.contains_key(&alert.id));
+    let DeskState { drafts, group_drafts, left, .. } = &mut kept;
+    let is_begun = |id: &AlertId| drafts.contains_key(id) || group_drafts.iter().any(|draft| draft.alerts.contains(id));
+    left.texts.retain(|alert| is_begun(&alert.id));
     (Some(desk), kept)
+}
+
+fn group_drafts(desk: &Desk) -> Result<Vec<GroupDraft>, DeskError> {
+    desk.group_drafts().sweep(std::time::SystemTime::now())?;
+    desk.group_drafts().list()
 }
 
 /// What was kept; where it cannot be read nothing, and why.

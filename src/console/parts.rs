@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::Theme;
 use super::session::{AlertJson, Preferences, SessionInfo};
-use crate::desk::{Draft, Layout, Leftovers, Note, SavedView, SnoozedAlert};
+use crate::desk::{Draft, GroupDraft, Layout, Leftovers, Note, SavedView, SnoozedAlert};
 use crate::domain::AlertId;
 use crate::domain::query::Vocabulary;
 use crate::domain::time::SharedClock;
@@ -18,6 +18,8 @@ pub struct DeskState {
     pub views: Vec<SavedView>,
     /// Decisions that were begun.
     pub drafts: HashMap<AlertId, Draft>,
+    /// Answers to several alerts that were begun.
+    pub group_drafts: Vec<GroupDraft>,
     pub notes: Vec<Note>,
     /// Notes that were being written.
     pub note_drafts: HashMap<AlertId, Draft>,

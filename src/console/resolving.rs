@@ -1,5 +1,7 @@
 //! What becomes of decisions: taken back, answered, looked up, settled by a person; each is told, and handed on to the screens.
 
+use std::collections::BTreeSet;
+
 use super::decisions::{DecisionEvent, PendingDecision};
 use super::dialog::run;
 use super::unfinished::in_words;
@@ -12,8 +14,7 @@ use crate::service::ServiceError;
 /// Takes back the decision that was staged last, and what was made together with it.
 pub fn undo(cx: &mut AppContext) -> Orders {
     let taken = cx.decisions.take_back();
-    cx.runs.taken_back(&taken);
-    let mut outcome: Orders = taken.iter().map(|decision| record(JournalStep::TakenBack { decision: decision.journal_key() })).collect();
+    let mut outcome = taken_back(&taken, cx);
     match taken.as_slice() {
         [] if cx.decisions.sending() > 0 => cx.notify(Tone::Note, "Too late to take back: it has left."),
         [] => cx.notify(Tone::Note, "There is nothing to take back."),
@@ -28,8 +29,36 @@ pub fn undo(cx: &mut AppContext) -> Orders {
             let all = together.and_then(|number| cx.runs.get(number)).map_or(many.len(), |run| run.items.len());
             let left = all.saturating_sub(many.len());
             let rest = if left == 0 { "Nothing was sent.".to_owned() } else { format!("{left} had left already.") };
-            cx.notify_of_run(&many[0], Tone::Good, format!("Taken back: {} decisions. {rest}", many.len()));
+            let again =
+                if outcome.iter().any(marks_again) { format!(" {} opens their form again.", cx.key(Action::Bulk)) } else { String::new() };
+            cx.notify_of_run(&many[0], Tone::Good, format!("Taken back: {} decisions. {rest}{again}", many.len()));
         }
+    }
+    outcome
+}
+
+/// Whether alerts are marked again by this order.
+fn marks_again(order: &Order) -> bool {
+    matches!(order, Order::Send(message) if matches!(**message, Message::MarkAgain(_)))
+}
+
+/// Writes down that decisions were taken back. What was answered by one form can be gone on with in it: what was marked is marked again.
+pub fn taken_back(taken: &[PendingDecision], cx: &mut AppContext) -> Orders {
+    cx.runs.taken_back(taken);
+    let mut outcome: Orders = taken.iter().map(|decision| record(JournalStep::TakenBack { decision: decision.journal_key() })).collect();
+    let numbers: BTreeSet<u64> = taken.iter().filter_map(|decision| decision.together).collect();
+    for number in numbers {
+        let Some((mut draft, alerts)) = cx.runs.taken_form(number) else { continue };
+        if draft.case && draft.answer.is_bare() && draft.left_out.is_empty() {
+            // The key alone says as much.
+            outcome.push(Effect::Keep(Keep::NoGroupDraft(draft.id)).into());
+            continue;
+        }
+        if !draft.case {
+            draft.alerts = alerts.iter().map(|alert| alert.id).collect();
+            outcome.push(Message::MarkAgain(alerts).into());
+        }
+        outcome.push(cx.group_drafts.keep(draft).into());
     }
     outcome
 }
@@ -222,6 +251,7 @@ pub fn subject(alert: &Alert) -> String {
 /// An alert is through with: what was typed for it is needed no more.
 fn concluded(alert: Box<Alert>, cx: &mut AppContext) -> Orders {
     let mut outcome = run(cx.drop_draft(alert.id));
+    outcome.extend(run(cx.group_drafts.concluded(alert.id)));
     outcome.push(Message::Concluded(alert).into());
     outcome
 }

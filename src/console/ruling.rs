@@ -171,7 +171,7 @@ impl App {
     fn in_hand(&self) -> HashSet<AlertId> {
         let open = self.dialogs.iter().flat_map(|dialog| dialog.in_hand());
         let marked = self.screens.queue.marked.alerts().iter().map(|alert| alert.id);
-        open.chain(marked).chain(self.reopening.map(|(alert, _)| alert)).collect()
+        open.chain(marked).chain(self.reopening.as_ref().map(|(_, said)| said.alert.id)).collect()
     }
 
     fn tell_once(&mut self, words: String) {

@@ -3,8 +3,10 @@
 use std::collections::VecDeque;
 
 use chrono::Duration;
+use uuid::Uuid;
 
 use super::decisions::{DecisionEvent, PendingDecision};
+use crate::desk::GroupDraft;
 use crate::domain::{Alert, Resolution, Timestamp};
 
 /// A run: alerts that were answered together.
@@ -18,6 +20,8 @@ pub struct DecisionRun {
     pub started: Timestamp,
     /// What was chosen with them and got no decision, and why.
     pub left_out: Vec<(Alert, String)>,
+    /// How its form was filled in, and whether the desk still has that.
+    filled_in: Option<(GroupDraft, bool)>,
     /// When the last ones ended, without a pause between.
     ends: VecDeque<Timestamp>,
     /// Whether it was said that it has ended.
@@ -190,6 +194,7 @@ impl Runs {
             items: items.collect(),
             started: now,
             left_out: Vec::new(),
+            filled_in: None,
             ends: VecDeque::new(),
             told: false,
         });
@@ -200,6 +205,33 @@ impl Runs {
         if let Some(run) = self.all.last_mut() {
             run.left_out = left_out;
         }
+    }
+
+    /// How the form of the newest run was filled in.
+    pub fn fill_in(&mut self, draft: GroupDraft) {
+        if let Some(run) = self.all.last_mut() {
+            run.filled_in = Some((draft, true));
+        }
+    }
+
+    /// The forms that the desk need not have any longer: `is_here` says of a run whether a decision of it has not left. Each is told once.
+    pub fn take_left(&mut self, is_here: impl Fn(u64) -> bool) -> Vec<Uuid> {
+        let kept = self.all.iter_mut().filter_map(|run| run.filled_in.as_mut().map(|filled_in| (run.number, filled_in)));
+        let left = kept.filter(|(number, (_, kept))| *kept && !is_here(*number));
+        left.map(|(_, (draft, kept))| {
+            *kept = false;
+            draft.id
+        })
+        .collect()
+    }
+
+    /// How the form of a run was filled in, and the alerts of it that have no decision now: those that were taken back, and what was left out.
+    pub fn taken_form(&mut self, number: u64) -> Option<(GroupDraft, Vec<Alert>)> {
+        let run = self.all.iter_mut().find(|run| run.number == number)?;
+        let (draft, _) = run.filled_in.take()?;
+        let back = run.items.iter().filter(|item| item.result == RunResult::TakenBack).map(|item| &item.alert);
+        let alerts: Vec<Alert> = back.chain(run.left_out.iter().map(|(alert, _)| alert)).cloned().collect();
+        Some((draft, alerts))
     }
 
     /// The run of a number.

@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
@@ -11,7 +12,7 @@ use super::file::{DeskError, DeskFile};
 use crate::domain::{AlertId, ResolutionParts};
 
 /// Retention of drafts: well beyond the longest window any network gives.
-const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+pub(super) const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// The parts of a decision that was begun and not sent: as they were typed, and perhaps still wrong. Confirmations are not among them,
 /// they are given anew each time.
@@ -34,7 +35,7 @@ struct DraftFile {
 /// A draft in its file.
 #[derive(Serialize, Deserialize)]
 #[serde(transparent)]
-struct KeptDraft(#[serde(with = "DraftFile")] Draft);
+pub(super) struct KeptDraft(#[serde(with = "DraftFile")] pub(super) Draft);
 
 /// The drafts of a desk.
 #[derive(Debug, Clone)]
@@ -73,37 +74,42 @@ impl Drafts {
 
     /// Which alerts have a draft.
     pub fn alerts(&self) -> Result<Vec<AlertId>, DeskError> {
-        Ok(self.entries()?.into_iter().map(|(alert, _)| alert).collect())
+        Ok(entries(&self.directory)?.into_iter().map(|(alert, _)| alert).collect())
     }
 
     /// Drops the drafts of alerts that must have lapsed long ago; for the start of a session.
     pub fn sweep(&self, now: SystemTime) -> Result<(), DeskError> {
-        for (alert, written) in self.entries()? {
-            if written.is_some_and(|written| now.duration_since(written).is_ok_and(|age| age > KEPT)) {
+        for (alert, written) in entries(&self.directory)? {
+            if is_old(written, now) {
                 self.remove(alert)?;
             }
         }
         Ok(())
     }
+}
 
-    fn entries(&self) -> Result<Vec<(AlertId, Option<SystemTime>)>, DeskError> {
-        let failed =
-            |error: &io::Error| DeskError { path: self.directory.clone(), line: None, message: format!("cannot be read: {error}") };
-        let entries = match fs::read_dir(&self.directory) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(failed(&error)),
-        };
-        let mut found = Vec::new();
-        for entry in entries {
-            let entry = entry.map_err(|error| failed(&error))?;
-            let name = entry.file_name();
-            let Some(alert) = name.to_str().and_then(|name| name.strip_suffix(".toml")).and_then(|id| id.parse().ok()) else { continue };
-            found.push((alert, entry.metadata().and_then(|data| data.modified()).ok()));
-        }
-        found.sort_unstable_by_key(|(alert, _)| *alert);
-        Ok(found)
+/// Whether a file of drafts was written so long ago that it is dropped.
+pub(super) fn is_old(written: Option<SystemTime>, now: SystemTime) -> bool {
+    written.is_some_and(|written| now.duration_since(written).is_ok_and(|age| age > KEPT))
+}
+
+/// The files of drafts in a directory by what they are named after, in that order, each with the moment it was written.
+pub(super) fn entries<K: FromStr + Ord>(directory: &Path) -> Result<Vec<(K, Option<SystemTime>)>, DeskError> {
+    let failed = |error: &io::Error| DeskError { path: directory.to_owned(), line: None, message: format!("cannot be read: {error}") };
+    let entries = match fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(failed(&error)),
+    };
+    let mut found: Vec<(K, Option<SystemTime>)> = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(|error| failed(&error))?;
+        let name = entry.file_name();
+        let Some(key) = name.to_str().and_then(|name| name.strip_suffix(".toml")).and_then(|id| id.parse().ok()) else { continue };
+        found.push((key, entry.metadata().and_then(|data| data.modified()).ok()));
     }
+    found.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
+    Ok(found)
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ pub mod drafts;
 pub mod export;
 mod file;
 pub mod find;
+pub mod group_drafts;
 pub mod history;
 pub mod indeterminate;
 pub mod insights;
@@ -36,6 +37,7 @@ pub use closing::ClosingAlerts;
 pub use drafts::{Draft, Drafts};
 pub use export::{AlertRecords, ExportFailure, ExportRequest};
 pub use file::{DeskError, write_new};
+pub use group_drafts::{GroupDraft, GroupDrafts};
 pub use history::{DecisionFate, DecisionRecord, History, NotificationRecord};
 pub use insights::{DeskFigures, FoundInsights};
 pub use journal::{
@@ -97,6 +99,11 @@ impl Desk {
     /// The drafts of decisions not sent yet.
     pub fn drafts(&self) -> Drafts {
         Drafts::new(self.directory.join("drafts"))
+    }
+
+    /// The drafts of answers to several alerts that were not sent.
+    pub fn group_drafts(&self) -> GroupDrafts {
+        GroupDrafts::new(self.directory.join("group-drafts"))
     }
 
     /// The drafts of notes not kept yet.

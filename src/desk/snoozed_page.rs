@@ -15,10 +15,10 @@ pub struct ChosenAlerts {
     pub at: Timestamp,
 }
 
-/// A page of the chosen alerts as they are now, as far as they are within the query's filter. One that is no longer there is left out.
-pub async fn page_of(alerts: &dyn Alerts, chosen: &ChosenAlerts, query: &AlertQuery) -> Result<Page<Alert>, ServiceError> {
-    let mut read = stream::iter(chosen.ids.iter().copied()).map(|id| alerts.get(id)).buffered(AT_ONCE);
-    let mut all: Vec<Alert> = Vec::with_capacity(chosen.ids.len());
+/// These alerts as they are now, in this order. One that is no longer there is left out.
+pub async fn read_all(alerts: &dyn Alerts, ids: &[AlertId]) -> Result<Vec<Alert>, ServiceError> {
+    let mut read = stream::iter(ids.iter().copied()).map(|id| alerts.get(id)).buffered(AT_ONCE);
+    let mut all: Vec<Alert> = Vec::with_capacity(ids.len());
     while let Some(answer) = read.next().await {
         match answer {
             Ok(alert) => all.push(alert),
@@ -26,6 +26,12 @@ pub async fn page_of(alerts: &dyn Alerts, chosen: &ChosenAlerts, query: &AlertQu
             Err(error) => return Err(error),
         }
     }
+    Ok(all)
+}
+
+/// A page of the chosen alerts as they are now, as far as they are within the query's filter. One that is no longer there is left out.
+pub async fn page_of(alerts: &dyn Alerts, chosen: &ChosenAlerts, query: &AlertQuery) -> Result<Page<Alert>, ServiceError> {
+    let mut all = read_all(alerts, &chosen.ids).await?;
     all.retain(|alert| query.filter.matches(alert, chosen.at));
     all.sort_by(|left, right| query.sort.compare(left, right));
     let size = usize::try_from(query.page.size).unwrap_or(usize::MAX);

@@ -6,6 +6,7 @@ mod advice;
 mod any_keys;
 mod any_state;
 mod auto_rules;
+mod begun;
 mod bulk;
 mod calls;
 mod cases;

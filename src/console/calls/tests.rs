@@ -195,7 +195,7 @@ fn what_was_not_read_counts_for_the_pace_at_the_latest_that_it_can_lapse() {
 fn the_title_tells_what_is_due_and_is_plain_where_nothing_is() {
     let settings = NoticeSettings::default();
     let mut calls = reading(lapsing_at(&[10, 20, 40]));
-    let title = |calls: &Calls, failed, now| calls.title("acme", &settings, failed, nobody, now);
+    let title = |calls: &Calls, failed, now| calls.title("acme", &settings, [(failed, "failed"), (0, "held")], nobody, now);
 
     assert_eq!(title(&calls, 0, now()), "avert: 2 within 30 min - acme");
     assert_eq!(title(&calls, 1, at(41)), "avert: 1 failed - acme");

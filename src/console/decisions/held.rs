@@ -8,6 +8,9 @@ use chrono::Duration;
 use super::{Decisions, PendingDecision, State, WaitReason};
 use crate::domain::Timestamp;
 
+/// A decision that is held calls so long before its window closes at least, however little is set for notices.
+const LEAST_BEFORE: Duration = Duration::minutes(5);
+
 /// So long a decision may be held before it calls: what is decided in its turn calls nobody.
 const PATIENCE: Duration = Duration::seconds(60);
 
@@ -19,7 +22,11 @@ impl PendingDecision {
 
     /// When it calls.
     fn calls_at(&self, before: Duration) -> Option<Timestamp> {
-        let near = self.closes_from? - before;
+        let near = self.closes_from? - before.max(LEAST_BEFORE);
+        if self.state == State::Waiting && self.follows() {
+            // What it follows is known not to be recorded: nothing is waited for but a person.
+            return Some(near.max(self.staged_at));
+        }
         Some(near.max(self.staged_at + PATIENCE).min(self.asked_at()?))
     }
 
@@ -50,16 +57,18 @@ impl Decisions {
         let paused = self.all.iter().filter(|decision| self.is_paused_itself(decision) && late(decision));
         // It is asked once of all that are paused together.
         let paused: HashSet<u64> = paused.filter_map(|decision| decision.together).collect();
+        let mut asked = Vec::new();
         for decision in &mut self.all {
             let is_paused = decision.after.is_none() && decision.together.is_some_and(|number| paused.contains(&number));
-            if decision.waits_for_another() && late(decision) {
+            if let Some(first) = decision.after.filter(|_| decision.waits_for_another() && late(decision)) {
                 decision.state = State::Waiting;
-                self.ask = Some(WaitReason::NotRecorded);
+                asked.push(WaitReason::NotRecorded(first));
             } else if is_paused && matches!(decision.state, State::Staged(_)) {
                 decision.state = State::Waiting;
-                self.ask.get_or_insert(WaitReason::Paused);
+                asked.push(WaitReason::Paused);
             }
         }
+        asked.into_iter().for_each(|why| self.ask_about(why));
     }
 
     /// When it is asked about the next of those.
@@ -80,6 +89,7 @@ mod tests {
     use crate::domain::resolution::Decision;
     use crate::domain::time::from_iso;
     use crate::domain::{Alert, AlertId, AlertType, Deadline, Provider, Resolution};
+    use crate::service::ServiceError;
 
     fn now() -> Timestamp {
         from_iso("2026-03-10T12:00:00Z").unwrap()
@@ -143,7 +153,20 @@ mod tests {
 
         assert_eq!(called, [(keys[1], 150 * 60), (keys[2], 60)], "less than an hour may be any moment");
         assert_eq!(asks, now() + Duration::seconds(60));
-        assert_eq!((decisions.take_question(), waiting(&decisions)), (Some(WaitReason::NotRecorded), vec![keys[2]]));
+        assert_eq!((decisions.take_question(), waiting(&decisions)), (Some(WaitReason::NotRecorded(keys[0])), vec![keys[2]]));
+    }
+
+    #[test]
+    fn what_was_to_follow_a_refund_that_is_refused_calls_with_the_notices_and_minutes_before_its_end() {
+        let deadlines = [90, 17 * 60, 3 * 60 * 60].map(|seconds| Deadline::At(now() + Duration::seconds(seconds)));
+        let (mut decisions, _, keys) = staged(&[&[Deadline::Unknown], &deadlines[..]].concat(), true);
+        decisions.leave(now());
+        decisions.answered(keys[0], Err(ServiceError::ProviderFailed("closed".to_owned())), now());
+
+        let told: Vec<i64> = calls(&decisions).into_iter().map(|(_, at)| at).collect();
+        let least = decisions.held(Duration::minutes(1), now()).map(|(_, at)| (at - now()).num_minutes()).collect::<Vec<_>>();
+
+        assert_eq!((told, least), (vec![0, 0, 150 * 60], vec![0, 12, 175]));
     }
 
     #[test]

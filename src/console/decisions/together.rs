@@ -67,11 +67,10 @@ impl Decisions {
         self.waiting().any(|decision| decision.after == Some(key))
     }
 
-    /// Whether it is certain of every decision that others wait here for that it was not recorded.
-    pub fn is_certain_of_firsts(&self) -> bool {
-        let mut firsts = self.waiting().filter_map(|decision| decision.after);
+    /// Whether it is certain of a decision that others wait here for that it was not recorded.
+    pub fn is_certain_of_first(&self, key: u64) -> bool {
         // One that another was faster with is no longer kept.
-        firsts.all(|key| self.get(key).is_none_or(|first| matches!(first.state, State::Refused(_))))
+        self.get(key).is_none_or(|first| matches!(first.state, State::Refused(_)))
     }
 
     /// Whether those of this number are paused.
@@ -101,8 +100,10 @@ impl Decisions {
             } else {
                 // Should it turn out later that the first one was recorded, they follow it after all.
                 decision.state = State::Waiting;
-                self.ask = Some(WaitReason::NotRecorded);
             }
+        }
+        if self.holds_others(key) {
+            self.ask_about(WaitReason::NotRecorded(key));
         }
     }
 
@@ -246,7 +247,7 @@ mod tests {
 
             assert_eq!(decisions.leave(due + Duration::seconds(60)), []);
             assert_eq!(decisions.waiting().map(|decision| decision.key).collect::<Vec<_>>(), all[1..]);
-            assert_eq!(decisions.take_question(), Some(WaitReason::NotRecorded));
+            assert_eq!(decisions.take_question(), Some(WaitReason::NotRecorded(all[0])));
         }
     }
 
@@ -271,9 +272,9 @@ mod tests {
         decisions.leave(due);
         decisions.answered(all[0], Err(ServiceError::ProviderFailed("closed".to_owned())), due);
 
-        decisions.release_waiting(false, due);
+        decisions.release_waiting(WaitReason::NoAnswer, due);
         let kept = keys(&decisions.leave(due));
-        decisions.release_waiting(true, due);
+        decisions.release_waiting(WaitReason::NotRecorded(all[0]), due);
 
         assert_eq!((kept, keys(&decisions.leave(due))), (vec![], all[1..].to_vec()));
     }
@@ -290,8 +291,25 @@ mod tests {
         decisions.call_held(call);
 
         assert_eq!(call, now() + Duration::seconds(50));
-        assert_eq!(decisions.take_question(), Some(WaitReason::NotRecorded));
+        assert_eq!(decisions.take_question(), Some(WaitReason::NotRecorded(made[0])));
         assert_eq!(decisions.waiting().map(|decision| decision.key).collect::<Vec<_>>(), made[1..]);
+    }
+
+    #[test]
+    fn each_case_whose_first_was_refused_is_asked_about_and_answered_by_itself() {
+        let mut decisions = Decisions::default();
+        let [one, other] = [2, 3].map(|count| decisions.stage_together(made(count), true, Duration::zero(), now()).1);
+        decisions.leave(now());
+        for first in [one[0], other[0]] {
+            decisions.answered(first, Err(ServiceError::ProviderFailed("closed".to_owned())), now());
+        }
+
+        let questions = [(); 3].map(|()| decisions.take_question());
+        let back = keys(&decisions.take_back_waiting(WaitReason::NotRecorded(one[0])));
+        decisions.release_waiting(WaitReason::NotRecorded(other[0]), now());
+
+        assert_eq!(questions, [Some(WaitReason::NotRecorded(one[0])), Some(WaitReason::NotRecorded(other[0])), None]);
+        assert_eq!((back, keys(&decisions.leave(now()))), (one[1..].to_vec(), other[1..].to_vec()));
     }
 
     #[test]
@@ -314,7 +332,7 @@ mod tests {
         let (mut decisions, _, all, due) = staged(3, true);
 
         decisions.wait(due);
-        decisions.release_waiting(true, due);
+        decisions.release_waiting(WaitReason::NoAnswer, due);
 
         assert_eq!(keys(&decisions.leave(due)), [all[0]]);
     }
@@ -341,7 +359,7 @@ mod tests {
         let event = decisions.answered(all[0], Err(ServiceError::AlreadyResolved(Box::new(alert))), due);
 
         assert!(matches!(event, Some(DecisionEvent::Overtaken(_))), "{event:?}");
-        assert_eq!((keys(&decisions.leave(due)), decisions.take_question()), (vec![], Some(WaitReason::NotRecorded)));
+        assert_eq!((keys(&decisions.leave(due)), decisions.take_question()), (vec![], Some(WaitReason::NotRecorded(all[0]))));
     }
 
     #[test]
@@ -349,7 +367,7 @@ mod tests {
         let (mut decisions, _, all, due) = staged(3, true);
         decisions.wait(due);
 
-        let taken = keys(&decisions.take_back_waiting());
+        let taken = keys(&decisions.take_back_waiting(WaitReason::NoAnswer));
 
         assert_eq!(taken, all);
     }

@@ -3,17 +3,28 @@
 use super::{Decisions, PendingDecision, State, WaitReason, is_due};
 use crate::domain::Timestamp;
 
+impl PendingDecision {
+    /// Whether it waits here for this reason.
+    pub fn waits_for(&self, why: WaitReason) -> bool {
+        let first = if let WaitReason::NotRecorded(first) = why { Some(first) } else { None };
+        self.state == State::Waiting && self.after == first
+    }
+}
+
 impl Decisions {
     /// Keeps the decisions here whose time has come: the deployment cannot be reached. Where the window closes meanwhile the last try is
     /// worth more than the question: without a connection nothing is sent, which is certain.
     pub fn wait(&mut self, now: Timestamp) {
-        let held = self.held_since.is_some();
+        let (held, mut asks) = (self.held_since.is_some(), false);
         // What follows another decision waits for that one alone.
         for decision in self.all.iter_mut().filter(|decision| decision.after.is_none()) {
             if is_due(decision, held, now) && decision.has_time(now) {
                 decision.state = State::Waiting;
-                self.ask.get_or_insert(WaitReason::NoAnswer);
+                asks = true;
             }
+        }
+        if asks {
+            self.ask_about(WaitReason::NoAnswer);
         }
     }
 
@@ -22,20 +33,36 @@ impl Decisions {
         self.all.iter().filter(|decision| decision.state == State::Waiting)
     }
 
-    /// Whether it is to be asked now what becomes of the decisions that wait, and why they do; it is asked once.
+    /// The question that is to be asked now, by why decisions wait; each is asked once.
     pub fn take_question(&mut self) -> Option<WaitReason> {
-        self.ask.take().filter(|_| self.waiting().next().is_some())
+        while !self.ask.is_empty() {
+            let why = self.ask.remove(0);
+            if self.waiting().any(|decision| decision.waits_for(why)) {
+                return Some(why);
+            }
+        }
+        None
+    }
+
+    /// Has it asked what becomes of those that wait for a reason: of those that follow nothing once, whatever holds them.
+    pub(super) fn ask_about(&mut self, why: WaitReason) {
+        let case = |why: &WaitReason| if let WaitReason::NotRecorded(first) = why { Some(*first) } else { None };
+        if !self.ask.iter().any(|asked| case(asked) == case(&why)) {
+            self.ask.push(why);
+        }
     }
 
     /// Has it asked again what becomes of the decisions that wait.
     pub fn ask_again(&mut self) {
-        let follows = self.waiting().any(|decision| decision.after.is_some());
-        self.ask.get_or_insert(if follows { WaitReason::NotRecorded } else { WaitReason::NoAnswer });
+        let follows: Vec<Option<u64>> = self.waiting().map(|decision| decision.after).collect();
+        for first in follows {
+            self.ask_about(first.map_or(WaitReason::NoAnswer, WaitReason::NotRecorded));
+        }
     }
 
-    /// Lets every decision that waits leave now; with `all` those too that were to follow one that is not known to be recorded.
-    pub fn release_waiting(&mut self, all: bool, now: Timestamp) {
-        for decision in self.all.iter_mut().filter(|decision| decision.state == State::Waiting && (all || decision.after.is_none())) {
+    /// Lets every decision leave now that waits for this reason.
+    pub fn release_waiting(&mut self, why: WaitReason, now: Timestamp) {
+        for decision in self.all.iter_mut().filter(|decision| decision.waits_for(why)) {
             (decision.state, decision.after) = (State::Staged(now), None);
             if let Some(number) = decision.together {
                 self.paused.remove(&number);
@@ -43,10 +70,10 @@ impl Decisions {
         }
     }
 
-    /// Takes back every decision that waits, and what was to leave after it; returns them.
-    pub fn take_back_waiting(&mut self) -> Vec<PendingDecision> {
-        let waiting: Vec<u64> = self.waiting().map(|decision| decision.key).collect();
-        let follows = |decision: &PendingDecision| decision.after.is_some_and(|first| waiting.contains(&first));
+    /// Takes back every decision that waits for this reason, and what was to leave after it; returns them.
+    pub fn take_back_waiting(&mut self, why: WaitReason) -> Vec<PendingDecision> {
+        let waiting: Vec<u64> = self.waiting().filter(|decision| decision.waits_for(why)).map(|decision| decision.key).collect();
+        let follows = |decision: &PendingDecision| decision.is_here() && decision.after.is_some_and(|first| waiting.contains(&first));
         self.all.extract_if(.., |decision| waiting.contains(&decision.key) || follows(decision)).collect()
     }
 

@@ -8,9 +8,9 @@ use ratatui::layout::Rect;
 use super::question::{Question, answered};
 use crate::console::decisions::alert_of;
 use crate::console::resolving::{record, subject};
-use crate::console::text::sanitize;
+use crate::console::text::{counted, sanitize};
 use crate::console::unfinished::in_words;
-use crate::console::{AppContext, ClickTargets, Dialog, Message, Order, Orders, Theme};
+use crate::console::{Action, AppContext, ClickTargets, Dialog, Message, Order, Orders, Theme};
 use crate::desk::{JournalAlert, JournalStep, LeftDecision, Leftovers};
 
 /// How many of a kind are named.
@@ -50,6 +50,18 @@ fn named(alert: &JournalAlert) -> String {
     sanitize(&subject(&alert_of(alert))).into_owned()
 }
 
+/// For what a text was typed: the alert, its case, or what was marked with it.
+fn text_for(alert: &JournalAlert, cx: &AppContext) -> String {
+    match cx.group_drafts.with(alert.id).filter(|_| !cx.drafts.contains_key(&alert.id)) {
+        None => named(alert),
+        Some(draft) if draft.case => format!("the case of {}", named(alert)),
+        Some(draft) => {
+            let many = counted(draft.alerts.len() as u64, "alert", "alerts");
+            format!("{many} that {} marked: {} opens it", if draft.alerts.len() == 1 { "was" } else { "were" }, cx.key(Action::Bulk))
+        }
+    }
+}
+
 fn and_more(question: &mut Question, all: usize, theme: &Theme) {
     if all > NAMED {
         question.line(format!("and {} more", all - NAMED), theme.quiet);
@@ -79,15 +91,16 @@ impl Dialog for EarlierSession {
         let mut question = Question::new(72, area);
         question.line("The last console ended before it was done", theme.strong);
         let Leftovers { unsent, unanswered, texts } = &self.left;
-        let kept = "Nothing of it was sent. What was typed is kept: decide again on the alert.";
-        self.decisions(&mut question, "Did not leave", unsent, kept, cx);
+        let [activity, again] = [Action::ShowActivity, Action::Reopen].map(|action| cx.key(action));
+        let kept = format!("Nothing of it was sent. {activity}, then {again} opens each as it was filled in.");
+        self.decisions(&mut question, "Did not leave", unsent, &kept, cx);
         let looked_up = "Being looked up; it is never sent again by itself.";
         self.decisions(&mut question, "Sent, and its answer never came", unanswered, looked_up, cx);
         if !texts.is_empty() {
             question.gap();
             question.line("Text in an open form is kept", theme.warning);
             for alert in texts.iter().take(NAMED) {
-                question.line(named(alert), theme.plain);
+                question.line(text_for(alert, cx), theme.plain);
             }
             and_more(&mut question, texts.len(), theme);
         }

@@ -5,7 +5,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::question::{KeyedAnswer, Question, answered};
-use crate::console::decisions::PendingDecision;
+use crate::console::decisions::{PendingDecision, WaitReason};
 use crate::console::resolving::record;
 use crate::console::text::counted;
 use crate::console::{AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders};
@@ -67,7 +67,7 @@ impl Dialog for Leave {
         let mut outcome = vec![Order::Close];
         match choice {
             Choice::Send => {
-                cx.decisions.release_waiting(false, cx.now);
+                cx.decisions.release_waiting(WaitReason::NoAnswer, cx.now);
                 cx.runs.released(None);
                 cx.decisions.send_now(cx.now);
             }

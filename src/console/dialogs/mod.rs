@@ -83,8 +83,11 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         Action::Refund => resolve::open(Choice::Refunded, queue, cx),
         Action::NotRefunded => resolve::open(Choice::NotRefunded, queue, cx),
         Action::Invalid => resolve::open(Choice::Invalid, queue, cx),
-        Action::Bulk if queue.marked.is_empty() => run_progress::open(cx),
-        Action::Bulk => many_form::marked(queue, cx),
+        Action::Bulk if !queue.marked.is_empty() => many_form::marked(queue, cx),
+        Action::Bulk => match cx.group_drafts.read_marks().filter(|_| cx.runs.newest().is_none()) {
+            Some(read) => vec![read.into()],
+            None => run_progress::open(cx),
+        },
         Action::Repeat => repeat(cx.place.may_be_production(), queue, cx),
         Action::Settle => settle::open(chosen, queue, cx),
         Action::SalesEnter => dialog::open(sales_form::SalesForm::at(cx.now)),

@@ -6,11 +6,10 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::question::{KeyedAnswer, Question, answered};
-use crate::console::decisions::{PendingDecision, WaitReason};
-use crate::console::resolving::record;
-use crate::console::text::counted;
+use crate::console::decisions::WaitReason;
+use crate::console::resolving::taken_back;
+use crate::console::text::{counted, sanitize};
 use crate::console::{AppContext, ClickTargets, Dialog, Message, Order, Orders, Tone};
-use crate::desk::JournalStep;
 
 /// Rows that the names of decisions take at most.
 const NAMED: u16 = 8;
@@ -55,26 +54,31 @@ impl Reconnected {
     }
 }
 
+impl Reconnected {
+    /// The number of the case that is asked about.
+    fn case(&self) -> Option<u64> {
+        if let WaitReason::NotRecorded(first) = self.why { Some(first) } else { None }
+    }
+}
+
 impl Dialog for Reconnected {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         let Some(choice) = answered(message, &self.targets, Choice::of, cx) else { return Vec::new() };
         let mut outcome = vec![Order::Close];
         match choice {
             Choice::Send => {
-                // What was to follow a refund that may not be recorded is asked about by itself.
-                cx.decisions.release_waiting(self.why == WaitReason::NotRecorded, cx.now);
-                cx.runs.released(None);
-                if cx.decisions.waiting().next().is_some() {
+                // What was to follow a refund that may not be recorded is asked about by itself, each case alone.
+                cx.decisions.release_waiting(self.why, cx.now);
+                cx.runs.released(self.case());
+                if self.case().is_none() {
                     cx.decisions.ask_again();
                 }
             }
             Choice::TakeBack => {
-                let back = cx.decisions.take_back_waiting();
-                cx.runs.taken_back(&back);
+                let back = cx.decisions.take_back_waiting(self.why);
                 let many = counted(back.len() as u64, "decision was taken back", "decisions were taken back");
                 cx.notify(Tone::Good, format!("{many}. Nothing was sent."));
-                let taken = |decision: PendingDecision| record(JournalStep::TakenBack { decision: decision.journal_key() });
-                outcome.extend(back.into_iter().map(taken));
+                outcome.extend(taken_back(&back, cx));
             }
             Choice::Wait => {}
         }
@@ -82,20 +86,22 @@ impl Dialog for Reconnected {
     }
 
     fn is_stale(&self, cx: &AppContext) -> bool {
-        cx.offline || cx.decisions.waiting().next().is_none()
+        cx.offline || !cx.decisions.waiting().any(|decision| decision.waits_for(self.why))
     }
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         self.targets.clear();
         let theme = &cx.theme;
-        let is_meant = |decision: &&PendingDecision| self.why == WaitReason::NotRecorded || !decision.follows();
-        let waiting: Vec<_> = cx.decisions.waiting().filter(is_meant).collect();
+        let waiting: Vec<_> = cx.decisions.waiting().filter(|decision| decision.waits_for(self.why)).collect();
         let mut question = Question::new(76, area).about(&cx.place);
         match self.why {
             WaitReason::NoAnswer => question.line("The service answers again", theme.strong),
-            WaitReason::NotRecorded => {
-                let certain = cx.decisions.is_certain_of_firsts();
+            WaitReason::NotRecorded(first) => {
+                let certain = cx.decisions.is_certain_of_first(first);
                 question.line(if certain { "The refund was not recorded" } else { "The refund may not be recorded" }, theme.strong);
+                if let Some(case) = cx.runs.get(first) {
+                    question.line(sanitize(&case.subject), theme.plain);
+                }
                 question.say("What was to follow it waits here, not sent: without the refund it may be wrong.", theme.plain);
             }
             WaitReason::Paused => {

@@ -40,6 +40,8 @@ enum Deed {
     Undo,
     Pause,
     Retry,
+    /// Open the answer that was begun and not sent.
+    Begun,
     Export,
     Dismiss,
 }
@@ -65,6 +67,9 @@ impl RunProgress {
         }
         if run.has_ended() && run.failed().next().is_some() {
             offered.push((Deed::Retry, "r".to_owned(), "answer what failed again"));
+        }
+        if cx.group_drafts.of_marks().is_some() {
+            offered.push((Deed::Begun, cx.key(Action::Bulk), "answer begun"));
         }
         offered.push((Deed::Export, "e".to_owned(), "export"));
         if run.has_ended() && !here {
@@ -128,6 +133,7 @@ impl RunProgress {
                 }
             }
             Deed::Retry => return many_form::again(run.failed().cloned().collect(), cx),
+            Deed::Begun => return vec![Order::Close, Message::OpenBegun.into()],
             Deed::Export => {
                 let rows = results(run);
                 let results = ExportedResults { csv: results_csv(&rows), ndjson: results_ndjson(&rows) };

@@ -175,6 +175,41 @@ fn the_form_of_a_failed_decision_opens_again_as_it_was_filled_in() {
 }
 
 #[test]
+fn a_failed_decision_opens_as_it_was_filled_in_and_an_older_text_for_its_alert_is_kept() {
+    let mut rig = started(desk());
+    let alerts = morning(clock().now());
+    by_maria(&mut rig, Duration::hours(20), &[&alerts[0]]);
+    rig.press("n");
+    rig.type_text("undo me");
+    rig.press("esc 4 o");
+    rig.advance(Duration::milliseconds(100));
+    let form = rig.screen();
+
+    rig.press("esc n");
+
+    assert!(form.contains("the parcel arrived") && !form.contains("undo me"), "{form}");
+    assert!(form.contains("Another text for this alert is kept until something is written here."), "{form}");
+    assert!(rig.screen().contains("undo me"), "{}", rig.screen());
+}
+
+#[test]
+fn what_waits_here_is_not_said_to_be_on_its_way() {
+    let mut rig = started(desk());
+    rig.press("n ctrl-s 4 tab o");
+    let staged = rig.screen();
+    rig.press("u 1 g");
+    rig.service.next_resolution(Fate::Refused(ServiceError::NotReached("connection refused".to_owned())));
+    rig.press("n ctrl-s");
+    rig.advance(Duration::seconds(6));
+    rig.press("esc 4 o");
+
+    let waits = rig.screen();
+
+    assert!(staged.contains("Only what failed is decided again. It has not been sent yet: u takes it back."), "{staged}");
+    assert!(waits.contains("It waits here, not sent: ctrl-r asks whether it leaves, u takes it back."), "{waits}");
+}
+
+#[test]
 fn a_decision_of_an_earlier_console_is_decided_again_by_its_key() {
     let mut rig = started(desk());
     let alerts = morning(clock().now());

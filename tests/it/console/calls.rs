@@ -224,6 +224,25 @@ fn a_run_that_is_paused_calls_before_its_deadline_and_is_asked_about_at_its_end(
 }
 
 #[test]
+fn what_was_to_follow_a_refused_refund_calls_with_the_notices_and_stands_in_the_title() {
+    let mut alerts = lapsing(&[200, 45]);
+    alerts[1].card_last_four = alerts[0].card_last_four.clone();
+    let mut rig = calling(alerts.clone()).start();
+    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed("closed".to_owned())));
+    rig.press("j enter r ctrl-s esc");
+    rig.advance(Duration::seconds(8));
+    rig.press("esc");
+    let at_once = words(&rig).len();
+
+    rig.advance(Duration::minutes(15));
+
+    let held = "1 answer is held here and was not sent: ";
+    let (called, titles) = (words(&rig), titles(&rig));
+    assert!(called[at_once..].iter().any(|words| words.starts_with(held) && words.ends_with("the window closes in 30 min")), "{called:?}");
+    assert!(titles.last().is_some_and(|title| title.contains("1 held, not sent, 1 failed")), "{titles:?}");
+}
+
+#[test]
 fn what_was_to_follow_a_refund_does_not_leave_with_what_was_paused() {
     let mut alerts = lapsing(&[45, 200, 250, 300]);
     alerts[2].card_last_four = alerts[1].card_last_four.clone();

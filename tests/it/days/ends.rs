@@ -70,6 +70,37 @@ fn text_in_an_open_form_outlives_a_line_that_hangs_up() {
 }
 
 #[test]
+fn text_in_a_form_for_several_outlives_a_line_that_hangs_up_and_its_key_opens_it() {
+    let day = two();
+    let mut terminal = day.open(120, 40);
+    terminal.press("*");
+    terminal.wait_for("2 marked");
+    terminal.press("b");
+    terminal.wait_for("Answer 2 alerts");
+    terminal.press("\x1bn");
+    terminal.wait_for("2 will be sent");
+    terminal.press("goods were delivered");
+    terminal.wait_for("goods were delivered");
+
+    signal(terminal.process(), "HUP");
+    let (code, _) = terminal.wait_exit();
+    let mut terminal = day.open_with(&[], 120, 40);
+    terminal.wait_for("2 alerts that were marked: b opens it");
+    terminal.press("\r");
+    terminal.wait_for("2 marked");
+    terminal.press("b");
+    terminal.wait_until("the form as it was left", |screen| {
+        screen.contains("Answer 2 alerts") && screen.contains("goods were delivered") && screen.contains("2 will be sent")
+    });
+    terminal.press("\x1b");
+    terminal.wait_gone("Answer 2 alerts");
+    leave(terminal);
+
+    assert_ne!(code, 0);
+    assert_eq!(day.statuses([1, 2]), ["OPEN", "OPEN"]);
+}
+
+#[test]
 fn a_decision_in_its_grace_does_not_leave_when_the_console_is_told_to_end() {
     let day = two();
     let mut terminal = day.open_with(&[("AVERT_GRACE_SECONDS", "60")], 120, 40);

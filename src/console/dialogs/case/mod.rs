@@ -326,7 +326,7 @@ impl CaseDialog {
             return vec![Order::Act(action)];
         }
         let orders = self.alerts.iter().filter_map(|alert| Some((alert.id, order_advice(alert, self.facts.get(&alert.id)?)?.1))).collect();
-        many_form::case(self.alerts.clone(), &orders, AnswerScope::Case(alert.id), choice, cx)
+        many_form::answer_case(self.alerts.clone(), &orders, AnswerScope::Case(alert.id), choice, cx)
     }
 
     fn key(&mut self, key: KeyEvent, cx: &mut AppContext) -> Orders {

@@ -21,6 +21,16 @@ pub enum AnswerScope {
     Case(AlertId),
 }
 
+impl AnswerScope {
+    /// Of these alerts the one that stands for all: the refund's own, or the first that waits.
+    pub(super) fn first<'a>(self, mut alerts: impl Iterator<Item = &'a Alert> + Clone) -> Option<&'a Alert> {
+        match self {
+            Self::Case(id) => alerts.find(|alert| alert.id == id),
+            Self::Bulk => alerts.clone().find(|alert| alert.outcome.is_none()).or_else(|| alerts.next()),
+        }
+    }
+}
+
 /// An alert of the form.
 #[derive(Debug)]
 pub(super) struct FormItem {

@@ -2,34 +2,34 @@
 
 mod draw;
 mod gets;
+mod opening;
 mod told;
+mod typed;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseEventKind};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use uuid::Uuid;
 
 use super::alert_rows::ListCursor;
 use super::page_keys::{is_everywhere, leads_elsewhere};
 use super::resolve_form::{Choice, FormContext, ResolveForm};
 use crate::console::guards::{Gets, is_searched, looked_up_at_once, on_its_payment};
 use crate::console::resolving::{stage_together, subject};
-use crate::console::runs::RunItem;
-use crate::console::screens::queue::heading::title;
-use crate::console::screens::queue::state::Queue;
 use crate::console::text::counted;
-use crate::console::{
-    Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, Reply, TextInput, Tone,
-};
-use crate::desk::Draft;
+use crate::console::{Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, Reply, TextInput};
+use crate::desk::{Draft, GroupDraft};
 use crate::domain::resolution::FieldError;
-use crate::domain::{Alert, AlertId, OrderAdvice, Resolution, duplicate};
+use crate::domain::{Alert, AlertId, OrderAdvice, Resolution, Timestamp, duplicate};
 use crate::service::ServiceError;
 
 pub use gets::AnswerScope;
 use gets::{FormItem, Said, gets};
+pub use opening::{again, answer_case, marked, repeat};
+use typed::TypedAnswer;
 
 /// Above so many alerts their number is typed before they are sent.
 const TYPED_ABOVE: usize = 10;
@@ -81,6 +81,7 @@ pub struct ManyForm {
     /// It was sent while payments were still being looked up: it leaves when that ends with nothing to look at.
     /// How many needed a look then.
     kept_send: Option<usize>,
+    typed: TypedAnswer,
     word: Option<String>,
     targets: ClickTargets<Target>,
 }
@@ -95,12 +96,12 @@ impl ManyForm {
         from: String,
         cx: &AppContext,
     ) -> Option<Self> {
-        let first = match purpose {
-            AnswerScope::Case(id) => alerts.iter().find(|alert| alert.id == id),
-            AnswerScope::Bulk => alerts.iter().find(|alert| alert.outcome.is_none()).or(alerts.first()),
-        }?;
+        let first = purpose.first(alerts.iter())?;
         let answer = ResolveForm::for_several(first, choice, FormContext::of(cx), draft, cx.now);
         let twins = twins(&alerts);
+        let (case, ids) = (purpose != AnswerScope::Bulk, alerts.iter().map(|alert| alert.id).collect::<Vec<_>>());
+        let id = cx.group_drafts.find(case, &ids).map_or_else(Uuid::now_v7, |draft| draft.id);
+        let typed = TypedAnswer::begun(GroupDraft { id, case, alerts: ids, left_out: Vec::new(), answer: answer.answer() });
         let rows = alerts
             .into_iter()
             .map(|alert| FormItem { alert, left_out: false, confirmed: Vec::new(), others: Loadable::NotAsked, order: Loadable::NotAsked })
@@ -119,6 +120,7 @@ impl ManyForm {
             by_one_search: cx.compares_all,
             asked: 0,
             kept_send: None,
+            typed,
             word: None,
             targets: ClickTargets::default(),
         };
@@ -126,10 +128,52 @@ impl ManyForm {
         Some(form)
     }
 
-    /// Opens it, and begins to look the payments up.
-    fn open(mut self) -> Orders {
-        let asked = self.look_up();
-        std::iter::once(Order::Open(Box::new(self))).chain(asked).collect()
+    /// Fills the answer in as it was said before.
+    fn fill_in(&mut self, said: &Draft, cx: &AppContext) {
+        self.answer.fill_in(said);
+        self.typed = TypedAnswer::begun(self.stands());
+        self.work_out(cx);
+    }
+
+    /// Goes on with what was begun before.
+    fn restore(&mut self, draft: &GroupDraft, cx: &AppContext) {
+        for row in &mut self.rows {
+            row.left_out = draft.left_out.contains(&row.alert.id);
+        }
+        self.fill_in(&draft.answer, cx);
+    }
+
+    /// Whether the answer says what a draft says.
+    fn says(&self, draft: &Draft) -> bool {
+        self.answer.answer() == *draft
+    }
+
+    /// What stands in the form now.
+    fn stands(&self) -> GroupDraft {
+        let left_out = self.rows.iter().filter(|row| row.left_out).map(|row| row.alert.id).collect();
+        GroupDraft { left_out, answer: self.answer.answer(), ..self.typed.known().clone() }
+    }
+
+    /// Whether nothing would be missed if what stands in the form were lost: it is as it opens by itself.
+    fn is_blank(&self, stands: &GroupDraft, cx: &AppContext) -> bool {
+        let choice = if stands.case { self.answer.choice() } else { Choice::Invalid };
+        let blank = |alert: &Alert| ResolveForm::for_several(alert, choice, FormContext::of(cx), None, cx.now).answer();
+        self.first().map(blank).as_ref() == Some(&stands.answer) && (stands.case || stands.left_out.is_empty())
+    }
+
+    /// Keeps what stands in the form, now or once it is time.
+    fn keep_typed(&mut self, at_once: bool, cx: &mut AppContext) -> Vec<Effect> {
+        let stands = self.stands();
+        if !self.typed.take_due(&stands, at_once, cx.now) {
+            return Vec::new();
+        }
+        let is_blank = self.is_blank(&stands, cx);
+        self.typed.keep(stands, is_blank, self.first().map(Into::into), cx)
+    }
+
+    /// The alert that stands for all of them.
+    fn first(&self) -> Option<&Alert> {
+        self.purpose.first(self.rows.iter().map(|row| &row.alert))
     }
 
     /// Works out what each alert gets by what is said now.
@@ -245,8 +289,12 @@ impl ManyForm {
         };
         let first_decides = matches!(self.purpose, AnswerScope::Case(_)) && refunds;
         let mut outcome = vec![Order::Close];
+        outcome.extend(self.typed.end());
         outcome.extend(stage_together(words, self.chosen.clone(), made, first_decides, cx));
         cx.runs.leave_out(left_out);
+        let filled_in = self.stands();
+        cx.runs.fill_in(filled_in.clone());
+        outcome.push(cx.group_drafts.staged(filled_in).into());
         if self.purpose == AnswerScope::Bulk {
             outcome.push(Message::Unmark.into());
             // The run's page may be under the form already.
@@ -287,7 +335,7 @@ impl ManyForm {
         let was_kept = self.kept_send.is_some();
         match key.code {
             KeyCode::Char('s') if control => return self.send(cx),
-            KeyCode::Esc => return self.close(),
+            KeyCode::Esc => return self.close(cx),
             _ => {}
         }
         self.kept_send = None;
@@ -330,19 +378,16 @@ impl ManyForm {
             (KeyCode::Char('x' | ' '), _) => self.toggle(),
             (KeyCode::Enter, _) => self.word = Some("Enter never sends: ctrl-s does.".to_owned()),
             (_, Some(action)) if is_everywhere(action) => return Some(vec![Order::Act(action)]),
-            (_, Some(action)) if leads_elsewhere(action) => return Some(self.leave_for(action)),
+            (_, Some(action)) if leads_elsewhere(action) => return Some(self.leave_for(action, cx)),
             (KeyCode::Char(_), _) => self.word = Some("Text goes into the comments: tab goes there. x leaves an alert out.".to_owned()),
             _ => {}
         }
         None
     }
 
-    /// Leaves the form for what a key leads to, where nothing is lost by that.
-    fn leave_for(&mut self, action: Action) -> Orders {
-        if self.answer.answer().comments.trim().is_empty() {
-            return vec![Order::Close, Order::Act(action)];
-        }
-        self.say("The comments typed here would be lost: esc leaves the form first.")
+    /// Leaves the form for what a key leads to; what stands in it is kept.
+    fn leave_for(&mut self, action: Action, cx: &mut AppContext) -> Orders {
+        self.close(cx).into_iter().chain([Order::Act(action)]).collect()
     }
 
     /// Leaves the alert under the cursor out, or takes it in again.
@@ -381,9 +426,13 @@ impl ManyForm {
         }
     }
 
-    /// Closes it; what is marked stays so.
-    fn close(&self) -> Orders {
-        vec![Order::Close]
+    /// Closes it; what is marked stays so, and what stands in it is kept.
+    fn close(&mut self, cx: &mut AppContext) -> Orders {
+        let kept = self.keep_typed(true, cx);
+        let mut outcome = vec![Order::Close];
+        outcome.extend(kept.into_iter().map(Order::from));
+        outcome.extend(self.typed.end());
+        outcome
     }
 
     fn click(&mut self, event: &Event, cx: &mut AppContext) -> Orders {
@@ -401,7 +450,7 @@ impl ManyForm {
             }
             Some(Target::Number) => self.go_to(Part::Number),
             Some(Target::Send) => return self.send(cx),
-            Some(Target::Back) => return self.close(),
+            Some(Target::Back) => return self.close(cx),
             None => {
                 self.part = Part::Answer;
                 self.answer_event(event);
@@ -467,8 +516,8 @@ fn twins(alerts: &[Alert]) -> Vec<BTreeSet<usize>> {
     twins
 }
 
-impl Dialog for ManyForm {
-    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
+impl ManyForm {
+    fn take(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         match message {
             Message::Input(Event::Key(key)) => return self.key(*key, cx),
             Message::Input(Event::Paste(text)) => {
@@ -502,6 +551,24 @@ impl Dialog for ManyForm {
         }
         outcome
     }
+}
+
+impl Dialog for ManyForm {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
+        let mut outcome = self.take(message, cx);
+        if matches!(message, Message::Input(_) | Message::Tick) {
+            outcome.extend(self.keep_typed(false, cx).into_iter().map(Order::from));
+        }
+        outcome
+    }
+
+    fn next_due(&self) -> Option<Timestamp> {
+        self.typed.next_due()
+    }
+
+    fn abandon(&mut self, cx: &mut AppContext) -> Vec<Effect> {
+        self.keep_typed(true, cx)
+    }
 
     fn contexts(&self) -> &'static [KeyContext] {
         if self.part == Part::List { &CONTEXTS } else { &[] }
@@ -515,10 +582,10 @@ impl Dialog for ManyForm {
         }
     }
 
-    fn act(&mut self, action: Action, _: &mut AppContext) -> Option<Orders> {
+    fn act(&mut self, action: Action, cx: &mut AppContext) -> Option<Orders> {
         match action {
-            Action::Back => Some(self.close()),
-            action if leads_elsewhere(action) => Some(self.leave_for(action)),
+            Action::Back => Some(self.close(cx)),
+            action if leads_elsewhere(action) => Some(self.leave_for(action, cx)),
             action if is_everywhere(action) => None,
             // Nothing goes on to what lies below.
             _ => Some(Vec::new()),
@@ -536,78 +603,4 @@ impl Dialog for ManyForm {
     fn draw_keys(&self, buffer: &mut Buffer, line: Rect, cx: &AppContext) {
         self.draw_offered(buffer, line, cx);
     }
-}
-
-/// Opens the form on what is marked. What it is answered with is chosen there.
-pub fn marked(queue: &Queue, cx: &mut AppContext) -> Orders {
-    begin(queue, Choice::Invalid, None, cx).map_or_else(Vec::new, ManyForm::open)
-}
-
-/// Makes a decision again, with its comment, on what is marked. Where something has to be looked at or typed, and where a form is wanted,
-/// that opens with it.
-pub fn repeat(last: &Resolution, in_form: bool, queue: &Queue, cx: &mut AppContext) -> Orders {
-    let Some(mut form) = begin(queue, Choice::of(last), Some(last.to_parts()), cx) else { return Vec::new() };
-    let is_clear = form.asked_number().is_none() && form.counts().care == 0;
-    if in_form || !is_clear {
-        return form.open();
-    }
-    let outcome = form.send(cx);
-    // Sending closes the form, which is not open.
-    if outcome.is_empty() { form.open() } else { outcome.into_iter().skip(1).collect() }
-}
-
-/// Opens the form on the alerts of one payment, with a decision already made.
-pub fn case(
-    alerts: Vec<Alert>,
-    orders: &HashMap<AlertId, OrderAdvice>,
-    purpose: AnswerScope,
-    choice: Choice,
-    cx: &mut AppContext,
-) -> Orders {
-    if cx.place.read_only {
-        cx.notify(Tone::Note, "This place is read-only: nothing is sent from here.");
-        return Vec::new();
-    }
-    if alerts.iter().all(|alert| alert.outcome.is_some()) {
-        cx.notify(Tone::Note, "Every alert of this case is answered already.");
-        return Vec::new();
-    }
-    let Some(mut form) = ManyForm::new(alerts, choice, None, purpose, String::new(), cx) else { return Vec::new() };
-    for row in &mut form.rows {
-        row.order = orders.get(&row.alert.id).map_or(Loadable::NotAsked, |advice| Loadable::Loaded(Some(*advice)));
-    }
-    form.work_out(cx);
-    form.open()
-}
-
-/// Opens the form on what failed, with the decision that it was to get.
-pub fn again(failed: Vec<RunItem>, cx: &mut AppContext) -> Orders {
-    let Some(first) = failed.first() else { return Vec::new() };
-    let (choice, parts) = (Choice::of(&first.resolution), first.resolution.to_parts());
-    let alerts: Vec<Alert> = failed.into_iter().map(|item| item.alert).collect();
-    // Somebody else may have answered them meanwhile.
-    let read: Orders = alerts.iter().map(|alert| Effect::Get(alert.id).into()).collect();
-    let form = ManyForm::new(alerts, choice, Some(parts), AnswerScope::Bulk, "what failed".to_owned(), cx);
-    let form = form.map(|form| ManyForm { chosen: Some("what failed".to_owned()), ..form });
-    form.map_or_else(Vec::new, ManyForm::open).into_iter().chain(read).collect()
-}
-
-fn begin(queue: &Queue, choice: Choice, draft: Option<Draft>, cx: &mut AppContext) -> Option<ManyForm> {
-    if cx.place.read_only {
-        cx.notify(Tone::Note, "This place is read-only: nothing is sent from here.");
-        return None;
-    }
-    if queue.marked.is_reading() {
-        cx.notify(Tone::Note, "What is to be marked is still being read.");
-        return None;
-    }
-    if queue.marked.range.is_some() {
-        let key = cx.key(Action::MarkRange);
-        cx.notify(Tone::Note, format!("A range is being marked: {key} ends it."));
-        return None;
-    }
-    let from = format!("from {}", title(queue));
-    let chosen = if queue.is_set_aside() { "what was found".to_owned() } else { format!("view {}", queue.view.name) };
-    let form = ManyForm::new(queue.marked.alerts().to_vec(), choice, draft, AnswerScope::Bulk, from, cx)?;
-    Some(ManyForm { chosen: Some(chosen), ..form })
 }

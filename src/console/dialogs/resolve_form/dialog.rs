@@ -57,6 +57,26 @@ pub(super) fn open_preset(choice: Choice, preset: Option<Draft>, queue: &mut Que
         cx.notify(Tone::Note, "What was written for this decision before is in the form.");
     } else if cx.drafts.contains_key(&alert.id) {
         cx.notify(Tone::Note, "What was written for another decision is kept until something is written here.");
+    } else if cx.group_drafts.find(true, &[alert.id]).is_some() {
+        let case = cx.key(Action::Open);
+        cx.notify(Tone::Note, format!("What was written for its case is kept there: {case} opens the case."));
+    }
+    let typed = Typed { kept: form.draft(), due: None, recorded: false };
+    let mut outcome = dialog::open(ResolveDialog { form, facts, typed });
+    outcome.extend(run(effects));
+    outcome
+}
+
+/// Opens the form as a decision that failed was filled in. Another text that was written for the alert stays as it is until something is
+/// written here.
+pub fn open_again(choice: Choice, filled_in: &Draft, queue: &mut Queue, cx: &mut AppContext) -> Orders {
+    let Some(alert) = answerable(queue, cx) else { return Vec::new() };
+    let effects = queue.ask_facts_now(cx.now);
+    let facts = queue.facts.clone();
+    let mut form = begin(&alert, choice, Some(filled_in.clone()), &facts, cx);
+    form.fill_in(filled_in);
+    if cx.drafts.get(&alert.id).is_some_and(|other| other.comments != filled_in.comments) {
+        cx.notify(Tone::Note, "As the decision was filled in. Another text for this alert is kept until something is written here.");
     }
     let typed = Typed { kept: form.draft(), due: None, recorded: false };
     let mut outcome = dialog::open(ResolveDialog { form, facts, typed });
@@ -71,6 +91,7 @@ pub fn repeat(last: &Resolution, in_form: bool, queue: &mut Queue, cx: &mut AppC
     let effects = queue.ask_facts_now(cx.now);
     let facts = queue.facts.clone();
     let mut form = begin(&alert, Choice::of(last), Some(last.to_parts()), &facts, cx);
+    form.fill_in(&last.to_parts());
     let step = if in_form { FormStep::Stay } else { form.submit() };
     let mut outcome = match step {
         FormStep::Submit(submission) => {

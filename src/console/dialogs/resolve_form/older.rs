@@ -52,6 +52,16 @@ impl Older {
         older
     }
 
+    /// Chooses a word and a refund as they were said before, whatever the key would make of them.
+    pub(super) fn fill_in(&mut self, said: &ResolutionParts) {
+        if let Some(word) = said.resolution.as_deref().and_then(OlderWord::known) {
+            self.choose_word(word);
+        }
+        if let Some(refunded) = said.refunded.as_deref().and_then(OlderRefunded::known) {
+            self.choose_refunded(refunded);
+        }
+    }
+
     pub(super) fn word(&self) -> Option<&OlderWord> {
         self.word.as_ref()
     }
@@ -215,6 +225,14 @@ impl Choice {
             Resolution::Current { decision, .. } => Self::from(*decision),
             Resolution::Older { word, .. } => says(word),
         }
+    }
+
+    /// The one that so much of a decision was made by; it is open, as for invalid, where the parts do not say.
+    pub fn of_parts(parts: &ResolutionParts, dialect: Dialect) -> Self {
+        let word = || parts.resolution.as_deref().and_then(OlderWord::known).map(|word| says(&word));
+        let said = || Self::ALL.into_iter().find(|choice| parts.refunded.as_deref() == Some(choice.wire()));
+        let choice = if dialect == Dialect::Older { word() } else { said() };
+        choice.unwrap_or(Self::Invalid)
     }
 }
 

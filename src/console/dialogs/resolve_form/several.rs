@@ -14,6 +14,13 @@ impl ResolveForm {
         form
     }
 
+    /// Chooses what a decision says in the older dialect, word and refund as they were chosen: no key's usual words come before them.
+    pub fn fill_in(&mut self, said: &ResolutionParts) {
+        if let Some(older) = &mut self.older {
+            older.fill_in(said);
+        }
+    }
+
     /// What is said so far, as it would be sent.
     pub fn answer(&self) -> ResolutionParts {
         self.said()

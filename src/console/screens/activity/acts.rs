@@ -77,12 +77,24 @@ fn reopen(decision: &DecisionRecord, cx: &mut AppContext) -> Orders {
             _ if cx.journal.history().is_superseded(decision) => "A later decision was made on this alert",
             DecisionFate::Recorded(_) | DecisionFate::Overtaken(_) => "The alert is answered",
             DecisionFate::Unknown(_) | DecisionFate::Sent => "It may have arrived: it is never sent twice",
-            _ => "It is on its way",
+            _ => &not_over(decision, cx),
         };
         cx.hint(format!("Only what failed is decided again. {why}."));
         return Vec::new();
     }
     vec![Message::Reopen(Box::new(decision.said.clone())).into()]
+}
+
+/// Where a decision is that has not come to an end: what waits here is not on its way.
+fn not_over(decision: &DecisionRecord, cx: &AppContext) -> String {
+    let [ask, undo] = [Action::Refresh, Action::Undo].map(|action| cx.key(action));
+    match live(decision, cx).map(|pending| (&pending.state, pending.follows())) {
+        Some((State::Waiting, _)) => format!("It waits here, not sent: {ask} asks whether it leaves, {undo} takes it back"),
+        Some((State::Staged(_), true)) => format!("It waits here for the refund, not sent: {undo} takes it back"),
+        Some((State::Staged(_), false)) => format!("It has not been sent yet: {undo} takes it back"),
+        Some(_) => "It is on its way".to_owned(),
+        None => "It was made at another console, and what became of it there is not known here".to_owned(),
+    }
 }
 
 fn can_be_dismissed(decision: &DecisionRecord, cx: &AppContext) -> bool {

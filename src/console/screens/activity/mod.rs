@@ -125,7 +125,7 @@ fn act(screen: &mut ActivityScreen, action: Action, cx: &mut AppContext) -> Orde
 
 /// Asks for the words that narrow what is shown.
 pub fn ask_for_words(screen: &ActivityScreen) -> Orders {
-    let prompt = Prompt::new("Filter by words", "each has to be in the row   enter filters   esc closes", |words, _| {
+    let prompt = Prompt::new("Filter by words", ("each has to be in the row", "Filter"), |words, _| {
         Ok(vec![Message::NarrowActivity(words.to_owned()).into()])
     });
     dialog::open(prompt.with_text(screen.filter().unwrap_or_default()))

@@ -70,6 +70,13 @@ impl Screen for Queue {
                 self.marked.clear();
                 Vec::new()
             }
+            Message::MarkAgain(alerts) => {
+                self.marked.add(&alerts);
+                Vec::new()
+            }
+            Message::BegunRead(answer) => self.mark_begun(answer, cx),
+            Message::OpenBegun if self.marked.is_empty() => cx.group_drafts.read_marks().into_iter().collect(),
+            Message::OpenBegun => return vec![Order::Act(Action::Bulk)],
             Message::List(filter, sort) => self.ask(filter, sort),
             Message::Sort(sort) => self.ask(self.filter().clone(), sort),
             Message::ShowView(view) => self.show(view),
@@ -136,7 +143,7 @@ impl Screen for Queue {
                     || self.marked.range.is_some()
                     || self.marked.is_reading()
             }
-            Action::Bulk => !self.marked.is_empty() || cx.runs.newest().is_some(),
+            Action::Bulk => !self.marked.is_empty() || cx.runs.newest().is_some() || cx.group_drafts.of_marks().is_some(),
             Action::Repeat => cx.last_made.is_some(),
             Action::Snooze => self.current().is_some_and(|alert| alert.outcome.is_none()),
             Action::Refund | Action::NotRefunded | Action::Invalid => {

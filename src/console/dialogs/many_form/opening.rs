@@ -1,0 +1,119 @@
+//! Opens the form for several alerts: on what is marked, on a case, on what failed; as it was filled in before, where it was begun and not sent.
+
+use std::collections::HashMap;
+
+use super::{AnswerScope, ManyForm};
+use crate::console::dialogs::resolve_form::Choice;
+use crate::console::runs::RunItem;
+use crate::console::screens::queue::heading::title;
+use crate::console::screens::queue::state::Queue;
+use crate::console::{Action, AppContext, Effect, Loadable, Order, Orders, Tone};
+use crate::desk::Draft;
+use crate::domain::{Alert, AlertId, OrderAdvice, Resolution};
+
+/// Opens the form on what is marked, as it was left. Where it was not begun yet, what it is answered with is chosen there.
+pub fn marked(queue: &Queue, cx: &mut AppContext) -> Orders {
+    let ids: Vec<AlertId> = queue.marked.alerts().iter().map(|alert| alert.id).collect();
+    let Some(draft) = cx.group_drafts.find(false, &ids).cloned() else {
+        return begin(queue, Choice::Invalid, None, cx).map_or_else(Vec::new, ManyForm::open);
+    };
+    let choice = Choice::of_parts(&draft.answer, cx.place.dialect);
+    let Some(mut form) = begin(queue, choice, Some(draft.answer.clone()), cx) else { return Vec::new() };
+    form.restore(&draft, cx);
+    cx.notify(Tone::Note, "What was begun for these alerts before is in the form.");
+    form.open()
+}
+
+/// Makes a decision again, with its comment, on what is marked. Where something has to be looked at or typed, and where a form is wanted,
+/// that opens with it.
+pub fn repeat(last: &Resolution, in_form: bool, queue: &Queue, cx: &mut AppContext) -> Orders {
+    let Some(mut form) = begin(queue, Choice::of(last), Some(last.to_parts()), cx) else { return Vec::new() };
+    form.fill_in(&last.to_parts(), cx);
+    let is_clear = form.asked_number().is_none() && form.counts().care == 0;
+    if in_form || !is_clear {
+        return form.open();
+    }
+    let outcome = form.send(cx);
+    // Sending closes the form, which is not open.
+    if outcome.is_empty() { form.open() } else { outcome.into_iter().skip(1).collect() }
+}
+
+/// Opens the form on the alerts of one payment, with a decision already made; what was written for that decision before is in it.
+pub fn answer_case(
+    alerts: Vec<Alert>,
+    orders: &HashMap<AlertId, OrderAdvice>,
+    purpose: AnswerScope,
+    choice: Choice,
+    cx: &mut AppContext,
+) -> Orders {
+    if cx.place.read_only {
+        cx.notify(Tone::Note, "This place is read-only: nothing is sent from here.");
+        return Vec::new();
+    }
+    if alerts.iter().all(|alert| alert.outcome.is_some()) {
+        cx.notify(Tone::Note, "Every alert of this case is answered already.");
+        return Vec::new();
+    }
+    let ids: Vec<AlertId> = alerts.iter().map(|alert| alert.id).collect();
+    let draft = cx.group_drafts.find(true, &ids).cloned();
+    let answer = draft.as_ref().map(|draft| draft.answer.clone());
+    let Some(mut form) = ManyForm::new(alerts.clone(), choice, answer, purpose, String::new(), cx) else { return Vec::new() };
+    if let Some(draft) = draft {
+        // What was written for one decision never slips into another one.
+        if form.says(&draft.answer) {
+            form.restore(&draft, cx);
+            cx.notify(Tone::Note, "What was begun for this case before is in the form.");
+        } else {
+            let Some(anew) = ManyForm::new(alerts, choice, None, purpose, String::new(), cx) else { return Vec::new() };
+            form = anew;
+            cx.notify(Tone::Note, "What was written for another decision is kept until something is written here.");
+        }
+    }
+    for row in &mut form.rows {
+        row.order = orders.get(&row.alert.id).map_or(Loadable::NotAsked, |advice| Loadable::Loaded(Some(*advice)));
+    }
+    form.work_out(cx);
+    form.open()
+}
+
+/// Opens the form on what failed, with the decision that it was to get.
+pub fn again(failed: Vec<RunItem>, cx: &mut AppContext) -> Orders {
+    let Some(first) = failed.first() else { return Vec::new() };
+    let (choice, parts) = (Choice::of(&first.resolution), first.resolution.to_parts());
+    let alerts: Vec<Alert> = failed.into_iter().map(|item| item.alert).collect();
+    // Somebody else may have answered them meanwhile.
+    let read: Orders = alerts.iter().map(|alert| Effect::Get(alert.id).into()).collect();
+    let form = ManyForm::new(alerts, choice, Some(parts.clone()), AnswerScope::Bulk, "what failed".to_owned(), cx);
+    let Some(mut form) = form else { return Vec::new() };
+    form.chosen = Some("what failed".to_owned());
+    form.fill_in(&parts, cx);
+    form.open().into_iter().chain(read).collect()
+}
+
+fn begin(queue: &Queue, choice: Choice, draft: Option<Draft>, cx: &mut AppContext) -> Option<ManyForm> {
+    if cx.place.read_only {
+        cx.notify(Tone::Note, "This place is read-only: nothing is sent from here.");
+        return None;
+    }
+    if queue.marked.is_reading() {
+        cx.notify(Tone::Note, "What is to be marked is still being read.");
+        return None;
+    }
+    if queue.marked.range.is_some() {
+        let key = cx.key(Action::MarkRange);
+        cx.notify(Tone::Note, format!("A range is being marked: {key} ends it."));
+        return None;
+    }
+    let from = format!("from {}", title(queue));
+    let chosen = if queue.is_set_aside() { "what was found".to_owned() } else { format!("view {}", queue.view.name) };
+    let form = ManyForm::new(queue.marked.alerts().to_vec(), choice, draft, AnswerScope::Bulk, from, cx)?;
+    Some(ManyForm { chosen: Some(chosen), ..form })
+}
+
+impl ManyForm {
+    /// Opens it, and begins to look the payments up.
+    fn open(mut self) -> Orders {
+        let asked = self.look_up();
+        std::iter::once(Order::Open(Box::new(self))).chain(asked).collect()
+    }
+}

@@ -1,0 +1,132 @@
+//! The drafts of answers to several alerts: begun and not sent, and found again by their alerts.
+
+use uuid::Uuid;
+
+use super::{Effect, Keep};
+use crate::desk::GroupDraft;
+use crate::domain::AlertId;
+use crate::domain::card::mask_card_numbers;
+
+/// The drafts of this desk that are known here, the one that was begun last at the end.
+#[derive(Debug, Default)]
+pub struct GroupDraftList {
+    all: Vec<GroupDraft>,
+}
+
+impl GroupDraftList {
+    /// Those that were kept.
+    pub fn of(all: Vec<GroupDraft>) -> Self {
+        Self { all }
+    }
+
+    /// The draft that was begun last for what was marked.
+    pub fn of_marks(&self) -> Option<&GroupDraft> {
+        self.all.iter().rfind(|draft| !draft.case)
+    }
+
+    /// The draft of an answer to these alerts. Marks are the same as long as one of both sets holds the other; a case is known by each of its
+    /// alerts.
+    pub fn find(&self, case: bool, alerts: &[AlertId]) -> Option<&GroupDraft> {
+        let holds = |all: &[AlertId], some: &[AlertId]| {
+            let all: std::collections::HashSet<&AlertId> = all.iter().collect();
+            some.iter().all(|alert| all.contains(alert))
+        };
+        let is_same = |draft: &&GroupDraft| match case {
+            true => draft.alerts.iter().any(|alert| alerts.contains(alert)),
+            false => holds(&draft.alerts, alerts) || holds(alerts, &draft.alerts),
+        };
+        self.all.iter().rev().filter(|draft| draft.case == case).find(is_same)
+    }
+
+    /// A draft that is for this alert too.
+    pub fn with(&self, alert: AlertId) -> Option<&GroupDraft> {
+        self.all.iter().rfind(|draft| draft.alerts.contains(&alert))
+    }
+
+    /// Reads what was marked for the answer that was begun last, so that it can be marked again.
+    pub fn read_marks(&self) -> Option<Effect> {
+        self.of_marks().map(|draft| Effect::ReadAlerts(draft.alerts.clone()))
+    }
+
+    /// Keeps a draft, card numbers masked as they would be sent.
+    pub fn keep(&mut self, mut draft: GroupDraft) -> Effect {
+        draft.answer.comments = mask_card_numbers(&draft.answer.comments).into_owned();
+        self.all.retain(|known| known.id != draft.id);
+        self.all.push(draft.clone());
+        Effect::Keep(Keep::GroupDraft(draft))
+    }
+
+    /// A draft was staged: nobody goes on with it, and the desk has it until its decisions have left.
+    pub fn staged(&mut self, draft: GroupDraft) -> Effect {
+        let id = draft.id;
+        let kept = self.keep(draft);
+        self.all.retain(|known| known.id != id);
+        kept
+    }
+
+    /// Drops a draft, if it is there.
+    pub fn drop(&mut self, id: Uuid) -> Option<Effect> {
+        let before = self.all.len();
+        self.all.retain(|known| known.id != id);
+        (self.all.len() < before).then_some(Effect::Keep(Keep::NoGroupDraft(id)))
+    }
+
+    /// An alert is answered: drafts for answered alerts alone are dropped.
+    pub fn concluded(&mut self, alert: AlertId) -> Vec<Effect> {
+        self.all.iter_mut().for_each(|draft| draft.alerts.retain(|other| *other != alert));
+        let over: Vec<Uuid> = self.all.iter().filter(|draft| draft.alerts.is_empty()).map(|draft| draft.id).collect();
+        over.into_iter().filter_map(|id| self.drop(id)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::desk::Draft;
+
+    fn alerts<const N: usize>() -> [AlertId; N] {
+        std::array::from_fn(|_| AlertId::generate())
+    }
+
+    fn draft(case: bool, alerts: &[AlertId]) -> GroupDraft {
+        let answer = Draft { comments: "so far".to_owned(), ..Draft::default() };
+        GroupDraft { id: Uuid::now_v7(), case, alerts: alerts.to_vec(), left_out: Vec::new(), answer }
+    }
+
+    #[test]
+    fn a_draft_of_marks_is_found_while_one_set_holds_the_other_and_not_where_they_only_meet() {
+        let [a, b, c] = alerts();
+        let mut list = GroupDraftList::default();
+        list.keep(draft(false, &[a, b]));
+
+        let found = [vec![a], vec![a, b, c], vec![b, c], vec![c]].map(|marked| list.find(false, &marked).is_some());
+
+        assert_eq!(found, [true, true, false, false]);
+        assert!(list.find(true, &[a, b]).is_none(), "what was marked is no case");
+    }
+
+    #[test]
+    fn a_draft_of_a_case_is_found_by_each_of_its_alerts() {
+        let [a, b, c] = alerts();
+        let mut list = GroupDraftList::default();
+        list.keep(draft(true, &[a, b]));
+
+        let found = [vec![b, c], vec![c]].map(|case| list.find(true, &case).is_some());
+
+        assert_eq!(found, [true, false]);
+    }
+
+    #[test]
+    fn a_draft_is_dropped_once_the_last_of_its_alerts_is_answered() {
+        let [a, b] = alerts();
+        let mut list = GroupDraftList::default();
+        let kept = draft(false, &[a, b]);
+        list.keep(kept.clone());
+
+        let first = list.concluded(a);
+        let last = list.concluded(b);
+
+        assert_eq!((first, last), (vec![], vec![Effect::Keep(Keep::NoGroupDraft(kept.id))]));
+        assert!(list.of_marks().is_none());
+    }
+}

@@ -1,0 +1,358 @@
+//! Answers to several alerts that were begun and not sent: kept while one types, gone on with by the same key, after an undo and a restart.
+
+use avert::console::app::DeskState;
+use avert::console::effects::{Effect, Keep};
+use avert::desk::{Draft, GroupDraft, JournalStep, Leftovers};
+use avert::domain::resolution::{Decision, OlderRefunded, OlderWord};
+use avert::domain::{Alert, AlertId, Dialect, Environment, Resolution};
+use avert::service::ServiceError;
+use chrono::Duration;
+use uuid::Uuid;
+
+use super::bulk::alike;
+use super::cases::three;
+use super::fake::Fate;
+use super::rig::{Made, Rig};
+
+/// The group drafts that were handed to the desk and not dropped since, by now.
+fn on_the_desk(rig: &Rig) -> Vec<GroupDraft> {
+    let mut kept: Vec<GroupDraft> = Vec::new();
+    for effect in &rig.done {
+        match effect {
+            Effect::Keep(Keep::GroupDraft(draft)) => {
+                kept.retain(|known| known.id != draft.id);
+                kept.push(draft.clone());
+            }
+            Effect::Keep(Keep::NoGroupDraft(id)) => kept.retain(|known| known.id != *id),
+            _ => {}
+        }
+    }
+    kept
+}
+
+fn begun(alerts: &[Alert], comments: &str) -> GroupDraft {
+    let alerts: Vec<AlertId> = alerts.iter().map(|alert| alert.id).collect();
+    let answer = Draft { refunded: Some("NOT REFUNDED".to_owned()), comments: comments.to_owned(), ..Draft::default() };
+    GroupDraft { id: Uuid::now_v7(), case: false, alerts, left_out: Vec::new(), answer }
+}
+
+/// A console on a desk that has kept a draft.
+fn after_a_restart(alerts: Vec<Alert>, draft: GroupDraft, texts: &[&Alert]) -> Rig {
+    let left = Leftovers { texts: texts.iter().map(|alert| (*alert).into()).collect(), ..Leftovers::default() };
+    Made { kept: DeskState { group_drafts: vec![draft], left, ..DeskState::default() }, ..Made::of(alerts) }.start()
+}
+
+fn said(rig: &Rig) -> Vec<Resolution> {
+    rig.service.resolutions.lock().unwrap().iter().map(|(_, request)| request.resolution.clone()).collect()
+}
+
+#[test]
+fn what_is_typed_for_what_is_marked_is_kept_within_300_ms_and_a_card_number_in_it_masked() {
+    let alerts = alike(3);
+    let mut rig = Rig::new(alerts.clone());
+    rig.press("* b alt-n");
+    rig.type_text("card 4111 1111 1111 1111");
+
+    rig.advance(Duration::milliseconds(300));
+
+    let kept = on_the_desk(&rig);
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    assert_eq!(kept[0].answer, begun(&alerts, "card 4111 11** **** 1111").answer);
+    assert_eq!(kept[0].alerts, alerts.iter().map(|alert| alert.id).collect::<Vec<_>>());
+    let is_typing =
+        |effect: &Effect| matches!(effect, Effect::Keep(Keep::Journal(JournalStep::Typing { alert })) if alert.id == alerts[0].id);
+    assert_eq!(rig.done.iter().filter(|effect| is_typing(effect)).count(), 1);
+}
+
+#[test]
+fn esc_keeps_what_was_typed_decided_and_left_out_and_the_same_key_goes_on_with_it() {
+    let mut rig = Rig::new(alike(3));
+    rig.press("* b alt-n");
+    rig.type_text("no order");
+    rig.press("tab x esc");
+
+    rig.press("b");
+    let form = rig.screen();
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    assert!(form.contains("no order") && form.contains("2 will be sent") && form.contains("left out by you"), "{form}");
+    assert!(form.contains("What was begun for these alerts before is in the form."), "{form}");
+    let expected = Resolution::Current { decision: Decision::NotRefunded, comments: "no order".to_owned() };
+    assert_eq!(said(&rig), [expected.clone(), expected]);
+    assert_eq!(on_the_desk(&rig), [], "what was sent is no draft");
+}
+
+#[test]
+fn what_stands_in_the_form_is_kept_when_the_terminal_goes_away() {
+    let mut rig = Rig::new(alike(3));
+    rig.press("* b alt-n");
+    rig.type_text("no order");
+
+    let effects = rig.app.abandon();
+
+    assert!(
+        effects.iter().any(|effect| matches!(effect, Effect::Keep(Keep::GroupDraft(draft)) if draft.answer.comments == "no order")),
+        "{effects:?}"
+    );
+}
+
+#[test]
+fn what_was_emptied_again_is_no_draft() {
+    let mut rig = Rig::new(alike(3));
+    rig.press("* b tab");
+    rig.type_text("x");
+    rig.advance(Duration::milliseconds(300));
+    let before = on_the_desk(&rig).len();
+
+    rig.press("backspace esc");
+
+    assert_eq!((before, on_the_desk(&rig)), (1, vec![]));
+}
+
+#[test]
+fn what_was_written_for_some_marks_does_not_slip_into_the_form_of_others_and_is_not_lost() {
+    let mut rig = Rig::new(alike(4));
+    rig.press("space space b alt-n");
+    rig.type_text("no order");
+    rig.press("esc esc j");
+
+    rig.press("space b tab");
+    let other = rig.screen();
+    rig.type_text("another matter");
+    rig.press("esc esc");
+
+    assert!(other.contains("Answer 1 alert") && !other.contains("no order"), "{other}");
+    let kept: Vec<(usize, String)> = on_the_desk(&rig).into_iter().map(|draft| (draft.alerts.len(), draft.answer.comments)).collect();
+    assert_eq!(kept, [(2, "no order".to_owned()), (1, "another matter".to_owned())]);
+}
+
+#[test]
+fn after_an_undo_the_same_alerts_are_marked_and_their_form_opens_as_it_was_filled_in() {
+    let alerts = alike(4);
+    let mut rig = Rig::new(alerts);
+    rig.press("space space space b alt-n");
+    rig.type_text("no order");
+    rig.press("tab x ctrl-s");
+    let underway = on_the_desk(&rig).len();
+
+    rig.press("u");
+    let page = rig.screen();
+    rig.press("b");
+    let form = rig.screen();
+    rig.press("esc");
+    let list = rig.screen();
+    rig.advance(Duration::minutes(1));
+
+    assert!(page.contains("Taken back: 2 decisions. Nothing was sent. b opens their form again."), "{page}");
+    assert!(form.contains("Answer 3 alerts") && form.contains("no order") && form.contains("2 will be sent"), "{form}");
+    assert!(list.contains("3 marked"), "{list}");
+    assert_eq!((underway, rig.sent(), on_the_desk(&rig).len()), (1, 0, 1));
+}
+
+#[test]
+fn the_desk_has_what_was_filled_in_until_it_has_left() {
+    let mut rig = Rig::new(alike(3));
+    rig.press("* b alt-n");
+    rig.type_text("no order");
+    rig.press("ctrl-s");
+    let in_grace = on_the_desk(&rig).len();
+
+    rig.advance(Duration::seconds(6));
+
+    assert_eq!((in_grace, on_the_desk(&rig)), (1, vec![]));
+}
+
+#[test]
+fn after_a_restart_what_was_marked_is_marked_again_and_its_form_opens_as_it_was_left() {
+    let alerts = alike(4);
+    let mut rig = after_a_restart(alerts.clone(), begun(&alerts[..3], "no order"), &[&alerts[0]]);
+    let said = rig.screen();
+    rig.press("enter");
+    let list = rig.screen();
+
+    rig.press("b");
+
+    let form = rig.screen();
+    assert!(said.contains("Text in an open form is kept") && said.contains("3 alerts that were marked: b opens it"), "{said}");
+    assert!(
+        list.contains("3 marked") && list.contains("An answer to 3 alerts was begun and not sent: marked again, b opens it."),
+        "{list}"
+    );
+    assert!(form.contains("Answer 3 alerts") && form.contains("no order") && form.contains("3 will be sent"), "{form}");
+    assert_eq!(rig.sent(), 0);
+}
+
+#[test]
+fn what_was_answered_meanwhile_is_not_marked_again_and_a_draft_for_nobody_is_dropped() {
+    let mut alerts = alike(2);
+    for alert in &mut alerts {
+        avert::domain::decide(&Resolution::Current { decision: Decision::NotRefunded, comments: String::new() }).record(
+            alert,
+            avert::domain::OutcomeId::generate(),
+            "",
+            None,
+        );
+    }
+    let draft = begun(&alerts, "no order");
+
+    let mut rig = after_a_restart(alerts, draft.clone(), &[]);
+
+    assert!(rig.done.contains(&Effect::Keep(Keep::NoGroupDraft(draft.id))));
+    assert!(!rig.screen().contains("marked  "), "{}", rig.screen());
+}
+
+#[test]
+fn marks_that_were_taken_away_come_back_with_what_was_begun_for_them() {
+    let mut rig = Rig::new(alike(3));
+    rig.press("* b alt-n");
+    rig.type_text("no order");
+    rig.press("esc esc esc");
+    let unmarked = rig.screen();
+
+    rig.press("b");
+    let marked = rig.screen();
+    rig.press("b");
+
+    assert!(!unmarked.contains("3 marked"), "{unmarked}");
+    assert!(marked.contains("3 marked") && marked.contains("was begun and not sent"), "{marked}");
+    assert!(rig.screen().contains("no order"), "{}", rig.screen());
+}
+
+#[test]
+fn an_answer_that_was_begun_is_opened_from_the_page_of_a_run_too() {
+    let mut rig = Rig::new(alike(4));
+    rig.press("space space b alt-n ctrl-s");
+    rig.advance(Duration::seconds(6));
+    rig.press("esc G space b alt-n");
+    rig.type_text("no order");
+    rig.press("esc esc esc b");
+    let page = rig.screen();
+
+    rig.press("b b");
+
+    assert!(page.contains("2 recorded") && page.contains("b answer begun"), "{page}");
+    assert!(rig.screen().contains("no order"), "{}", rig.screen());
+}
+
+#[test]
+fn what_is_typed_for_a_case_is_kept_for_the_case_and_is_no_answer_to_one_of_its_alerts() {
+    let mut rig = Rig::new(three());
+    rig.press("enter r");
+    rig.type_text("88213");
+    rig.press("esc");
+
+    rig.press("r");
+    let again = rig.screen();
+    rig.press("esc n");
+    let other = rig.screen();
+    rig.press("esc esc r");
+    let alone = rig.screen();
+
+    assert!(again.contains("88213") && again.contains("What was begun for this case before is in the form."), "{again}");
+    assert!(!other.contains("88213") && other.contains("What was written for another decision is kept"), "{other}");
+    assert!(alone.contains("Resolve") && !alone.contains("88213"), "{alone}");
+    assert!(alone.contains("What was written for its case is kept there"), "{alone}");
+    assert_eq!(on_the_desk(&rig).len(), 1);
+}
+
+#[test]
+fn after_an_undo_of_a_case_its_key_opens_the_form_as_it_was_filled_in() {
+    let mut rig = Rig::new(three());
+    rig.press("enter r");
+    rig.type_text("88213");
+    rig.press("ctrl-s u");
+
+    rig.press("r");
+
+    let form = rig.screen();
+    assert!(form.contains("88213") && form.contains("3 will be sent"), "{form}");
+    assert_eq!(rig.sent(), 0);
+}
+
+#[test]
+fn text_for_a_case_is_told_at_the_next_start_and_its_key_opens_it() {
+    let alerts = three();
+    let ids = [alerts[0].id, alerts[alerts.len() - 1].id, alerts[alerts.len() - 2].id];
+    let answer = Draft { refunded: Some("REFUNDED".to_owned()), comments: "88213".to_owned(), ..Draft::default() };
+    let draft = GroupDraft { id: Uuid::now_v7(), case: true, alerts: ids.to_vec(), left_out: Vec::new(), answer };
+    let mut rig = after_a_restart(alerts.clone(), draft, &[&alerts[0]]);
+    let told = rig.screen();
+
+    rig.press("enter enter r");
+
+    assert!(told.contains("the case of ETHOCA 129.90 EUR"), "{told}");
+    assert!(rig.screen().contains("88213") && rig.screen().contains("3 will be sent"), "{}", rig.screen());
+}
+
+/// Two cases whose refunds were refused, so that what was to follow them waits.
+fn two_refused() -> (Rig, [Alert; 4]) {
+    let mut alerts = alike(4);
+    for (first, other) in [(0, 1), (2, 3)] {
+        alerts[other].card_last_four = alerts[first].card_last_four.clone();
+        let amount = Some(format!("{}.00", first + 1).parse().unwrap());
+        (alerts[first].amount, alerts[other].amount) = (amount, amount);
+    }
+    let mut rig = Rig::new(alerts.clone());
+    for _ in 0..2 {
+        rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed("closed".to_owned())));
+    }
+    rig.press("enter r");
+    rig.type_text("first");
+    rig.press("ctrl-s esc j j enter r ctrl-s esc");
+    rig.advance(Duration::seconds(8));
+    (rig, alerts.try_into().unwrap())
+}
+
+#[test]
+fn what_was_to_follow_refused_refunds_is_asked_about_one_case_at_a_time() {
+    let (mut rig, alerts) = two_refused();
+    let first = rig.screen();
+
+    rig.press("ctrl-t");
+    rig.advance(Duration::milliseconds(100));
+    let second = rig.screen();
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    for (asked, case) in [(&first, "the case of ETHOCA 1.00 EUR"), (&second, "the case of ETHOCA 3.00 EUR")] {
+        assert!(asked.contains("The refund was not recorded") && asked.contains(case), "{asked}");
+        assert!(asked.contains("1 decision has waited here, not sent:"), "{asked}");
+    }
+    let sent: Vec<AlertId> = rig.service.resolutions.lock().unwrap().iter().map(|(id, _)| *id).collect();
+    assert_eq!(sent, [alerts[0].id, alerts[2].id, alerts[3].id]);
+}
+
+#[test]
+fn what_was_taken_back_there_opens_again_as_it_was_filled_in() {
+    let (mut rig, _) = two_refused();
+    rig.press("ctrl-t esc");
+    rig.advance(Duration::milliseconds(100));
+
+    rig.press("esc esc g enter r");
+
+    assert!(rig.screen().contains("first"), "{}", rig.screen());
+}
+
+#[test]
+fn the_last_decision_of_the_older_dialect_is_made_again_with_the_refund_that_it_had() {
+    let mut made = Made { alerts: alike(3), ..Made::default() };
+    (made.place.dialect, made.place.environment) = (Dialect::Older, Some(Environment::Sandbox));
+    let mut rig = made.start();
+    let number = OlderWord::KNOWN.iter().position(|word| *word == OlderWord::ShipperContacted).unwrap() + 1;
+    rig.press("i");
+    rig.type_text(&number.to_string());
+    rig.press("alt-n ctrl-s");
+
+    rig.press(".");
+    rig.advance(Duration::seconds(6));
+
+    let comments = String::new;
+    let expected = || Resolution::Older {
+        word: OlderWord::ShipperContacted,
+        refunded: OlderRefunded::NotRefunded,
+        amount_stopped: None,
+        comments: comments(),
+    };
+    assert_eq!(said(&rig), [expected(), expected()]);
+}
