@@ -32,13 +32,13 @@ pub(in crate::api) async fn counts(State(api): State<Api>, operator: Operator, p
 
 /// GET /operator/v1/sums
 pub(in crate::api) async fn sums(State(api): State<Api>, operator: Operator, RawQuery(raw): RawQuery) -> Result<Response, Problem> {
-    let filter = filter(raw)?;
+    let filter = filter(raw.as_deref())?;
     let sums = within(api.list_timeout, &add(missing_filter(&filter)), operator.acting.sums(&filter)).await?;
     Ok(answer(&ListJson { data: sums.into_iter().map(CurrencySumJson::from).collect() }))
 }
 
-fn filter(raw: Option<String>) -> Result<AlertFilter, Problem> {
-    let wanted = query::read(raw.as_deref().unwrap_or_default(), Dialect::Current);
+fn filter(raw: Option<&str>) -> Result<AlertFilter, Problem> {
+    let wanted = query::read(raw.unwrap_or_default(), Dialect::Current);
     Ok(wanted.map_err(|errors| Problem::of_fields(Code::InvalidQuery, errors))?.filter)
 }
 
@@ -55,7 +55,7 @@ pub(in crate::api) async fn insights(
         calendar = asked.ok_or_else(|| format!("minutes east of UTC, -{MOST_MINUTES} to {MOST_MINUTES}"))?;
         Ok(())
     })?;
-    let filter = filter(raw)?;
+    let filter = filter(raw.as_deref())?;
     let insights = within(api.list_timeout, &add(missing_filter(&filter)), operator.acting.insights(&filter, calendar)).await?;
     Ok(answer(&InsightsJson::from(insights)))
 }
