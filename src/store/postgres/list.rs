@@ -51,9 +51,14 @@ pub(super) async fn list(unit: &Unit<'_>, organization: OrganizationId, query: &
 }
 
 /// A filter with what the counts know of its matches; none where nothing can match.
-pub(super) async fn planned(conn: &Connection, organization: i64, filter: &AlertFilter, now: Timestamp) -> Work<Option<(Wanted, Counts)>> {
+pub(super) async fn planned(
+    conn: &Connection,
+    organization: i64,
+    filter: &AlertFilter,
+    now: Timestamp,
+) -> Work<Option<(Wanted, MatchCounts)>> {
     let wanted = Wanted::new(conn, organization, filter, now).await?;
-    let counts = Counts::read(conn, &wanted).await?;
+    let counts = MatchCounts::read(conn, &wanted).await?;
     Ok((counts.candidates > 0).then(|| (wanted.waiting(counts.candidates == counts.waiting), counts)))
 }
 
@@ -82,7 +87,7 @@ impl Part {
 
 /// What the counts know.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Counts {
+pub(super) struct MatchCounts {
     /// How many alerts the organization has.
     all: u64,
     /// How many of them may match.
@@ -98,7 +103,7 @@ fn push_sums(sql: &mut Sql) {
     sql.push("), 0)::bigint");
 }
 
-impl Counts {
+impl MatchCounts {
     async fn read(conn: &Connection, wanted: &Wanted) -> Work<Self> {
         let mut sql = Sql::new("SELECT (SELECT coalesce(sum(t.alerts), 0)::bigint FROM alert_total t");
         sql.with(" WHERE t.organization = ", Value::Number(wanted.organization()));
@@ -148,7 +153,7 @@ async fn matched(conn: &Connection, wanted: &Wanted, part: Part) -> Work<Matched
 }
 
 /// The ids of a part, which lies within what there is.
-async fn page_ids(conn: &Connection, wanted: &Wanted, part: Part, total: u64, counts: Counts) -> Work<Vec<Uuid>> {
+async fn page_ids(conn: &Connection, wanted: &Wanted, part: Part, total: u64, counts: MatchCounts) -> Work<Vec<Uuid>> {
     let field = part.sort.field;
     let has_an_order_of_its_own = matches!(field, SortField::AlertTimeStamp | SortField::HoursLeft);
     if wanted.waits() && !has_an_order_of_its_own || !wanted.is_counted() && counts.is_rare(total) {
