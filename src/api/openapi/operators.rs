@@ -10,6 +10,7 @@ use super::operation::{Operation, whole};
 use super::schemas::{moment, named, uuid};
 use crate::domain::DeliveryState;
 use crate::domain::calendar::MOST_MINUTES;
+use crate::domain::filter::MAX_PAGE_SIZE;
 use crate::domain::find::{LONGEST_SEARCH, MOST_FOUND};
 use crate::wire::Dialect;
 use crate::wire::operator::{
@@ -30,8 +31,7 @@ pub(super) fn all(derived: &mut Derived) -> Vec<Operation> {
     let searched = json!({
         "type": "string", "maxLength": LONGEST_SEARCH, "pattern": "[^\\s\\u0000-\\u001f\\u007f-\\u009f,;•·…*]",
     });
-    let one_id = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
-    let asked_ids = json!({"type": "string", "pattern": format!("^{one_id}(,{one_id}){{0,99}}$")});
+    let asked_ids = json!({"type": "array", "items": uuid(), "minItems": 1, "maxItems": MAX_PAGE_SIZE});
     vec![
         operator("get", "", "getIndex", "Which routes there are").json(200, derived.answer::<IndexJson>(), "The service and its routes"),
         operator("post", "/alerts", "takeAlertsIn", "Takes alerts in: one, an array, a page, or one a line")
