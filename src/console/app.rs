@@ -33,7 +33,7 @@ use super::screens::webhooks::state::WebhooksScreen;
 use super::screens::{ScreenName, Screens};
 use super::session::NextConsole;
 use super::snoozes::SnoozeList;
-use super::times::until_next_minute;
+use super::times::{self, until_next_minute};
 use super::toasts::{NoteLine, Toasts, warning_lines};
 use super::unfinished::Unfinished;
 use super::views::SavedViews;
@@ -104,7 +104,9 @@ impl App {
         // What the desk could not tell may be what rules are to leave alone.
         let unknown = !kept.troubles.is_empty();
         let auto = AutoRules::of(if unknown { Vec::new() } else { settings.auto_rules.clone() }, now);
-        let current = ScreenName::kept(kept.layout.screen.as_deref());
+        // A new day begins on the Queue.
+        let is_of_today = kept.layout.day.as_deref() == Some(times::day_of(now, settings.zone).to_string().as_str());
+        let current = ScreenName::kept(kept.layout.screen.as_deref().filter(|_| is_of_today));
         let mut app = Self {
             has_mouse: settings.mouse,
             cx: AppContext {
@@ -393,7 +395,8 @@ impl App {
     fn layout(&self) -> Layout {
         let journal = self.pane.is_open();
         let recent = self.cx.recent.clone();
-        Layout { screen: Some(self.screens.current.name().to_owned()), journal, recent, ..self.screens.queue.kept() }
+        let (screen, day) = (self.screens.current.name().to_owned(), times::day_of(self.cx.now, self.cx.settings.zone).to_string());
+        Layout { screen: Some(screen), day: Some(day), journal, recent, ..self.screens.queue.kept() }
     }
 
     /// Notes hide no row: where they need more than the line that is kept for them, the screen above gets shorter.

@@ -44,7 +44,7 @@ use crate::domain::{
 use crate::service::{Deployment, ResolveRequest, ServiceError};
 
 /// How many alerts a search shows.
-const SHOWN_OF_FOUND: u32 = 50;
+pub const SHOWN_OF_FOUND: u32 = 50;
 
 /// An effect: something to be done.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,6 +1,6 @@
 //! Time in words: what is left of it, how long ago something was, and moments in UTC and where the analyst sits.
 
-use chrono::{Datelike, Duration, FixedOffset, Local, Offset, Timelike, Utc};
+use chrono::{Datelike, Duration, FixedOffset, Local, NaiveDate, Offset, Timelike, Utc};
 
 use crate::domain::{Alert, AlertStatus, Deadline, Timestamp};
 
@@ -317,8 +317,12 @@ fn local_clock(moment: Timestamp, zone: Zone) -> Option<String> {
 
 /// Whether two moments are on one day where the analyst is.
 pub fn same_day(one: Timestamp, other: Timestamp, zone: Zone) -> bool {
-    let day = |moment: Timestamp| moment.with_timezone(&zone.offset(moment)).date_naive();
-    day(one) == day(other)
+    day_of(one, zone) == day_of(other, zone)
+}
+
+/// The day of a moment where the analyst is.
+pub fn day_of(moment: Timestamp, zone: Zone) -> NaiveDate {
+    moment.with_timezone(&zone.offset(moment)).date_naive()
 }
 
 /// From a moment to the next whole minute.

@@ -9,6 +9,9 @@ pub struct Layout {
     /// Which screen was open, by its name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub screen: Option<String>,
+    /// The day when that was, where the analyst is: `2026-03-10`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub day: Option<String>,
     /// Which view was chosen, by its name, built in or one's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub view: Option<String>,
@@ -49,6 +52,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let left = Layout {
             screen: Some("queue".to_owned()),
+            day: Some("2026-03-10".to_owned()),
             view: Some("Urgent".to_owned()),
             query: Some("expires:6 acme".to_owned()),
             divider: Some(64),

@@ -63,7 +63,7 @@ fn the_walk_through_the_demo_leads_where_the_readme_says() {
 
     says("opens the **Queue**");
     terminal.wait_until("the Queue with the alert under its cursor", |screen| {
-        screen.contains("Open, by deadline") && screen.contains("other alerts on this payment") && screen.contains("ORDER")
+        screen.contains("Open, by deadline") && screen.contains("May be paid twice") && screen.contains("ORDER")
     });
     Pictures::still(&terminal, "queue.svg");
     pictures.take(&terminal, 2_500, "avert demo");
@@ -120,9 +120,7 @@ fn the_walk_through_the_demo_leads_where_the_readme_says() {
         screen.contains("Open, by deadline") && screen.matches("··9769").count() <= 1
     });
     says("`j` moves on, `V` begins a range, `j` `j` extends it, `V` marks it");
-    for (key, shows) in
-        [("j", "OPEN"), ("V", "range of 1 alert"), ("j", "range of 2 alerts"), ("j", "range of 3 alerts"), ("V", "3 marked")]
-    {
+    for (key, shows) in [("j", "OPEN"), ("V", "range of 1"), ("j", "range of 2"), ("j", "range of 3"), ("V", "3 marked")] {
         terminal.press(key);
         terminal.wait_for(shows);
         pictures.take(&terminal, 600, "V   several alerts at once");

@@ -67,12 +67,14 @@ pub(super) fn listing(page: &Page<Alert>, now: Timestamp) -> anyhow::Result<Repo
     Ok(Report { table: table(&page.data, now, note), document, records, columns: wire::write::paths() })
 }
 
-/// What a search found, best first: an array of alerts.
-pub(super) fn finding(alerts: &[Alert], now: Timestamp) -> anyhow::Result<Report> {
+/// What a search found, best first and at most so many: an array of alerts.
+pub(super) fn finding(alerts: &[Alert], most: u32, now: Timestamp) -> anyhow::Result<Report> {
     let document: Value = serde_json::from_slice(&wire::write::found(alerts, now))?;
     let records = document["data"].as_array().cloned().unwrap_or_default();
     let note = match alerts.len() {
         0 => "nothing found".to_owned(),
+        // How many there are beyond these was not looked for.
+        all if all >= most as usize => format!("the best {all} found, as many as were asked for"),
         1 => "1 alert found".to_owned(),
         more => format!("{more} alerts found, best first"),
     };

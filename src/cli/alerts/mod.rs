@@ -46,7 +46,7 @@ pub(super) async fn run(context: Context, command: AlertsCommand) -> anyhow::Res
             if let Some(on_order) = &found.on_order {
                 say(&format!("alerts that the shop's order {} matches: {}", on_order.order_id, on_order.alerts.len()));
             }
-            finding(&found.alerts, source.now())?
+            finding(&found.alerts, args.size, source.now())?
         }
         AlertsCommand::Resolve(args) => {
             return match &args.from {

@@ -9,6 +9,7 @@ use super::found_rows::lines;
 use super::menu::{List, OpenMenu};
 use super::{case, copy_menu, links_menu};
 use crate::console::dialog::{self, run};
+use crate::console::effects::SHOWN_OF_FOUND;
 use crate::console::screens::queue::state::Queue;
 use crate::console::text::{columns, counted, sanitize};
 use crate::console::widgets::menu::{Selection, is_roomy};
@@ -97,6 +98,10 @@ impl FindDialog {
             None => (String::new(), theme.quiet),
             Some((_, Err(error))) => (sanitize(&error.to_string()).into_owned(), theme.danger),
             Some((_, Ok(found))) if found.alerts.is_empty() => (String::new(), theme.quiet),
+            // How many there are beyond these was not looked for.
+            Some((_, Ok(found))) if found.alerts.len() >= SHOWN_OF_FOUND as usize => {
+                (format!("the best {SHOWN_OF_FOUND} found; another word narrows it"), theme.quiet)
+            }
             Some((_, Ok(found))) => {
                 let found = counted(found.alerts.len() as u64, "alert", "alerts");
                 (format!("{found} found, best first"), theme.quiet)

@@ -5,6 +5,7 @@ use avert::domain::time::Clock;
 use avert::domain::{Alert, AlertId, Deadline};
 use avert::service::ServiceError;
 use chrono::Duration;
+use uuid::Uuid;
 
 use super::fake::{morning, refunded_sibling};
 use super::rig::{Made, Rig, clock};
@@ -23,6 +24,17 @@ fn find(rig: &mut Rig, text: &str) {
     rig.press("ctrl-f");
     rig.type_text(text);
     rig.advance(Duration::milliseconds(500));
+}
+
+#[test]
+fn where_there_may_be_more_than_are_shown_no_count_of_all_is_claimed() {
+    let mut alerts = morning(clock().now());
+    alerts = (0..60).map(|number| Alert { id: AlertId(Uuid::from_u128(5_000 + number)), ..alerts[0].clone() }).collect();
+    let mut rig = Rig::new(alerts);
+
+    find(&mut rig, "acme");
+
+    assert!(rig.screen().contains("the best 50 found; another word narrows it"), "{}", rig.screen());
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use avert::console::SessionInfo;
 use avert::console::effects::{Effect, Keep};
 use avert::console::message::Message;
+use avert::desk::Layout;
 use avert::domain::time::Clock;
 use avert::domain::{CredentialKind, KeyScope, Secret};
 use avert::service::ServiceError;
@@ -44,16 +45,30 @@ fn the_screens_are_changed_by_their_digits_and_by_a_click() {
     assert!(rig.screen().contains("Open, by deadline"));
 }
 
-#[test]
-fn the_screen_that_was_left_is_opened_again() {
+/// What is kept of how the screen looked when Settings was left open.
+fn left_on_settings() -> Layout {
     let kept = settings().done.into_iter().rev().find_map(|effect| match effect {
         Effect::Keep(Keep::Layout(layout)) => Some(layout),
         _ => None,
     });
+    kept.unwrap()
+}
+
+#[test]
+fn the_screen_that_was_left_is_opened_again_on_the_same_day() {
     let mut made = Made::default();
-    made.kept.layout = kept.unwrap();
+    made.kept.layout = left_on_settings();
 
     assert!(made.start().screen().contains("Keys and clients"));
+}
+
+#[test]
+fn the_next_morning_the_console_opens_on_the_queue() {
+    let mut made = Made::default();
+    let kept = left_on_settings();
+    made.kept.layout = Layout { day: Some("2026-11-19".to_owned()), ..kept };
+
+    assert!(made.start().screen().contains("Open, by deadline"));
 }
 
 #[test]

@@ -359,7 +359,7 @@ impl CaseDialog {
         if self.current().outcome.is_none() {
             offered.push((cx.key(Action::Snooze), "snooze".into(), Action::Snooze));
         }
-        offered.push((cx.key(Action::CopyId), "copy id".into(), Action::CopyId));
+        offered.push((cx.key(Action::CopyId), "copy".into(), Action::CopyId));
         offered.push((cx.key(Action::Raw), if self.raw { "facts" } else { "JSON" }.into(), Action::Raw));
         let help: (String, Cow<'static, str>, Action) = (cx.key(Action::Help), "help".into(), Action::Help);
         // The help stays, however narrow it gets: from there every key is found.

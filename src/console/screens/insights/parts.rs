@@ -336,15 +336,19 @@ fn words_of(alert_type: &AlertType) -> &str {
 /// One row: waiting, answered, missed, and the share that was answered in time.
 fn kind_row(view: &InsightsView<'_>, label: &str, kinds: &[&KindCount], style: Style) -> Line<'static> {
     let all = |pick: fn(&KindCount) -> u64| kinds.iter().map(|kind| pick(kind)).sum::<u64>();
-    let (answered, late, missed) = (all(|kind| kind.answered), all(|kind| kind.late), all(|kind| kind.missed));
-    let share = (answered * 1_000).checked_div(answered + late + missed);
+    // A notice asks for no answer, and none of it is missed.
+    let asking: Vec<&KindCount> = kinds.iter().filter(|kind| !kind.alert_type.is_notice()).copied().collect();
+    let of_asking = |pick: fn(&KindCount) -> u64| asking.iter().map(|kind| pick(kind)).sum::<u64>();
+    let (in_time, missed) = (of_asking(|kind| kind.answered), of_asking(|kind| kind.missed));
+    let share = (in_time * 1_000).checked_div(in_time + of_asking(|kind| kind.late) + missed);
+    let missed = if asking.is_empty() { "–".to_owned() } else { count(missed) };
     let words = share.map_or_else(|| "–".to_owned(), |share| format!("{}.{} %", share / 10, share % 10));
     let share_style = if share.is_some_and(|share| share < GOOD_SHARE) { view.draw.theme.warning } else { style };
     Line::from(vec![
         Span::styled(format!("{:<20}", crate::console::text::cut(label, 20)), style),
         Span::styled(format!("{:>7}", count(all(|kind| kind.waiting))), style),
-        Span::styled(format!("{:>10}", count(answered + late)), style),
-        Span::styled(format!("{:>8}", count(missed)), style),
+        Span::styled(format!("{:>10}", count(all(|kind| kind.answered + kind.late))), style),
+        Span::styled(format!("{missed:>8}"), style),
         Span::styled(format!("{words:>9}"), share_style),
     ])
 }
