@@ -36,6 +36,16 @@ impl Engine {
 }
 
 impl ActingEngine {
+    /// These alerts, as far as they are there, each with the others on its payment, refunded ones first.
+    pub async fn on_payments(&self, ids: Vec<AlertId>) -> Result<Vec<(Alert, Vec<Alert>)>, ServiceError> {
+        let candidates = self.engine.store().alike(self.organization(), ids).await?;
+        let told = |(alert, others): (Alert, Vec<Alert>)| {
+            let others = duplicate::of(&alert, &others).into_iter().cloned().collect();
+            (alert, others)
+        };
+        Ok(candidates.into_iter().map(told).collect())
+    }
+
     /// For whom it acts.
     pub fn caller(&self) -> &Caller {
         &self.caller
@@ -138,9 +148,7 @@ impl Find for ActingEngine {
 #[async_trait]
 impl Duplicates for ActingEngine {
     async fn duplicates(&self, ids: Vec<AlertId>) -> Result<Vec<(AlertId, Vec<Alert>)>, ServiceError> {
-        let candidates = self.engine.store().alike(self.organization(), ids).await?;
-        let told = |(alert, others): (Alert, Vec<Alert>)| (alert.id, duplicate::of(&alert, &others).into_iter().cloned().collect());
-        Ok(candidates.into_iter().map(told).collect())
+        Ok(self.on_payments(ids).await?.into_iter().map(|(alert, others)| (alert.id, others)).collect())
     }
 }
 

@@ -11,7 +11,6 @@ use crate::api::problem::{self, Code, Problem};
 use crate::api::state::Api;
 use crate::domain::filter::MAX_PAGE_SIZE;
 use crate::domain::{AlertId, FieldError};
-use crate::service::{Alerts, Duplicates};
 use crate::wire::write;
 
 /// GET /operator/v1/duplicates
@@ -25,14 +24,11 @@ pub(in crate::api) async fn duplicates(State(api): State<Api>, operator: Operato
         let missing = FieldError::new("ids", "is missing: the ids of alerts, with commas between them");
         return Err(Problem::of_fields(Code::InvalidQuery, vec![missing]));
     };
-    let found = within(api.list_timeout, "ask for fewer alerts", operator.acting.duplicates(ids)).await?;
+    let found = within(api.list_timeout, "ask for fewer alerts", operator.acting.on_payments(ids)).await?;
     let mut seen = HashSet::new();
     let mut all = Vec::new();
-    for (id, others) in found {
-        if seen.insert(id) {
-            all.push(operator.acting.get(id).await?);
-        }
-        all.extend(others.into_iter().filter(|other| seen.insert(other.id)));
+    for (alert, others) in found {
+        all.extend(std::iter::once(alert).chain(others).filter(|alert| seen.insert(alert.id)));
     }
     Ok(problem::json(write::found(&all, api.engine.clock().now())))
 }
