@@ -17,7 +17,7 @@ use super::failures::FailureLog;
 use super::listener::{Heard, ListenRequest, ReplayRequest, Replayed, RequestFailure, RequestPart, WebhookListener};
 use super::message::OnPayment;
 use super::notices::Notice;
-use super::order_matches::{MatchChange, match_orders, order_advice};
+use super::order_matches::{MatchChange, advisor, match_orders};
 use super::program_log::ProgramLog;
 use super::reads::{count, count_given_up, deliveries_of, refunds};
 use super::rules_file::RulesFile;
@@ -581,7 +581,8 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
         Effect::Deliveries(id) => Message::Deliveries(id, deliveries_of(webhooks.as_deref()?, id).await),
         Effect::SameCard(id, query) => Message::SameCard(id, same_payment(&**alerts, deployment.duplicates.as_deref(), id, query).await),
         Effect::AdviseByOrders(asked) => {
-            Message::AdvisedByOrders(asked.iter().map(|alert| (alert.id, order_advice(desk, alert))).collect())
+            let advice = advisor(desk);
+            Message::AdvisedByOrders(asked.iter().map(|alert| (alert.id, advice(alert))).collect())
         }
         Effect::SameCards(asked) => Message::SameCards(same_payments(&**alerts, deployment.duplicates.as_deref(), asked).await),
         Effect::Collect(number, stretch) => Message::Collected(number, collect(&**alerts, stretch).await),
@@ -594,18 +595,19 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             Message::ReadForRules(number, read)
         }
         Effect::LookUpForRules(number, asked) => {
-            let mut found = Vec::with_capacity(asked.len());
+            let mut read = Vec::with_capacity(asked.len());
             // Lists may leave facts out that a guard or an earlier rule asks for.
             let ids: Vec<AlertId> = asked.iter().map(|(id, _)| *id).collect();
             let payments = same_payments(&**alerts, deployment.duplicates.as_deref(), asked).await;
             for (id, (_, others)) in ids.into_iter().zip(payments) {
-                let looked_up = alerts.get(id).await.and_then(|alert| {
-                    let order = order_advice(desk, &alert)?;
-                    Ok((alert, OnPayment { others: others?, order }))
-                });
-                found.push((id, looked_up));
+                read.push((id, alerts.get(id).await.and_then(|alert| Ok((alert, others?)))));
             }
-            Message::LookedUpForRules(number, found)
+            let advice = advisor(desk);
+            let with_order = |(alert, others)| {
+                let order = advice(&alert)?;
+                Ok((alert, OnPayment { others, order }))
+            };
+            Message::LookedUpForRules(number, read.into_iter().map(|(id, looked_up)| (id, looked_up.and_then(with_order))).collect())
         }
         Effect::WriteFile(path, text) => {
             let written = write_new(&path, |file| file.write_all(text.as_bytes()));

@@ -30,8 +30,13 @@ fn matched_orders(desk: &Desk, alert: &Alert, change: Option<MatchChange>) -> Re
     orders.matches(alert).map(Some)
 }
 
-/// What the shop's order advises for an alert; an order that cannot be looked up may be one that was refunded.
-pub fn order_advice(desk: Option<&Desk>, alert: &Alert) -> Reply<Option<OrderAdvice>> {
-    let advised = desk.map_or(Ok(None), |desk| desk.order_advice(alert));
-    Ok(advised.map_err(|error| ServiceError::Unavailable(error.to_string()))?.map(|(_, advice)| advice))
+/// What the shop's orders advise for one alert after the other; an order that cannot be looked up may be one that was refunded.
+pub fn advisor(desk: Option<&Desk>) -> impl Fn(&Alert) -> Reply<Option<OrderAdvice>> {
+    let failed = |error: DeskError| ServiceError::Unavailable(error.to_string());
+    let orders = desk.map_or(Ok(None), Desk::orders).map_err(failed);
+    move |alert| match &orders {
+        Ok(Some(orders)) => Ok(orders.advice(alert).map_err(failed)?.map(|(_, advice)| advice)),
+        Ok(None) => Ok(None),
+        Err(error) => Err(error.clone()),
+    }
 }

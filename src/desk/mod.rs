@@ -148,9 +148,7 @@ impl Desk {
 
     /// The order that an alert matches best, by its id, and what it advises; nothing where it advises nothing.
     pub fn order_advice(&self, alert: &Alert) -> Result<Option<(String, OrderAdvice)>, DeskError> {
-        let Some(orders) = self.orders()? else { return Ok(None) };
-        let matched = orders.matches(alert)?.matches;
-        Ok(matched.first().and_then(|first| Some((first.order.order_id.clone(), first.advice(alert)?))))
+        self.orders()?.map_or(Ok(None), |orders| orders.advice(alert))
     }
 
     /// The orders of the shop, to bring some in.

@@ -16,7 +16,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, Transaction, 
 
 use super::file::{DeskError, make_directory, private};
 use crate::domain::order::{matches, transaction_key};
-use crate::domain::{Alert, AlertId, Currency, MerchantOrder, OrderField, OrderMatch, OrderState, Timestamp};
+use crate::domain::{Alert, AlertId, Currency, MerchantOrder, OrderAdvice, OrderField, OrderMatch, OrderState, Timestamp};
 
 /// Marks the file as avert's orders (`PRAGMA application_id`): the letters `avro`.
 const APPLICATION_ID: i32 = 0x6176_726f;
@@ -137,6 +137,12 @@ impl OrderDatabase {
             Ok(MatchedOrders { matches: matches(alert, left), unmatched })
         };
         found().map_err(|error| in_words(&self.path, &error))
+    }
+
+    /// The order that an alert matches best, by its id, and what it advises; nothing where it advises nothing.
+    pub fn advice(&self, alert: &Alert) -> Result<Option<(String, OrderAdvice)>, DeskError> {
+        let matched = self.matches(alert)?.matches;
+        Ok(matched.first().and_then(|first| Some((first.order.order_id.clone(), first.advice(alert)?))))
     }
 
     /// The order of this id, letter case ignored.
