@@ -13,6 +13,7 @@ use uuid::Uuid;
 use super::text::sanitize;
 use super::unfinished::in_words;
 use crate::desk::{JournalAlert, JournalDecision, JournalRun, JournalStep, LeftDecision};
+use crate::domain::duplicate::Duplicate;
 use crate::domain::indeterminate::{Found, Polling, Proof, proof};
 use crate::domain::{Alert, AlertId, AlertType, Currency, Deadline, OutcomeId, Provider, Resolution, Timestamp, decide};
 use crate::service::{ResolveRequest, ServiceError};
@@ -287,6 +288,11 @@ impl Decisions {
         let mut foreseen = alert.clone();
         decide(&decision.resolution).record(&mut foreseen, OutcomeId::generate(), decision.resolution.comments(), None);
         Cow::Owned(foreseen)
+    }
+
+    /// The duplicates of an alert among others, as they will be once what is on its way here is recorded.
+    pub fn duplicates<'a>(&self, alert: &Alert, others: impl IntoIterator<Item = &'a Alert>) -> Vec<Duplicate> {
+        others.into_iter().filter_map(|other| Duplicate::of(alert, &self.foreseen(other))).collect()
     }
 
     /// The decision of this key.

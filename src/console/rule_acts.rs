@@ -13,7 +13,6 @@ use super::message::OnPayment;
 use super::snoozes::SnoozeList;
 use crate::desk::{Draft, History};
 use crate::domain::advice::advice;
-use crate::domain::duplicate::Duplicate;
 use crate::domain::resolution::{Dialect, FieldError};
 use crate::domain::rule::{DecisionRule, suggestion};
 use crate::domain::{Alert, AlertId, AlertStatus, Resolution, duplicate};
@@ -105,8 +104,7 @@ impl<'a> RuleDesk<'a> {
             }
             // Two that wait on one payment are a case: one decision for all of it.
             let is_case = shared.contains(&alert.id) || others.iter().any(|other| !other.is_over());
-            let duplicates: Vec<Duplicate> =
-                others.iter().filter_map(|other| Duplicate::of(alert, &self.known.here.foreseen(other))).collect();
+            let duplicates = self.known.here.duplicates(alert, others);
             // Money that has gone back already, by another alert or the shop's own hand, goes before a rule.
             let is_overruled = advice(alert, duplicates.iter(), order.as_ref()).is_some_and(|advice| advice.overrules(rule.decision));
             match self.answer(rule, alert) {

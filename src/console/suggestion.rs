@@ -3,7 +3,6 @@
 use super::DrawContext;
 use super::screens::queue::facts::Facts;
 use crate::domain::advice::{Advice, AdviceBasis, advice};
-use crate::domain::duplicate::Duplicate;
 use crate::domain::resolution::Decision;
 use crate::domain::rule::DecisionRule;
 use crate::domain::{Alert, OrderAdvice};
@@ -20,8 +19,7 @@ impl<'r> Suggestion<'r> {
     /// gone back already.
     pub fn of(alert: &Alert, facts: &Facts, draw: &DrawContext<'r>) -> Option<Self> {
         let duplicates = facts.duplicates.loaded().map_or(&[][..], Vec::as_slice);
-        let duplicates: Vec<Duplicate> =
-            duplicates.iter().filter_map(|other| Duplicate::of(alert, &draw.decisions.foreseen(other))).collect();
+        let duplicates = draw.decisions.duplicates(alert, duplicates);
         let order = order_advice(alert, facts).map(|(_, advice)| advice);
         let advised = advice(alert, duplicates.iter(), order.as_ref());
         match (draw.suggestion(alert), advised) {

@@ -8,7 +8,6 @@ use crate::console::resolving::subject;
 use crate::console::{AppContext, Loadable};
 use crate::domain::advice::advice;
 use crate::domain::case::invalid;
-use crate::domain::duplicate::Duplicate;
 use crate::domain::resolution::{Dialect, FieldError, InvalidReason};
 use crate::domain::{Alert, AlertId, OrderAdvice, Resolution, ResolutionParts};
 
@@ -126,8 +125,7 @@ fn resolution(
     // A refund of the older dialect that was chosen by hand asks for its word.
     let is_open = said.parts.resolution.is_none() && (said.dialect == Dialect::Current || said.parts.refunded.is_none());
     if said.choice == Choice::Invalid && alone.is_err() && is_open {
-        let twin = |at: &usize| Duplicate::of(&row.alert, &cx.decisions.foreseen(&rows[*at].alert));
-        let twins: Vec<Duplicate> = said.twins[position].iter().filter_map(twin).collect();
+        let twins = cx.decisions.duplicates(&row.alert, said.twins[position].iter().map(|at| &rows[*at].alert));
         // Which of several is a duplicate is not said by those that wait.
         let advised = advice(&row.alert, twins.iter(), row.order()).filter(|advice| advice.after_refund);
         return advised.and_then(|advice| advice.decision.reason()).map_or_else(|| alone.clone(), of);

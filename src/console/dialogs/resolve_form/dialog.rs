@@ -15,7 +15,6 @@ use crate::console::suggestion::{Suggestion, order_advice};
 use crate::console::unfinished::{Stage, in_words};
 use crate::console::{Action, AppContext, Dialog, Effect, Loadable, Message, Order, Orders, Tone, dialog};
 use crate::desk::{Draft, JournalStep};
-use crate::domain::duplicate::Duplicate;
 use crate::domain::{Alert, AlertId, Resolution, Timestamp, duplicate};
 
 /// The form, and what is known around its alert.
@@ -160,8 +159,7 @@ fn warnings(alert: &Alert, facts: &Facts, cx: &AppContext) -> Vec<FormWarning> {
         Loadable::Loaded(duplicates) => {
             let unknown = duplicate::not_compared(alert).filter(|_| !cx.compares_all);
             warnings.extend(unknown.map(FormWarning::NotCompared));
-            let found = duplicates.iter().filter_map(|other| Duplicate::of(alert, &cx.decisions.foreseen(other)));
-            warnings.extend(found.map(FormWarning::Duplicate));
+            warnings.extend(cx.decisions.duplicates(alert, duplicates).into_iter().map(FormWarning::Duplicate));
         }
     }
     if !facts.orders_known && !warnings.contains(&FormWarning::Searching) {
