@@ -57,7 +57,7 @@ pub enum Effect {
     Count(u64, AlertFilter),
     /// Count all alerts.
     CountAll,
-    /// Add up the alerts within a filter by currency.
+    /// Add up the alerts within a filter by currency; what was asked before is given up.
     Sums(AlertFilter),
     /// Ask what lapses within so many hours.
     AtRisk(u32),
@@ -244,6 +244,8 @@ pub struct Runner {
     lists: HashMap<u64, Vec<AbortHandle>>,
     /// The search over all fields that is on its way.
     finding: Option<AbortHandle>,
+    /// The sums that are on their way.
+    adding_up: Option<AbortHandle>,
     /// The export that is on its way.
     exporting: Option<AbortHandle>,
     /// The rehearsal that is on its way.
@@ -283,6 +285,7 @@ impl Runner {
             tasks,
             lists,
             finding: None,
+            adding_up: None,
             exporting: None,
             rehearsing: None,
             keeping: None,
@@ -339,7 +342,7 @@ impl Runner {
 
     fn start(&mut self, effect: Effect) {
         let list = if let Effect::Load(need) = &effect { Some(need.ticket.listing) } else { None };
-        let (writes, finds) = (effect.writes(), matches!(effect, Effect::Find(_)));
+        let (writes, finds, adds_up) = (effect.writes(), matches!(effect, Effect::Find(_)), matches!(effect, Effect::Sums(_)));
         let intent = self.record_intent(&effect);
         let (deployment, messages, failures) = (self.deployment.clone(), self.messages.clone(), self.failures.clone());
         let desk = self.desk.clone();
@@ -366,6 +369,9 @@ impl Runner {
         if finds {
             self.give_up_find();
             self.finding = Some(handle.clone());
+        }
+        if adds_up && let Some(earlier) = self.adding_up.replace(handle.clone()) {
+            earlier.abort();
         }
         if let Some(list) = list {
             let of_list = self.lists.entry(list).or_default();

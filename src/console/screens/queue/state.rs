@@ -604,7 +604,7 @@ impl Queue {
                 effects.push(Effect::Mark(new));
             }
         }
-        if self.operator && self.listing.total().is_some() && self.listing.chosen().is_none() {
+        if self.adds_up() {
             effects.extend(self.sums.run_due(self.listing.filter(), now));
         }
         self.note_cursor(now);
@@ -619,7 +619,13 @@ impl Queue {
     pub fn due(&self) -> Option<Timestamp> {
         let facts = self.facts_due.filter(|_| self.detail_is_open());
         let search = self.search.as_ref().and_then(|search| search.due);
-        [facts, search, self.refresh_due, self.link.retry_due, self.sums.due()].into_iter().flatten().min()
+        let sums = self.sums.due().filter(|_| self.adds_up());
+        [facts, search, self.refresh_due, self.link.retry_due, sums].into_iter().flatten().min()
+    }
+
+    /// Whether the service adds up what is listed, which is here.
+    fn adds_up(&self) -> bool {
+        self.operator && self.listing.total().is_some() && self.listing.chosen().is_none()
     }
 
     /// When an answer of the service will be late.

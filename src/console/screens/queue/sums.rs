@@ -1,4 +1,5 @@
-//! The sums of what is listed: asked for when another list is shown and when it is read again, one question at a time.
+//! The sums of what is listed: asked for when another list has been shown for a moment and when it is read again. Of one list one question
+//! is on its way at a time; of another list it is given up.
 
 use std::ops::Not as _;
 
@@ -11,6 +12,9 @@ use crate::service::ServiceError;
 
 /// Adding up rests so many times as long as it took: it takes a small share of a service's time however much is added up.
 const REST: i32 = 20;
+
+/// Another list is added up when it has been shown so long: whoever types on wants its rows, and adding up would delay them.
+const SETTLES: Duration = Duration::milliseconds(300);
 
 /// The sums of a list.
 #[derive(Debug, Default)]
@@ -33,7 +37,8 @@ impl ListSums {
     /// Asks for the sums of what is listed, where they are other ones or wanted anew and it is time.
     pub fn run_due(&mut self, listed: &AlertFilter, now: Timestamp) -> Option<Effect> {
         if self.of.as_ref() != Some(listed) {
-            *self = Self { of: Some(listed.clone()), found: Loadable::Loading, wanted: true, asked_at: self.asked_at, rests_until: None };
+            let begins = self.of.as_ref().map(|_| now + SETTLES);
+            *self = Self { of: Some(listed.clone()), found: Loadable::Loading, wanted: true, asked_at: None, rests_until: begins };
         }
         if !self.wanted || self.asked_at.is_some() || self.rests_until.is_some_and(|until| until > now) {
             return None;
@@ -51,11 +56,12 @@ impl ListSums {
 
     /// Takes in the sums of the alerts within a filter.
     pub fn took(&mut self, filter: &AlertFilter, answer: Reply<Vec<CurrencySum>>, now: Timestamp) {
+        if self.of.as_ref() != Some(filter) {
+            return;
+        }
         let took = self.asked_at.take().map_or(Duration::zero(), |asked| (now - asked).max(Duration::zero()));
         self.rests_until = took.is_zero().not().then(|| now + took * REST);
-        if self.of.as_ref() == Some(filter) {
-            self.found.answer(answer);
-        }
+        self.found.answer(answer);
     }
 }
 
@@ -103,16 +109,17 @@ mod tests {
     }
 
     #[test]
-    fn another_list_is_added_up_once_the_question_before_is_answered() {
+    fn another_list_is_added_up_when_it_has_been_shown_for_a_moment() {
         let mut sums = ListSums::default();
         let first = sums.run_due(&of(Provider::Ethoca), now());
 
-        let meanwhile = sums.run_due(&of(Provider::Cdrn), now());
+        let at_once = sums.run_due(&of(Provider::Cdrn), now());
+        let due = sums.due();
         sums.took(&of(Provider::Ethoca), Ok(CurrencySum::of([&Alert::sample()])), now());
-        let then = sums.run_due(&of(Provider::Cdrn), now());
+        let then = sums.run_due(&of(Provider::Cdrn), now() + SETTLES);
 
-        assert_eq!((first, meanwhile), (Some(Effect::Sums(of(Provider::Ethoca))), None));
-        assert_eq!(then, Some(Effect::Sums(of(Provider::Cdrn))));
+        assert_eq!((first, at_once), (Some(Effect::Sums(of(Provider::Ethoca))), None));
+        assert_eq!((due, then), (Some(now() + SETTLES), Some(Effect::Sums(of(Provider::Cdrn)))));
         assert_eq!(sums.found, Loadable::Loading, "sums of other alerts are not those of these");
     }
 
