@@ -69,19 +69,23 @@ fn edged<'a>(fields: impl IntoIterator<Item = FindField<'a>>) -> String {
     text
 }
 
-/// What [`find_text`] has to contain so that every word matches at least as well as this.
+/// What [`find_text`] has to contain so that a text matches at least as well as this.
+pub(super) fn find_pattern(text: &str, grade: MatchGrade) -> String {
+    match (grade, searchable(text)) {
+        (MatchGrade::Whole, text) => format!("{EDGE}{text}{EDGE}"),
+        (MatchGrade::Prefix, text) => format!("{EDGE}{text}"),
+        (MatchGrade::Inside, text) => text,
+    }
+}
+
+/// The same for every word.
 pub(super) fn find_patterns(query: &FindQuery, grade: MatchGrade) -> Vec<String> {
-    let pattern = |word: &String| match (grade, searchable(word)) {
-        (MatchGrade::Whole, word) => format!("{EDGE}{word}{EDGE}"),
-        (MatchGrade::Prefix, word) => format!("{EDGE}{word}"),
-        (MatchGrade::Inside, word) => word,
-    };
-    query.words().iter().map(pattern).collect()
+    query.words().iter().map(|word| find_pattern(word, grade)).collect()
 }
 
 /// What [`find_text`] has to contain so that all that was typed is a whole value; none where that is the one word.
 pub(super) fn phrase_pattern(query: &FindQuery) -> Option<String> {
-    Some(format!("{EDGE}{}{EDGE}", searchable(query.phrase()?)))
+    Some(find_pattern(query.phrase()?, MatchGrade::Whole))
 }
 
 #[cfg(test)]

@@ -1,13 +1,14 @@
-//! Full-text search over all fields: candidates by the index of trigrams, compared by the domain.
+//! Full-text search over all fields: candidates by the index of trigrams and that of beginnings, compared by the domain.
 //!
-//! What is answered and not in the index yet is a candidate always. The index is asked for the rarest trigrams of what is looked for. Where the
-//! candidates are few, all of them are read and put in order. Where they are many, each grade is asked for by itself, better ones first: what
+//! What is answered and not in the indexes yet is a candidate always. The indexes are asked for the rarest trigrams of what is looked for, and,
+//! where it has to be a value or to begin one, for that. Where the candidates are few, all of them are read and put in order. Where they are many, each grade is asked for by itself, better ones first: what
 //! waits for an answer and then the rest is walked from the newest on until there is enough. Where every tenth alert is a candidate, each is
 //! read; else the candidates are marked first, and only what is marked is read.
 
 use rusqlite::Connection;
 
 use super::find_index::unindexed;
+use super::heads;
 use super::interned::Dictionary;
 use super::marks::Marks;
 use super::readers::Reader;
@@ -17,7 +18,7 @@ use super::statements::{Statements as _, cell};
 use crate::domain::find::among;
 use crate::domain::{Alert, FindQuery, MatchGrade, OrganizationId};
 use crate::store::StoreResult;
-use crate::store::searched::{find_patterns, phrase_pattern, searchable};
+use crate::store::searched::{find_pattern, searchable};
 
 /// How far each way goes before another one is taken.
 #[derive(Debug, Clone, Copy)]
@@ -34,7 +35,7 @@ struct Bounds {
 
 const BOUNDS: Bounds = Bounds { candidates: 1_000, of_grade: 20_000, dense: 400, walk: 2_000 };
 
-/// The index is asked for so many trigrams, the rarest: what they leave is compared.
+/// The index of trigrams is asked for so many, the rarest: what they leave is compared.
 const TRIGRAMS: usize = 3;
 
 /// So many candidates tell how many of them match.
@@ -59,8 +60,8 @@ fn find_within(
     size: usize,
 ) -> StoreResult<Vec<Alert>> {
     let Some(organization) = reader.organization(organization)? else { return Ok(Vec::new()) };
-    if let Some(asked) = rarest_trigrams(&reader.conn, &find_patterns(query, MatchGrade::Inside))?
-        && let Some(few) = few_candidates(&reader.conn, &asked.expression, bounds.candidates)?
+    if let Some(asked) = Asked::of(&reader.conn, query.words(), MatchGrade::Inside)?
+        && let Some(few) = few_candidates(&reader.conn, &asked, bounds.candidates)?
     {
         let Reader { conn, dictionary, .. } = reader;
         let mut is_own = conn.prepare_cached("SELECT 1 FROM alert WHERE key = ?1 AND organization = ?2")?;
@@ -80,9 +81,9 @@ fn find_within(
         if search.missing == 0 {
             break;
         }
-        let mut of_grade = search.run(reader, &find_patterns(query, grade))?;
-        if let Some(phrase) = phrase_pattern(query).filter(|_| grade == MatchGrade::Whole) {
-            let by_phrase = search.run(reader, &[phrase])?;
+        let mut of_grade = search.run(reader, query.words())?;
+        if let Some(phrase) = query.phrase().filter(|_| grade == MatchGrade::Whole) {
+            let by_phrase = search.run(reader, &[phrase.to_owned()])?;
             of_grade.retain(|alert| by_phrase.iter().all(|other| other.id != alert.id));
             of_grade.extend(by_phrase);
             of_grade = among(query, &of_grade, search.missing).into_iter().cloned().collect();
@@ -92,11 +93,13 @@ fn find_within(
     Ok(found)
 }
 
-/// The candidates of an expression in all organizations, where the index has no more than `most`.
-fn few_candidates(conn: &Connection, expression: &str, most: usize) -> StoreResult<Option<Vec<i64>>> {
-    let limit = i64::try_from(most).unwrap_or(i64::MAX).saturating_add(1);
-    let candidates = "SELECT rowid FROM alert_find WHERE alert_find MATCH ?1 LIMIT ?2";
-    let mut keys: Vec<i64> = conn.all(candidates, (expression, limit), cell)?;
+/// The candidates in all organizations, where the indexes have no more than `most`.
+fn few_candidates(conn: &Connection, asked: &Asked, most: usize) -> StoreResult<Option<Vec<i64>>> {
+    let mut keys = Vec::new();
+    asked.each(conn, |key| {
+        keys.push(key);
+        keys.len() <= most
+    })?;
     if keys.len() > most {
         return Ok(None);
     }
@@ -124,14 +127,14 @@ struct Walked {
 }
 
 impl Search<'_> {
-    /// The best of those that have all of these patterns.
-    fn run(&self, reader: &mut Reader, patterns: &[String]) -> StoreResult<Vec<Alert>> {
-        let asked = rarest_trigrams(&reader.conn, patterns)?;
+    /// The best of those where all of these texts match so well.
+    fn run(&self, reader: &mut Reader, texts: &[String]) -> StoreResult<Vec<Alert>> {
+        let asked = Asked::of(&reader.conn, texts, self.grade)?;
         let short = self.short_words();
         if let Some(asked) = &asked
             && short.is_empty()
         {
-            if let Some(few) = few_candidates(&reader.conn, &asked.expression, self.bounds.of_grade)?
+            if let Some(few) = few_candidates(&reader.conn, asked, self.bounds.of_grade)?
                 && self.is_read_sooner(reader, &few)?
             {
                 return self.best_of(reader, few);
@@ -143,8 +146,7 @@ impl Search<'_> {
                 }
             }
         }
-        let expression = asked.map(|asked| asked.expression);
-        let marks = expression.as_deref().map(|expression| mark(&reader.conn, expression)).transpose()?;
+        let marks = asked.as_ref().map(|asked| asked.mark(&reader.conn)).transpose()?;
         if short.is_empty() {
             return Ok(self.walk(reader, marks, usize::MAX)?.found);
         }
@@ -153,7 +155,7 @@ impl Search<'_> {
         if walked.is_done {
             return Ok(walked.found);
         }
-        let mut all: Vec<String> = expression.into_iter().collect();
+        let mut all: Vec<String> = asked.into_iter().filter_map(|asked| asked.trigrams).collect();
         for word in short {
             match beginning_with(&reader.conn, word)? {
                 Beginning::None => {
@@ -165,7 +167,8 @@ impl Search<'_> {
                 Beginning::Many => {}
             }
         }
-        let marks = if all.is_empty() { None } else { Some(mark(&reader.conn, &all.join(" AND "))?) };
+        let all = (!all.is_empty()).then(|| Asked { trigrams: Some(all.join(" AND ")), heads: None, is_dense: true });
+        let marks = all.map(|all| all.mark(&reader.conn)).transpose()?;
         Ok(self.walk(reader, marks, usize::MAX)?.found)
     }
 
@@ -244,47 +247,112 @@ impl Search<'_> {
     }
 }
 
-/// Marks what may have everything that an expression asks for.
-fn mark(conn: &Connection, expression: &str) -> StoreResult<Marks> {
-    let mut candidates = Sql::new("SELECT rowid FROM alert_find WHERE alert_find MATCH ");
-    candidates.value(expression.to_owned());
-    candidates.push(" UNION ALL SELECT alert FROM alert_unindexed");
-    Ok(Marks::of(conn, &candidates)?)
-}
-
-/// What the index of trigrams is asked for.
+/// What the indexes are asked for.
+#[derive(Debug)]
 struct Asked {
-    expression: String,
+    /// Of the index of trigrams, as an expression.
+    trigrams: Option<String>,
+    /// Of the index of beginnings.
+    heads: Option<String>,
     /// Whether some tenth of all alerts may have it.
     is_dense: bool,
 }
 
-/// The rarest trigrams of what has to stand in an alert; none where no pattern has one.
-fn rarest_trigrams(conn: &Connection, patterns: &[String]) -> StoreResult<Option<Asked>> {
-    let mut wanted: Vec<String> = Vec::new();
-    for trigram in patterns.iter().flat_map(|pattern| spread(pattern)) {
-        if !wanted.contains(&trigram) {
-            wanted.push(trigram);
+const BY_TRIGRAMS: &str = "SELECT rowid FROM alert_find WHERE alert_find MATCH ?1";
+const BY_HEADS: &str = "SELECT rowid FROM alert_head WHERE alert_head MATCH ?1";
+
+impl Asked {
+    /// For all of these texts, each of which has to match so well; nothing where no index knows anything of them. Of the trigrams the rarest.
+    fn of(conn: &Connection, texts: &[String], grade: MatchGrade) -> StoreResult<Option<Self>> {
+        let (mut wanted, mut begun): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+        for text in texts {
+            let head = match grade {
+                MatchGrade::Whole => Some(heads::being(text)),
+                MatchGrade::Prefix => heads::beginning_with(text),
+                MatchGrade::Inside => None,
+            };
+            let is_told = head.is_some() && heads::tells_all_of(text);
+            begun.extend(head);
+            for trigram in spread(&find_pattern(text, grade)).into_iter().filter(|_| !is_told) {
+                if !wanted.contains(&trigram) {
+                    wanted.push(trigram);
+                }
+            }
         }
+        let newest: i64 = conn.one("SELECT coalesce(max(key), 0) FROM alert", [], cell)?;
+        let mut by_frequency = Vec::new();
+        for trigram in wanted {
+            let trigram = phrase(&trigram);
+            by_frequency.push((frequency(conn, BY_TRIGRAMS, &trigram, newest)?, trigram));
+        }
+        by_frequency.sort_unstable();
+        by_frequency.truncate(TRIGRAMS);
+        let heads = (!begun.is_empty()).then(|| begun.join(" AND "));
+        let of_heads = heads.as_deref().map(|heads| frequency(conn, BY_HEADS, heads, newest)).transpose()?;
+        let Some(rarest) = by_frequency.first().map(|(frequency, _)| *frequency).into_iter().chain(of_heads).min() else { return Ok(None) };
+        let trigrams = by_frequency.into_iter().map(|(_, trigram)| trigram).reduce(|all, trigram| format!("{all} AND {trigram}"));
+        Ok(Some(Self { trigrams, heads, is_dense: rarest.saturating_mul(10) > newest }))
     }
-    let newest: i64 = conn.one("SELECT coalesce(max(key), 0) FROM alert", [], cell)?;
-    let mut by_frequency = Vec::new();
-    for trigram in wanted {
-        let trigram = phrase(&trigram);
-        by_frequency.push((frequency(conn, &trigram, newest)?, trigram));
+
+    /// Hands the keys of the candidates over, in order, for as long as more are wanted.
+    fn each(&self, conn: &Connection, mut take: impl FnMut(i64) -> bool) -> StoreResult<()> {
+        let (Some(trigrams), Some(heads)) = (&self.trigrams, &self.heads) else {
+            let Some((by, expression)) = self.expressions().next() else { return Ok(()) };
+            let mut statement = conn.prepare_cached(by)?;
+            let mut rows = statement.query([expression])?;
+            while let Some(row) = rows.next()? {
+                if !take(row.get(0)?) {
+                    break;
+                }
+            }
+            return Ok(());
+        };
+        // A merge join: both come in the order of their keys.
+        let (mut by_trigrams, mut by_heads) = (conn.prepare_cached(BY_TRIGRAMS)?, conn.prepare_cached(BY_HEADS)?);
+        let (mut left, mut right) = (by_heads.query([heads])?, by_trigrams.query([trigrams])?);
+        let next = |rows: &mut rusqlite::Rows<'_>| rows.next()?.map(|row| row.get::<_, i64>(0)).transpose();
+        let (mut a, mut b) = (next(&mut left)?, next(&mut right)?);
+        while let (Some(key), Some(other)) = (a, b) {
+            if key == other && !take(key) {
+                break;
+            }
+            if key <= other {
+                a = next(&mut left)?;
+            }
+            if other <= key {
+                b = next(&mut right)?;
+            }
+        }
+        Ok(())
     }
-    by_frequency.sort_unstable();
-    by_frequency.truncate(TRIGRAMS);
-    let Some((rarest, _)) = by_frequency.first() else { return Ok(None) };
-    let is_dense = rarest.saturating_mul(10) > newest;
-    let expression = by_frequency.into_iter().map(|(_, trigram)| trigram).collect::<Vec<_>>().join(" AND ");
-    Ok(Some(Asked { expression, is_dense }))
+
+    /// Marks all candidates.
+    fn mark(&self, conn: &Connection) -> StoreResult<Marks> {
+        let mut marks: Option<Marks> = None;
+        for (by, expression) in self.expressions() {
+            let mut candidates = Sql::new(by.strip_suffix("?1").unwrap_or(by));
+            candidates.value(expression.to_owned());
+            let of_index = Marks::of(conn, &candidates)?;
+            marks = Some(match marks {
+                Some(marks) => marks.common(&of_index),
+                None => of_index,
+            });
+        }
+        let mut marks = marks.unwrap_or_default();
+        marks.add(conn, &Sql::new("SELECT alert FROM alert_unindexed"))?;
+        Ok(marks)
+    }
+
+    fn expressions(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let heads = self.heads.as_deref().map(|heads| (BY_HEADS, heads));
+        heads.into_iter().chain(self.trigrams.as_deref().map(|trigrams| (BY_TRIGRAMS, trigrams)))
+    }
 }
 
-/// How many alerts have a trigram, reckoned from how far the first of them reach.
-fn frequency(conn: &Connection, trigram: &str, newest: i64) -> StoreResult<i64> {
-    let first = "SELECT count(*), max(rowid) FROM (SELECT rowid FROM alert_find WHERE alert_find MATCH ?1 LIMIT ?2)";
-    let (found, reach): (i64, Option<i64>) = conn.one(first, (trigram, SAMPLE), |row| Ok((row.get(0)?, row.get(1)?)))?;
+/// How many alerts an index has for an expression, reckoned from how far the first of them reach.
+fn frequency(conn: &Connection, by: &str, expression: &str, newest: i64) -> StoreResult<i64> {
+    let first = format!("SELECT count(*), max(rowid) FROM ({by} LIMIT ?2)");
+    let (found, reach): (i64, Option<i64>) = conn.one(&first, (expression, SAMPLE), |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(if found < SAMPLE { found } else { found.saturating_mul(newest) / reach.unwrap_or(1).max(1) })
 }
 

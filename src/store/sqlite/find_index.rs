@@ -1,10 +1,15 @@
-//! What is written into the index of `find`: an alert that comes in in its own commit, and the text of an outcome behind the commit of it.
+//! What is written into the indexes of `find`, that of trigrams and that of beginnings: an alert that comes in in its own commit, and the
+//! text of an outcome behind the commit of it.
 //!
 //! FTS5 writes a segment for each savepoint that changes it. In the commit of an answer that is more than all the rest of it; for many
-//! answers at once, in the order of their keys, it is hardly anything. So an answer only lists its alert, and the writer catches up.
+//! answers at once, in the order of their keys, it is hardly anything. So an answer only lists its alert, and the writer catches up; and
+//! one index is written after the other, because each gathers in memory what no other statement interrupts.
+
+use std::borrow::Cow;
 
 use rusqlite::Connection;
 
+use super::heads::heads;
 use super::interned::Dictionary;
 use super::rows::{read_by_key, read_outcome};
 use super::statements::{Statements as _, cell};
@@ -19,42 +24,101 @@ const BATCH_BYTES: usize = 16 << 10;
 /// So many alerts that are there already are put into the index at once.
 const AT_ONCE: i64 = 10_000;
 
-/// Puts an alert into the index.
-pub(super) fn index(conn: &Connection, key: i64, text: &str) -> StoreResult<()> {
-    conn.run("INSERT INTO alert_find (rowid, text) VALUES (?1, ?2)", (key, text))?;
+/// One of the indexes.
+struct TextIndex {
+    put_in: &'static str,
+    take_out: &'static str,
+    /// What it takes of a text.
+    form: fn(&str) -> Cow<'_, str>,
+}
+
+const TRIGRAMS: TextIndex = TextIndex {
+    put_in: "INSERT INTO alert_find (rowid, text) VALUES (?1, ?2)",
+    take_out: "INSERT INTO alert_find (alert_find, rowid, text) VALUES ('delete', ?1, ?2)",
+    form: |text| text.into(),
+};
+
+const HEADS: TextIndex = TextIndex {
+    put_in: "INSERT INTO alert_head (rowid, text) VALUES (?1, ?2)",
+    take_out: "INSERT INTO alert_head (alert_head, rowid, text) VALUES ('delete', ?1, ?2)",
+    form: |text| heads(text).into(),
+};
+
+impl TextIndex {
+    fn put_in(&self, conn: &Connection, key: i64, text: &str) -> StoreResult<()> {
+        conn.run(self.put_in, (key, (self.form)(text)))?;
+        Ok(())
+    }
+
+    /// The text has to be what is in the index.
+    fn take_out(&self, conn: &Connection, key: i64, text: &str) -> StoreResult<()> {
+        conn.run(self.take_out, (key, (self.form)(text)))?;
+        Ok(())
+    }
+}
+
+/// Puts the texts of alerts into both indexes.
+pub(super) fn index<'a>(conn: &Connection, texts: impl IntoIterator<Item = (i64, &'a str)> + Clone) -> StoreResult<()> {
+    [TRIGRAMS, HEADS].iter().try_for_each(|index| texts.clone().into_iter().try_for_each(|(key, text)| index.put_in(conn, key, text)))
+}
+
+/// Puts texts of alerts in the place of what they were before, one change after the other.
+pub(super) fn index_anew<'a>(
+    conn: &Connection,
+    dictionary: &mut Dictionary,
+    changes: impl IntoIterator<Item = (i64, &'a str, &'a str)> + Clone,
+) -> StoreResult<()> {
+    let mut lacking = Vec::new();
+    for (key, ..) in changes.clone() {
+        if conn.run("DELETE FROM alert_unindexed WHERE alert = ?1", [key])? > 0 {
+            lacking.extend(text_of_outcome(conn, dictionary, key)?.map(|text| (key, text)));
+        }
+    }
+    index(conn, lacking.iter().map(|(key, text)| (*key, text.as_str())))?;
+    for index in [TRIGRAMS, HEADS] {
+        for (key, old, new) in changes.clone() {
+            index.take_out(conn, key, old)?;
+            index.put_in(conn, key, new)?;
+        }
+    }
     Ok(())
 }
 
-/// Puts an alert into the index as it is now, where that has changed.
-pub(super) fn index_anew(conn: &Connection, dictionary: &mut Dictionary, key: i64, old: &str, new: &str) -> StoreResult<()> {
-    if old == new {
-        return Ok(());
-    }
-    // What is taken out has to be what is in it.
-    if conn.run("DELETE FROM alert_unindexed WHERE alert = ?1", [key])? > 0
-        && let Some(text) = text_of_outcome(conn, dictionary, key)?
-    {
-        index(conn, key, &text)?;
-    }
-    conn.run("INSERT INTO alert_find (alert_find, rowid, text) VALUES ('delete', ?1, ?2)", (key, old))?;
-    index(conn, key, new)
+/// Puts every alert into the index of trigrams, which is empty.
+pub(super) fn index_trigrams(conn: &Connection) -> StoreResult<()> {
+    index_all(conn, &[TRIGRAMS])
 }
 
-/// Puts every alert into the index, which is empty.
-pub(super) fn index_all(conn: &Connection) -> StoreResult<()> {
+/// Puts every alert into the index of beginnings, which is empty.
+pub(super) fn index_heads(conn: &Connection) -> StoreResult<()> {
+    index_all(conn, &[HEADS])
+}
+
+fn index_all(conn: &Connection, indexes: &[TextIndex]) -> StoreResult<()> {
     let mut last = 0;
-    while let Some(newest) = index_behind(conn, last)?.last() {
+    while let Some(newest) = put_in_behind(conn, indexes, last)?.last() {
         last = *newest;
     }
     Ok(())
 }
 
-/// Puts the next alerts into the index, those behind this one, which has none of them. Their keys in order.
+/// Puts the next alerts into both indexes, those behind this one, which have none of them. Their keys in order.
 pub(super) fn index_behind(conn: &Connection, last: i64) -> StoreResult<Vec<i64>> {
+    put_in_behind(conn, &[TRIGRAMS, HEADS], last)
+}
+
+fn put_in_behind(conn: &Connection, indexes: &[TextIndex], last: i64) -> StoreResult<Vec<i64>> {
     let mut dictionary = Dictionary::new();
     let keys: Vec<i64> = conn.all("SELECT key FROM alert WHERE key > ?1 ORDER BY key LIMIT ?2", [last, AT_ONCE], cell)?;
-    for key in &keys {
-        index(conn, *key, &find_text(&read_by_key(conn, &mut dictionary, *key)?))?;
+    for index in indexes {
+        for key in &keys {
+            let mut alert = read_by_key(conn, &mut dictionary, *key)?;
+            // Its outcome is put in later.
+            if conn.first("SELECT 1 FROM alert_unindexed WHERE alert = ?1", [key], cell::<i64>)?.is_some() {
+                alert.outcome = None;
+            }
+            index.put_in(conn, *key, &find_text(&alert))?;
+        }
     }
     Ok(keys)
 }
@@ -80,20 +144,18 @@ pub(super) fn count_unindexed(conn: &Connection) -> StoreResult<u32> {
 /// Puts outcomes into the index that are listed, a batch of them.
 pub(super) fn catch_up(conn: &Connection, dictionary: &mut Dictionary) -> StoreResult<()> {
     let keys: Vec<i64> = conn.all("SELECT alert FROM alert_unindexed ORDER BY alert LIMIT ?1", [BATCH], cell)?;
-    let (mut texts, mut bytes) = (Vec::new(), 0);
+    let (mut caught_up, mut texts, mut bytes) = (Vec::new(), Vec::new(), 0);
     for key in keys {
         if bytes >= BATCH_BYTES {
             break;
         }
-        let text = text_of_outcome(conn, dictionary, key)?.unwrap_or_default();
-        bytes += text.len();
-        texts.push((key, text));
+        let text = text_of_outcome(conn, dictionary, key)?;
+        bytes += text.as_ref().map_or(0, String::len);
+        caught_up.push(key);
+        texts.extend(text.map(|text| (key, text)));
     }
-    // One after the other: the index gathers in memory what no other statement interrupts.
-    for (key, text) in texts.iter().filter(|(_, text)| !text.is_empty()) {
-        index(conn, *key, text)?;
-    }
-    for (key, _) in &texts {
+    index(conn, texts.iter().map(|(key, text)| (*key, text.as_str())))?;
+    for key in caught_up {
         conn.run("DELETE FROM alert_unindexed WHERE alert = ?1", [key])?;
     }
     Ok(())
@@ -107,8 +169,9 @@ fn text_of_outcome(conn: &Connection, dictionary: &mut Dictionary, alert: i64) -
 #[cfg(test)]
 pub(super) fn as_if_just_answered(conn: &Connection, dictionary: &mut Dictionary, key: i64) -> StoreResult<()> {
     let alert = read_by_key(conn, dictionary, key)?;
-    conn.run("INSERT INTO alert_find (alert_find, rowid, text) VALUES ('delete', ?1, ?2)", (key, find_text(&alert)))?;
-    index(conn, key, &find_text(&crate::domain::Alert { outcome: None, ..alert.clone() }))?;
+    let before = find_text(&crate::domain::Alert { outcome: None, ..alert.clone() });
+    [TRIGRAMS, HEADS].iter().try_for_each(|index| index.take_out(conn, key, &find_text(&alert)))?;
+    index(conn, [(key, before.as_str())])?;
     alert.outcome.iter().try_for_each(|outcome| index_later(conn, key, outcome))
 }
 
@@ -189,8 +252,10 @@ mod tests {
     }
 
     async fn check(store: &SqliteStore) {
-        let check = "INSERT INTO alert_find (alert_find) VALUES ('integrity-check')";
-        store.write(WriteKind::Quiet, move |unit, _| unit.conn.run(check, [])).await.unwrap();
+        for index in ["alert_find", "alert_head"] {
+            let check = format!("INSERT INTO {index} ({index}) VALUES ('integrity-check')");
+            store.write(WriteKind::Quiet, move |unit, _| unit.conn.run(&check, [])).await.unwrap();
+        }
     }
 
     #[tokio::test]

@@ -156,12 +156,8 @@ impl SearchChanges {
             unindex.execute(params![key, old.q])?;
             index.execute(params![key, new.q])?;
         }
-        for (key, text) in &self.added {
-            find_index::index(conn, *key, &text.find)?;
-        }
-        for (key, old, new) in &self.replaced {
-            find_index::index_anew(conn, unit.dictionary, *key, &old.find, &new.find)?;
-        }
-        Ok(())
+        find_index::index(conn, self.added.iter().map(|(key, text)| (*key, text.find.as_str())))?;
+        let found_changed = self.replaced.iter().filter(|(_, old, new)| old.find != new.find);
+        find_index::index_anew(conn, unit.dictionary, found_changed.map(|(key, old, new)| (*key, old.find.as_str(), new.find.as_str())))
     }
 }

@@ -29,6 +29,7 @@ mod files;
 mod find;
 mod find_index;
 mod handle;
+mod heads;
 mod ingest;
 mod insights;
 mod instance;

@@ -214,7 +214,7 @@ async fn alerts_from_before_there_was_a_search_over_all_fields_are_found_by_it()
     first.bring(&[open.clone(), answered.clone()]).await;
     resolve(&first, claim(&first, &answered)).await;
     drop(first);
-    let before = "DROP TABLE alert_unindexed; DROP TABLE alert_trigram_term; DROP TABLE alert_find_term; DROP TABLE alert_find; DROP INDEX alert_waiting_by_time;
+    let before = "DROP TABLE alert_unindexed; DROP TABLE alert_head; DROP TABLE alert_trigram_term; DROP TABLE alert_find_term; DROP TABLE alert_find; DROP INDEX alert_waiting_by_time;
          DROP INDEX outcome_by_action_time; ALTER TABLE audit DROP COLUMN person; ALTER TABLE resolution_attempt DROP COLUMN person;
          DELETE FROM schema_migration WHERE number >= 12";
     rusqlite::Connection::open(directory.path().join("avert.db")).unwrap().execute_batch(before).unwrap();

@@ -142,6 +142,7 @@ fn as_it_was(directory: &Path) {
          ALTER TABLE endpoint DROP COLUMN succeeded_at;
          DROP TABLE retired_signing_key;
          DROP TABLE alert_unindexed;
+         DROP TABLE alert_head;
          DROP TABLE alert_trigram_term;
          DROP TABLE alert_find_term;
          DROP TABLE alert_find;
