@@ -30,6 +30,24 @@ pub struct FoundAlerts {
 }
 
 impl FoundAlerts {
+    /// The same with what matches of alerts that are held already, where the service could not be asked for every field.
+    pub fn and_held(mut self, query: &FindQuery, held: &[Alert], size: u32) -> Self {
+        if held.is_empty() || self.limits.is_empty() {
+            return self;
+        }
+        let mut all = std::mem::take(&mut self.alerts);
+        add(&mut all, among(query, held, size as usize).into_iter().cloned());
+        // What an order alone matches has no grade, and stays where it is.
+        if self.on_order.is_none() {
+            all = among(query, &all, size as usize).into_iter().cloned().collect();
+        }
+        if let Some(whole) = self.limits.last_mut() {
+            let held = if held.len() == 1 { "one alert".to_owned() } else { format!("{} alerts", held.len()) };
+            whole.push_str(&format!(", and in {held} of the Queue's pages"));
+        }
+        Self { alerts: all, ..self }
+    }
+
     /// Why an alert was found that no field of its own matches: the order's id, and how sure the match is.
     pub fn order_of(&self, id: AlertId) -> Option<(&str, MatchConfidence)> {
         let on_order = self.on_order.as_ref()?;

@@ -40,7 +40,8 @@ pub struct FindQuery {
 }
 
 impl FindQuery {
-    /// Reads what was typed. What stands for the hidden digits of a card parts words, and an amount may have its thousands grouped.
+    /// Reads what was typed. What stands for the hidden digits of a card parts words, and an amount may have its
+    /// thousands grouped or a comma before its decimals.
     ///
     /// # Errors
     /// Says what is allowed, where nothing is looked for or too much.
@@ -52,7 +53,7 @@ impl FindQuery {
         let parts = folded.split(|c: char| c.is_whitespace() || c.is_control() || matches!(c, '•' | '·' | '…' | '*'));
         let mut words: Vec<String> = Vec::new();
         for part in parts.map(|part| part.trim_matches([',', ';'])).filter(|part| !part.is_empty()) {
-            let word = without_grouping(part);
+            let word = as_decimal(part);
             if !words.iter().any(|known| *known == word) {
                 words.push(word.into_owned());
             }
@@ -124,16 +125,24 @@ fn grade_in(field: &str, word: &str) -> Option<MatchGrade> {
     }
 }
 
-/// The same number without commas between its thousands; anything else as it is.
-fn without_grouping(word: &str) -> Cow<'_, str> {
-    let (whole, fraction) = word.split_once('.').unwrap_or((word, "0"));
-    let mut groups = whole.split(',');
+/// The same number without what parts its thousands, and with a point before its decimals, of which there are one or two behind a comma;
+/// anything else as it is.
+fn as_decimal(word: &str) -> Cow<'_, str> {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let first = groups.next().is_some_and(|group| digits(group) && group.len() <= 3);
-    if word.contains(',') && first && digits(fraction) && groups.all(|group| digits(group) && group.len() == 3) {
-        Cow::Owned(word.replace(',', ""))
-    } else {
-        Cow::Borrowed(word)
+    let is_grouped = |whole: &str, by: char| {
+        let mut groups = whole.split(by);
+        let begins = groups.next().is_some_and(|group| digits(group) && (group.len() <= 3 || !whole.contains(by)));
+        begins && groups.all(|group| digits(group) && group.len() == 3)
+    };
+    match word.rsplit_once(',') {
+        Some((whole, decimals)) if digits(decimals) && decimals.len() <= 2 && is_grouped(whole, '.') => {
+            Cow::Owned(format!("{}.{decimals}", whole.replace('.', "")))
+        }
+        Some(_) => {
+            let (whole, decimals) = word.split_once('.').unwrap_or((word, "0"));
+            if digits(decimals) && is_grouped(whole, ',') { Cow::Owned(word.replace(',', "")) } else { Cow::Borrowed(word) }
+        }
+        None => Cow::Borrowed(word),
     }
 }
 
@@ -291,10 +300,16 @@ mod tests {
     #[rstest]
     #[case("1,234", "1234")]
     #[case("12,345,678.90", "12345678.90")]
-    #[case("1,23", "1,23")]
+    #[case("1,23", "1.23")]
+    #[case("55,1", "55.1")]
+    #[case("1.234,50", "1234.50")]
+    #[case("1234,50", "1234.50")]
+    #[case("1.23,50", "1.23,50")]
+    #[case("1,2,3", "1,2,3")]
+    #[case("a,1", "a,1")]
     #[case("a,123", "a,123")]
     #[case("1,234.x", "1,234.x")]
-    fn only_thousands_are_ungrouped(#[case] typed: &str, #[case] word: &str) {
+    fn only_numbers_are_read_as_decimals(#[case] typed: &str, #[case] word: &str) {
         assert_eq!(FindQuery::parse(typed).unwrap().words(), [word]);
     }
 

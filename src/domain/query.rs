@@ -6,11 +6,13 @@
 //! `currency:`, `issuer:` and `mcc:` ([`Vocabulary`]).
 
 mod chips;
+mod meant;
 mod read;
 mod render;
 mod words;
 
 pub use chips::{Chip, chips, without};
+pub use meant::meant;
 pub use read::{ONLY_HERE, QueryError, parse, parse_as_said};
 pub use render::render;
 pub use words::{DEFAULT_SORT, Key, Vocabulary, field_word, parse_day, sort_word, type_word};

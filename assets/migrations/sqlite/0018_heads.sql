@@ -6,6 +6,7 @@ CREATE VIRTUAL TABLE alert_head USING fts5 (
     content = '',
     columnsize = 0,
     detail = none,
+    prefix = '3',
     tokenize = 'ascii'
 );
 INSERT INTO alert_head (alert_head, rank) VALUES ('hashsize', 8388608);

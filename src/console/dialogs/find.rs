@@ -11,15 +11,19 @@ use super::{case, copy_menu, links_menu};
 use crate::console::dialog::{self, run};
 use crate::console::effects::SHOWN_OF_FOUND;
 use crate::console::screens::queue::state::Queue;
-use crate::console::text::{columns, counted, sanitize};
+use crate::console::text::{columns, counted, sanitize, wrap_to};
 use crate::console::widgets::menu::{Selection, is_roomy};
 use crate::console::widgets::text_input::Typed;
 use crate::console::{Action, AppContext, Dialog, Effect, KeyContext, Message, Order, Orders, Pen, TextInput, Tone};
-use crate::domain::Timestamp;
+use crate::domain::query::{DEFAULT_SORT, meant, render};
+use crate::domain::{Alert, AlertFilter, Timestamp};
 
 /// How wide it would like to be, and what is around its lines.
 const WIDTH: u16 = 118;
 const AROUND: u16 = 4;
+
+/// What could not be searched is told in so many lines each at most.
+const LINES_OF_A_LIMIT: usize = 3;
 
 /// The dialog while it is open.
 #[derive(Debug)]
@@ -29,22 +33,25 @@ pub struct FindDialog {
     search: AlertSearch,
     /// Whether the best one is gone to as soon as it is known.
     goes: bool,
+    /// What the Queue holds, to be compared here where the service cannot be asked for every field.
+    held: Vec<Alert>,
 }
 
 /// Opens it; on what was searched for in the Queue and is not in its view, which is as it was before then.
 pub fn open(queue: &mut Queue, cx: &AppContext) -> Orders {
     let missed = queue.missed();
     let before = if missed.is_some() { queue.close_search(false) } else { Vec::new() };
-    let find = FindDialog::of(missed.as_deref().unwrap_or_default(), cx);
+    let held = if cx.operator { Vec::new() } else { queue.listing.alerts().cloned().collect() };
+    let find = FindDialog::of(missed.as_deref().unwrap_or_default(), held, cx);
     run(before).into_iter().chain(dialog::open(find)).collect()
 }
 
 impl FindDialog {
     /// A search for this text.
-    fn of(text: &str, cx: &AppContext) -> Self {
+    fn of(text: &str, held: Vec<Alert>, cx: &AppContext) -> Self {
         let menu = OpenMenu::new(Selection::default(), &[KeyContext::Menu], Action::MenuPick);
         let search = if text.is_empty() { AlertSearch::default() } else { AlertSearch::due_at(cx.now) };
-        Self { input: TextInput::one_line(text), menu, search, goes: false }
+        Self { input: TextInput::one_line(text), menu, search, goes: false, held }
     }
 
     fn typed(&mut self, cx: &AppContext) {
@@ -75,6 +82,22 @@ impl FindDialog {
     fn go(&self, at: usize) -> Orders {
         let Some(alert) = self.search.alerts().get(at) else { return Vec::new() };
         vec![Order::Close, Order::Act(Action::ShowQueue), Message::GoToFound(Box::new(alert.clone())).into()]
+    }
+
+    /// The list of what the words name that no text says.
+    fn meant(&self) -> Option<AlertFilter> {
+        meant(&self.input.text())
+    }
+
+    /// Whether it is known that no text says what is typed.
+    fn is_nothing(&self) -> bool {
+        self.search.is_current() && matches!(self.search.shown(), Some((_, Ok(found))) if found.alerts.is_empty())
+    }
+
+    /// Lists what the words name in the Queue.
+    fn list_meant(&self) -> Orders {
+        let Some(filter) = self.meant() else { return Vec::new() };
+        vec![Effect::GiveUpFind.into(), Order::Close, Order::Act(Action::ShowQueue), Message::List(filter, DEFAULT_SORT).into()]
     }
 
     /// Opens the case of what is chosen.
@@ -114,7 +137,11 @@ impl Dialog for FindDialog {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         match message {
             Message::Tick if self.search.next_due().is_some_and(|due| due <= cx.now) => return self.search(),
-            Message::Found(query, answer) if self.search.answered(query, answer) => {
+            Message::Found(query, answer) => {
+                let answer = answer.clone().map(|found| found.and_held(query, &self.held, SHOWN_OF_FOUND));
+                if !self.search.answered(query, &answer) {
+                    return Vec::new();
+                }
                 self.menu.chosen = Selection::default();
                 return if self.goes { self.go(0) } else { Vec::new() };
             }
@@ -132,6 +159,9 @@ impl Dialog for FindDialog {
                     None => Vec::new(),
                 };
             }
+            Message::Input(Event::Key(KeyEvent { code: KeyCode::Char('l'), modifiers: KeyModifiers::ALT, .. })) => {
+                return self.list_meant();
+            }
             Message::Input(Event::Key(key)) if is_typed(key) => {
                 let typed = self.input.key(*key);
                 if typed == Typed::Changed {
@@ -146,6 +176,7 @@ impl Dialog for FindDialog {
                 let length = self.search.alerts().len();
                 match self.menu.update(event, length, cx) {
                     Some(Action::MenuClose) => return vec![Effect::GiveUpFind.into(), Order::Close],
+                    Some(Action::MenuPick) if self.is_nothing() && self.meant().is_some() => return self.list_meant(),
                     Some(Action::MenuPick) => return self.pick(event),
                     Some(Action::Open) => return self.open_case(cx),
                     _ => {}
@@ -163,22 +194,31 @@ impl Dialog for FindDialog {
             Some((query, Ok(found))) => lines(&found.alerts, query, found, room, cx),
             _ => Vec::new(),
         };
+        let (is_nothing, meant) = (self.is_nothing(), self.meant().map(|filter| render(&filter, DEFAULT_SORT)));
+        let nothing = match &meant {
+            Some(query) => format!("No text of an alert says this. As a list: {query}"),
+            None => "Nothing found.".to_owned(),
+        };
         let empty = match self.search.shown() {
-            Some((_, Ok(_))) if self.search.is_current() => "Nothing found.",
+            Some((_, Ok(_))) if self.search.is_current() => &nothing,
             Some((_, Ok(_))) => "",
             _ if self.input.is_empty() => "Answered alerts too. Several words narrow it: all have to match.",
             _ => "",
         };
-        let is_nothing = self.search.is_current() && self.search.alerts().is_empty();
         let above = u16::from(is_roomy(area));
+        let limits: Vec<String> = self.search.limits().iter().flat_map(|limit| wrap_to(&sanitize(limit), room, LINES_OF_A_LIMIT)).collect();
         let list = List {
             title: "Find",
             entries,
             empty,
             width: WIDTH,
-            field: above + 2 + u16::try_from(self.search.limits().len()).unwrap_or(0),
+            field: above + 2 + u16::try_from(limits.len()).unwrap_or(0),
             // Nothing is gone to where it is known that nothing was found.
-            pick: Some(if self.input.is_empty() || is_nothing { "" } else { "show in Queue" }),
+            pick: Some(match &meant {
+                Some(_) if is_nothing => "list in Queue",
+                _ if self.input.is_empty() || self.search.alerts().is_empty() && self.search.is_current() => "",
+                _ => "show in Queue",
+            }),
             also: if self.search.alerts().is_empty() { Vec::new() } else { vec![("alt-enter", "its case", Action::Open)] },
             ..List::default()
         };
@@ -194,15 +234,17 @@ impl Dialog for FindDialog {
         let (words, style) = self.note(cx);
         let mut pen = Pen::new(frame.buffer_mut(), Rect { y: field.y + 1, ..field });
         pen.put(&words, style);
-        for (key, words) in [("alt-y", "copy"), ("alt-o", "open")] {
-            if self.search.alerts().is_empty() || columns(key) + 4 + columns(words) > pen.room() {
+        let listed = meant.filter(|_| !is_nothing).map(|query| format!("list {query}"));
+        let of_alert: &[(&str, &str)] = if self.search.alerts().is_empty() { &[] } else { &[("alt-y", "copy"), ("alt-o", "open")] };
+        for (key, words) in listed.iter().map(|words| ("alt-l", words.as_str())).chain(of_alert.iter().copied()) {
+            if columns(key) + 4 + columns(words) > pen.room() {
                 break;
             }
             pen.skip(3);
             pen.put_key(key, words, theme);
         }
-        for (limit, y) in self.search.limits().iter().zip(field.y + 2..fields.bottom()) {
-            Pen::new(frame.buffer_mut(), Rect { y, ..field }).put(&sanitize(limit), theme.warning);
+        for (limit, y) in limits.iter().zip(field.y + 2..fields.bottom()) {
+            Pen::new(frame.buffer_mut(), Rect { y, ..field }).put(limit, theme.warning);
         }
     }
 

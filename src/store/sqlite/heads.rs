@@ -31,7 +31,9 @@ pub(super) fn beginning_with(text: &str) -> Option<String> {
     let begun = kept(&text);
     match text.chars().count() {
         0..=2 => None,
-        length if length <= KEPT => Some(format!("{}*", phrase(&begun))),
+        // The index has these beginnings as well.
+        3 => Some(format!("{}*", phrase(&begun))),
+        KEPT => Some(format!("({} OR {})", phrase(&begun), phrase(&head(&text)))),
         _ => Some(phrase(&begun)),
     }
 }
@@ -56,8 +58,8 @@ fn kept(field: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use rusqlite::Connection;
     use rstest::rstest;
+    use rusqlite::Connection;
 
     use super::*;
     use crate::store::sqlite::statements::{Statements as _, cell};

@@ -2,7 +2,7 @@
 
 use avert::console::effects::{Effect, Keep};
 use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, Deadline};
+use avert::domain::{Alert, AlertId, AlertStatus, Deadline};
 use avert::service::ServiceError;
 use chrono::Duration;
 use uuid::Uuid;
@@ -244,6 +244,51 @@ fn where_only_the_interface_can_be_asked_it_says_what_was_not_searched() {
     let screen = rig.screen();
     assert!(screen.contains("this deployment searches network ids, descriptors, BINs and last four only"), "{screen}");
     assert!(screen.contains(&provider_id), "{screen}");
+}
+
+#[test]
+fn where_only_the_interface_can_be_asked_what_is_loaded_is_compared_by_every_field() {
+    let (alerts, _) = desk();
+    let loaded = alerts.iter().find(|alert| alert.outcome.is_none() && alert.merchant_order_id.is_some()).unwrap().clone();
+    let mut rig = Made { operator: false, ..Made::of(alerts) }.start();
+
+    find(&mut rig, loaded.merchant_order_id.as_deref().unwrap());
+    let screen = rig.screen();
+    rig.press("enter");
+
+    assert!(screen.contains("alerts of the Queue's pages") && !screen.contains("Nothing found"), "{screen}");
+    assert_eq!(rig.current(), loaded.id);
+}
+
+#[test]
+fn a_state_that_no_text_says_is_listed_in_the_queue_by_enter() {
+    let mut rig = Rig::new(desk().0);
+    rig.press("2");
+
+    find(&mut rig, "expired");
+    let offered = rig.screen();
+    rig.press("enter");
+
+    assert!(offered.contains("No text of an alert says this. As a list: status:expired"), "{offered}");
+    assert_eq!(rig.app.queue().filter().statuses, [AlertStatus::Expired]);
+    assert!(!rig.screen().contains("Find"), "{}", rig.screen());
+}
+
+#[test]
+fn a_state_and_a_day_beside_other_words_are_listed_by_a_key() {
+    let (alerts, sibling) = desk();
+    let mut rig = Rig::new(alerts);
+
+    find(&mut rig, "open");
+    find_more(&mut rig, " 2026-03-10 acme");
+    let offered = rig.screen();
+    rig.press("alt-l");
+    rig.advance(Duration::milliseconds(500));
+
+    assert!(offered.contains("status:open from:2026-03-10 to:2026-03-10 acme"), "{offered}");
+    let filter = rig.app.queue().filter();
+    assert_eq!((filter.statuses.as_slice(), filter.q.as_deref()), ([AlertStatus::Open].as_slice(), Some("acme")));
+    assert_ne!(rig.current(), sibling);
 }
 
 #[test]

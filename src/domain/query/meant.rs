@@ -1,0 +1,79 @@
+//! The filter that plain words mean: states, answers and days, which no text of an alert says.
+
+use super::words::parse_day;
+use crate::domain::resolution::OlderWord;
+use crate::domain::{AlertFilter, AlertStatus};
+
+/// The filter that is meant where words name a state (`expired`), an answer (`not found`) or a UTC day (`2026-11-24`); the other
+/// words are searched for. `None` where no word names one.
+pub fn meant(text: &str) -> Option<AlertFilter> {
+    let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
+    let mut filter = AlertFilter::default();
+    let mut rest: Vec<&str> = Vec::new();
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        let pair = words.get(at + 1).map(|next| format!("{word}_{next}"));
+        if let Some(pair) = pair.filter(|pair| add(&mut filter, pair)) {
+            at += pair.split('_').count();
+            continue;
+        }
+        if !add(&mut filter, word) {
+            rest.push(word);
+        }
+        at += 1;
+    }
+    if filter == AlertFilter::default() {
+        return None;
+    }
+    filter.q = (!rest.is_empty()).then(|| rest.join(" "));
+    Some(filter)
+}
+
+/// Adds what a word names; whether it names something.
+fn add(filter: &mut AlertFilter, word: &str) -> bool {
+    if let Some(day) = parse_day(word) {
+        let first = filter.start_date.map_or(day, |start| start.min(day));
+        filter.end_date = Some(filter.end_date.map_or(day, |end| end.max(day)));
+        filter.start_date = Some(first);
+        return true;
+    }
+    // An answer of the older dialect has a state of its own.
+    let states: Vec<AlertStatus> = match word {
+        "refunded" => vec![AlertStatus::Resolved, AlertStatus::Refunded],
+        _ => AlertStatus::CURRENT.iter().filter(|status| status.as_str().eq_ignore_ascii_case(word)).cloned().collect(),
+    };
+    if !states.is_empty() {
+        filter.statuses.extend(states);
+        return true;
+    }
+    let is_outcome = OlderWord::KNOWN.iter().any(|known| known.as_str().eq_ignore_ascii_case(word));
+    if is_outcome {
+        filter.outcomes.push(word.to_owned());
+    }
+    is_outcome
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::domain::query::{DEFAULT_SORT, render};
+
+    #[rstest]
+    #[case("expired", Some("status:expired"))]
+    #[case("Open CHARGEBACK", Some("status:open,chargeback"))]
+    #[case("refunded nordwind", Some("status:resolved,refunded nordwind"))]
+    #[case("2026-11-24", Some("from:2026-11-24 to:2026-11-24"))]
+    #[case("2026-11-24 acme 2026-11-20 shop", Some("from:2026-11-20 to:2026-11-24 acme shop"))]
+    #[case("unresolved dispute", Some("outcome:unresolved_dispute"))]
+    #[case("previously refunded", Some("outcome:previously_refunded"))]
+    #[case("previously_refunded", Some("outcome:previously_refunded"))]
+    #[case("not found", Some("outcome:not_found"))]
+    #[case("previously", None)]
+    #[case("nordwind 55.10", None)]
+    #[case("", None)]
+    fn words_that_no_text_says_mean_a_filter(#[case] text: &str, #[case] expected: Option<&str>) {
+        assert_eq!(meant(text).map(|filter| render(&filter, DEFAULT_SORT)).as_deref(), expected);
+    }
+}
