@@ -28,13 +28,14 @@ fn import(context: &Context, args: &OrderImportArgs) -> anyhow::Result<()> {
     let directory = args.desk.remote().desk(context, variable)?;
     let mut orders = Desk::open(directory)?.make_orders()?;
     let named: BTreeMap<OrderField, Option<String>> = args.map.iter().cloned().collect();
-    let mut headers = orders.headers()?;
-    headers.retain(|field, _| !named.contains_key(field));
-    for (field, header) in &headers {
+    let mut before = orders.headers()?;
+    before.retain(|field, _| !named.contains_key(field));
+    let given = named.iter().filter_map(|(field, header)| Some((*field, header.clone()?))).collect();
+    let importer = OrderImporter::new(input, &given, &before).map_err(|error| unusable(args, &error))?;
+    let is_there = |header: &str| importer.as_ref().is_some_and(|importer| importer.has(header));
+    for (field, header) in before.iter().filter(|(_, header)| is_there(header)) {
         say(&format!("{} is the column {header:?}, as named before; --map {}= takes that back", field.as_str(), field.as_str()));
     }
-    headers.extend(named.iter().filter_map(|(field, header)| Some((*field, header.clone()?))));
-    let importer = OrderImporter::new(input, &headers).map_err(|error| unusable(args, &error))?;
     // Only headers that a file really has are worth keeping.
     orders.keep_headers(&named)?;
     let mut rejects = Rejects::new(args.rejects.as_deref())?;

@@ -38,19 +38,33 @@ fn listed(headers: &[String]) -> String {
 }
 
 impl<R: BufRead> OrderImporter<R> {
-    /// Begins to read a file whose columns have these headers, or else their own names in any spelling; none where it is empty.
-    pub fn new(input: R, named: &BTreeMap<OrderField, String>) -> Result<Option<Self>, OrderHeaderError> {
+    /// Begins to read a file whose columns have these headers, or those that were named before and are there, or else their own names in any
+    /// spelling; none where it is empty.
+    pub fn new(
+        input: R,
+        named: &BTreeMap<OrderField, String>,
+        before: &BTreeMap<OrderField, String>,
+    ) -> Result<Option<Self>, OrderHeaderError> {
         let mut source = Source::new(input);
         source.begin().map_err(OrderHeaderError::Unreadable)?;
         let mut rows = CsvRows::new(source);
         let Some(headers) = rows.header().map_err(OrderHeaderError::Unreadable)? else { return Ok(None) };
-        let columns = columns(&headers, named)?;
+        let mut all = named.clone();
+        all.extend(
+            before.iter().filter(|(_, header)| place_of(header, &headers).is_some()).map(|(field, header)| (*field, header.clone())),
+        );
+        let columns = columns(&headers, &all)?;
         Ok(Some(Self { rows, columns, headers }))
     }
 
     /// Bytes read of the source so far, for a progress bar.
     pub fn bytes_read(&self) -> u64 {
         self.rows.bytes_read()
+    }
+
+    /// Whether the file has a column of this header.
+    pub fn has(&self, header: &str) -> bool {
+        place_of(header, &self.headers).is_some()
     }
 
     /// Headers that are no column of an order; they are ignored.
@@ -83,12 +97,15 @@ fn order_of(columns: &[Option<OrderField>], cells: &ByteRecord) -> Result<Mercha
     MerchantOrder::of_cells(known)
 }
 
+fn place_of(header: &str, headers: &[String]) -> Option<usize> {
+    headers.iter().position(|there| there.trim().eq_ignore_ascii_case(header.trim()))
+}
+
 /// What each header is the column of.
 fn columns(headers: &[String], named: &BTreeMap<OrderField, String>) -> Result<Vec<Option<OrderField>>, OrderHeaderError> {
     let mut columns: Vec<Option<OrderField>> = vec![None; headers.len()];
     for (field, header) in named {
-        let position = headers.iter().position(|there| there.trim().eq_ignore_ascii_case(header.trim()));
-        let Some(position) = position else {
+        let Some(position) = place_of(header, headers) else {
             return Err(OrderHeaderError::NoSuchHeader { field: *field, header: header.clone(), there: headers.to_vec() });
         };
         if let Some(other) = columns[position].replace(*field) {
@@ -121,7 +138,7 @@ mod tests {
 
     fn read(text: &str, named: &[(OrderField, &str)]) -> Result<Option<OrderImporter<std::io::Cursor<Vec<u8>>>>, OrderHeaderError> {
         let named = named.iter().map(|(field, header)| (*field, (*header).to_owned())).collect();
-        OrderImporter::new(std::io::Cursor::new(text.as_bytes().to_vec()), &named)
+        OrderImporter::new(std::io::Cursor::new(text.as_bytes().to_vec()), &named, &BTreeMap::new())
     }
 
     fn seen(text: &str, named: &[(OrderField, &str)]) -> Vec<Result<String, (u64, String)>> {

@@ -150,6 +150,21 @@ fn alerts_are_found_by_the_id_of_an_order_that_they_match() {
 }
 
 #[test]
+fn a_header_that_was_named_once_does_not_have_to_be_in_every_file() {
+    let home = tempfile::tempdir().unwrap();
+    let whole = file(home.path(), "Name,Total,currency,transaction_id\nA-1,5,EUR,T-1\n");
+    run_ok(home.path(), &["orders", "import", &whole, "--map", "order_id=Name", "--map", "amount=Total"]);
+    let states = file(home.path(), "order_id,state\nA-1,refunded\n");
+
+    let output = run(home.path(), &["orders", "import", &states]);
+
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && !said.contains("as named before"), "{said}");
+    let counts: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(counts, json!({"created": 0, "updated": 1, "unchanged": 0, "rejected": 0}));
+}
+
+#[test]
 fn a_refund_of_an_order_that_was_refunded_is_warned_of_and_refused_in_a_file() {
     let home = tempfile::tempdir().unwrap();
     let alert = json!({"id": ID, "provider": "ETHOCA", "type": "ETHOCA_CONFIRMED_FRAUD", "providerId": "E-1", "amount": "9.90",
