@@ -51,8 +51,7 @@ impl AlertAccess {
         asked: impl FnOnce(Dialect, Vocabulary) -> Result<T, Misused>,
     ) -> anyhow::Result<(Self, T)> {
         if remote.access.operator_key_file.is_some() {
-            let words =
-                "--operator-key-file is for the console and for `avert alerts find`: other commands on alerts need no operator's key";
+            let words = "--operator-key-file is for the console, `avert alerts find` and `avert alerts resolve`: other commands on alerts need no operator's key";
             return Err(Misused(words.to_owned()).into());
         }
         Self::open_with(context, remote, organization, asked, false).await

@@ -22,7 +22,7 @@ use crate::wire::Dialect;
 pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Result<()> {
     let name = args.id.as_deref().unwrap_or_default();
     named::require(name)?;
-    let source = AlertAccess::open(context, &args.remote, &args.organization).await?;
+    let source = AlertAccess::open_as_operator(context, &args.remote, &args.organization).await?;
     source.require_writable()?;
     // Looked at before anything else: whoever is asked has to see what the question is about.
     let alert = named::find(&source, name, args.provider.as_deref()).await?;
