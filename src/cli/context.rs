@@ -1,6 +1,6 @@
 //! What every command is given: the settings, where the data is, how results are written.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::bail;
 use directories::ProjectDirs;
@@ -12,7 +12,7 @@ use super::home::{Home, file_name_of};
 use super::output::Output;
 use super::profile_access::ProfileAccess;
 use crate::config::{ConfigError, Settings};
-use crate::desk::{ProfileName, Profiles, Secrets};
+use crate::desk::{ProfileName, Profiles, Secrets, directory_of};
 use crate::domain::url::BaseUrl;
 use crate::telemetry;
 
@@ -79,7 +79,7 @@ impl Context {
         let usual = || directories.as_ref().map(|directories| directories.config_dir().join("config.toml"));
         let settings_file = everywhere.config.clone().or_else(usual);
         let settings_dir = match (&everywhere.config, &directories) {
-            (Some(named), _) => named.parent().map(Path::to_owned),
+            (Some(named), _) => Some(directory_of(named).to_owned()),
             (None, directories) => directories.as_ref().map(|directories| directories.config_dir().to_owned()),
         };
         let profiles = settings_dir.as_deref().map(|directory| ProfileAccess {

@@ -12,6 +12,7 @@ use super::database::{key_file_of, named_key_file, of_flag, shared_key_file, wit
 use super::failure::{Misused, SaidAlready, say};
 use super::home::Home;
 use super::output::{Report, Rows};
+use crate::desk::directory_of;
 use crate::domain::database::DatabaseLocation;
 use crate::store::transfer::{CopyKeys, CopyStep, Transferred, transfer};
 
@@ -21,7 +22,7 @@ pub(super) async fn run(context: Context, args: CopyArgs) -> anyhow::Result<()> 
         bail!(Misused(format!("--from and --to name one database: {from}")));
     }
     if let (DatabaseLocation::Sqlite(one), DatabaseLocation::Sqlite(other)) = (&from, &to)
-        && directory_of(one) == directory_of(other)
+        && real_directory_of(one) == real_directory_of(other)
     {
         bail!(Misused(format!("--to: {to} is beside {from}; name another directory: a desk has its own")));
     }
@@ -103,8 +104,8 @@ fn style(template: &str) -> ProgressStyle {
 }
 
 /// The directory of a file, as it is really called.
-fn directory_of(file: &Path) -> PathBuf {
-    let directory = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+fn real_directory_of(file: &Path) -> PathBuf {
+    let directory = directory_of(file);
     directory.canonicalize().unwrap_or_else(|_| directory.to_owned())
 }
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::failure::{Misused, NotFound};
+use crate::desk::directory_of;
 use crate::domain::database::DatabaseLocation;
 use crate::store::sqlite::backup::is_pending;
 
@@ -96,11 +97,6 @@ impl Home {
 
 pub(super) fn is_absent(file: &Path) -> bool {
     matches!(file.try_exists(), Ok(false)) && !is_pending(file)
-}
-
-/// The directory that a database file is in.
-fn directory_of(file: &Path) -> &Path {
-    file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// The address of a place as the name of a directory: `shop.example:8443/alerts` as `shop.example_8443%2falerts`.

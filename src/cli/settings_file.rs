@@ -8,6 +8,7 @@ use toml_edit::{DocumentMut, Item, Value, table, value};
 
 use crate::config::Settings;
 use crate::console::setting::{SettingValue, SettingsKeeper};
+use crate::desk::directory_of;
 
 /// The settings file of this user.
 pub(super) struct SettingsFile {
@@ -42,7 +43,7 @@ fn change(path: &Path, table: &str, key: &str, value: Value) -> Result<(), Strin
         Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_owned(),
         Err(error) => return Err(unwritable(error)),
     };
-    let directory = file.parent().unwrap_or_else(|| Path::new("."));
+    let directory = directory_of(&file);
     make_private(directory).map_err(unwritable)?;
     let _turn = turn(&file).map_err(unwritable)?;
     let text = match fs::metadata(&file) {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
 
+use super::file::directory_of;
 use super::records::{Cells, RecordFormat, RecordWriter};
 use super::whole_list::{Next, PageFacts, PageWalk};
 use crate::domain::{Alert, AlertQuery};
@@ -173,7 +174,7 @@ fn begin(path: &Path) -> io::Result<NamedTempFile> {
     if path.try_exists()? {
         return Err(io::ErrorKind::AlreadyExists.into());
     }
-    NamedTempFile::new_in(directory(path))
+    NamedTempFile::new_in(directory_of(path))
 }
 
 /// Gives a whole file its name.
@@ -182,11 +183,6 @@ fn end(file: BufWriter<NamedTempFile>, path: &Path) -> io::Result<()> {
     file.as_file().sync_all()?;
     file.persist_noclobber(path)?;
     Ok(())
-}
-
-/// Where a file of this path stands.
-fn directory(path: &Path) -> &Path {
-    path.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."))
 }
 
 fn in_words(error: &io::Error) -> String {

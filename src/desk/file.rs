@@ -64,14 +64,14 @@ impl DeskFile {
     /// Replaces the file in one step: after a crash there is the old one or the new one, never half of it.
     pub(super) fn write<T: Serialize>(&self, about: &str, content: &T) -> Result<(), DeskError> {
         let body = toml::to_string(content).map_err(|error| self.failed("cannot be written", &error))?;
-        let directory = self.path.parent().unwrap_or_else(|| Path::new("."));
+        let directory = directory_of(&self.path);
         make_directory(directory)?;
         replace(directory, &self.path, &format!("# {about}\n\n{body}")).map_err(|error| self.failed("cannot be written", &error))
     }
 
     /// The turn to change the file: whoever reads it to write it anew takes it first, and gives it back by dropping it.
     pub(super) fn turn(&self) -> Result<fs::File, DeskError> {
-        make_directory(self.path.parent().unwrap_or_else(|| Path::new(".")))?;
+        make_directory(directory_of(&self.path))?;
         turn(&self.path.with_extension("lock")).map_err(|error| self.failed("cannot be locked", &error))
     }
 
@@ -143,6 +143,11 @@ pub(super) fn private(options: &mut fs::OpenOptions) -> &mut fs::OpenOptions {
     options
 }
 
+/// The directory that a file is in: the one of this process where its path is a bare name.
+pub fn directory_of(file: &Path) -> &Path {
+    file.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// Writes a new file that is there whole or not at all, for its owner alone. One that is there already is never written over: that is
 /// [`io::ErrorKind::AlreadyExists`]. The error's words are fit for a user.
 ///
@@ -153,7 +158,7 @@ pub fn write_new(path: &Path, write: impl FnOnce(&mut dyn io::Write) -> io::Resu
     if path.symlink_metadata().is_ok() {
         return Err(is_there());
     }
-    let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+    let directory = directory_of(path);
     let make = |path: &Path| private(fs::OpenOptions::new().write(true).create_new(true)).open(path);
     // No error tells the name of the temporary file.
     let mut file = tempfile::Builder::new().make_in(directory, make)?;

@@ -36,7 +36,7 @@ use std::path::{Path, PathBuf};
 pub use closing::ClosingAlerts;
 pub use drafts::{Draft, Drafts};
 pub use export::{AlertRecords, ExportFailure, ExportRequest};
-pub use file::{DeskError, write_new};
+pub use file::{DeskError, directory_of, write_new};
 pub use group_drafts::{GroupDraft, GroupDrafts};
 pub use history::{DecisionFate, DecisionRecord, History, NotificationRecord};
 pub use insights::{DeskFigures, FoundInsights};

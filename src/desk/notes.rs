@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use chrono::Duration;
 use serde::{Deserialize, Serialize};
 
-use super::file::{DeskError, private, replace, set_torn_line_aside, turn};
+use super::file::{DeskError, directory_of, private, replace, set_torn_line_aside, turn};
 use super::journal::{JournalAlert, id};
 use crate::domain::time::{from_iso, to_iso};
 use crate::domain::{AlertId, Timestamp};
@@ -110,7 +110,7 @@ impl Notes {
             notes.extend(note);
         }
         if pruned {
-            replace(self.path.parent().unwrap_or_else(|| Path::new(".")), &self.path, &lines)?;
+            replace(directory_of(&self.path), &self.path, &lines)?;
         }
         Ok(notes)
     }

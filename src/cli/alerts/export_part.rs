@@ -10,6 +10,7 @@ use tempfile::NamedTempFile;
 
 use crate::cli::failure::Misused;
 use crate::cli::import::private;
+use crate::desk::directory_of;
 use crate::desk::export::PageMark;
 use crate::desk::whole_list::PageWalk;
 use crate::domain::AlertId;
@@ -157,7 +158,7 @@ impl ExportPart {
 
     /// A file beside the target that takes its name when it is whole.
     pub(super) fn target(&self) -> anyhow::Result<BufWriter<NamedTempFile>> {
-        let directory = self.target.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+        let directory = directory_of(&self.target);
         Ok(BufWriter::new(NamedTempFile::new_in(directory)?))
     }
 

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use wiremock::{MockServer, ResponseTemplate};
 
 use super::{assert_refused, world, world_of};
-use crate::support::binary::{avert, run};
-use crate::support::two_machines::{TwoMachines, errors};
+use crate::support::binary::{avert, run, run_ok};
+use crate::support::two_machines::{TwoMachines, errors, far_alert};
 
 #[test]
 fn a_profile_is_listed_in_the_form_that_scripts_rely_on() {
@@ -154,8 +154,7 @@ fn a_key_of_the_environment_beats_the_one_that_is_kept() {
 #[test]
 fn a_profile_of_client_credentials_speaks_the_older_dialect() {
     let world = world();
-    let client: Value =
-        serde_json::from_str(&crate::support::binary::run_ok(world.engine.path(), &["clients", "create", "--output", "json"])).unwrap();
+    let client: Value = serde_json::from_str(&run_ok(world.engine.path(), &["clients", "create", "--output", "json"])).unwrap();
     let (id, secret) = (client["client_id"].as_str().unwrap(), client["client_secret"].as_str().unwrap());
     let file = world.write("secret", secret);
     let url = &world.server.url;
@@ -312,4 +311,43 @@ fn the_doctor_sees_what_is_wrong_with_profiles() {
     assert!(found(&world)[0].contains("the current profile is gone"), "{:?}", found(&world));
     std::fs::write(&file, "currant = 1\n").unwrap();
     assert!(found(&world)[0].starts_with("wrong ") && found(&world)[0].contains("line 1"), "{:?}", found(&world));
+}
+
+#[test]
+fn a_settings_file_may_be_named_by_its_bare_name() {
+    let world = world();
+    world.write("here.toml", "");
+    let (key, url) = (world.key_file(), world.server.url.clone());
+    let mut add =
+        world.command(&["profiles", "add", "shop", "--url", &url, "--api-key-file", &key, "--plain-secrets", "--config", "here.toml"]);
+
+    let added = add.current_dir(world.desk.path()).output().unwrap();
+
+    assert!(added.status.success(), "{}", errors(&added));
+    assert!(world.desk.path().join("secrets.toml").exists());
+}
+
+#[test]
+fn a_decision_with_a_key_of_both_scopes_is_a_persons_and_compared_by_every_fact() {
+    let on_one_payment = (1..=2).map(|number| {
+        let mut alert = far_alert(number, if number == 1 { "ETHOCA" } else { "CDRN" }, "ETHOCA_CUSTOMER_DISPUTE");
+        alert["acquirerReferenceNumber"] = "74537604221234567890123".into();
+        alert
+    });
+    let world = TwoMachines::of("sandbox", "", on_one_payment);
+    world.write("key", run_ok(world.engine.path(), &["keys", "create", "--scope", "alerts,operator"]).trim());
+    world.add("shop", &[]);
+    let refund = |alert: &str| {
+        let mut command = world.command(&["alerts", "resolve", alert, "--refunded", "refunded", "--yes", "--profile", "shop"]);
+        command.env("AVERT_USER", "anna").output().unwrap()
+    };
+    let first = refund("FAR-1");
+
+    let second = refund("FAR-2");
+
+    assert!(first.status.success(), "{}", errors(&first));
+    assert!(errors(&second).contains("warning:") && errors(&second).contains("FAR-1"), "{}", errors(&second));
+    let log = rusqlite::Connection::open(world.engine.path().join("avert.db")).unwrap();
+    let by_anna: u32 = log.query_row("SELECT count(*) FROM audit WHERE person = 'anna'", [], |row| row.get(0)).unwrap();
+    assert_eq!(by_anna, 2);
 }

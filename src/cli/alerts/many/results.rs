@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cli::failure::Misused;
 use crate::cli::import::private;
+use crate::desk::directory_of;
 use crate::domain::Timestamp;
 
 /// What became of a row.
@@ -124,7 +125,7 @@ impl ResultsFile {
     fn begin(&mut self, place: &str) -> anyhow::Result<()> {
         self.file.set_len(0)?;
         self.append(&format!("{}\n", serde_json::to_string(&Head { decisions: place.to_owned() })?))?;
-        let directory = self.path.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+        let directory = directory_of(&self.path);
         File::open(directory)
             .and_then(|directory| directory.sync_all())
             .with_context(|| format!("{} cannot be synced", directory.display()))
