@@ -102,6 +102,7 @@ pub enum Action {
     ProgramLog,
     LogSeverity,
     SettingChange,
+    ProfileOpen,
     RulesPause,
     RulesShow,
     Rehearse,

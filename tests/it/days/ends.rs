@@ -200,6 +200,7 @@ fn open_with_a_clock_that_breaks(at: PathBuf) {
         listener: None,
         log: None,
         rules: None,
+        profiles: None,
         keeper: None,
     };
     let runtime = tokio::runtime::Runtime::new().unwrap();
