@@ -31,6 +31,7 @@ impl App {
         } else {
             self.draw_all(frame, area);
         }
+        self.cx.theme.even_rows(frame.buffer_mut());
         if self.cx.settings.plain {
             simplify(frame.buffer_mut());
         }
