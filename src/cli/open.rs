@@ -349,11 +349,11 @@ fn keymap(named: &Path, settings_dir: Option<&Path>) -> Result<Keymap, Misused> 
         Some(directory) => directory.join("keymap.toml"),
         None => return Ok(Keymap::default()),
     };
-    let wrong = |what: String| Misused(format!("the keys in {}: {what}", file.display()));
+    let wrong = |what: String| Misused(format!("the keys in {}{what}", file.display()));
     match std::fs::read_to_string(&file) {
-        Ok(text) => Keymap::default().with_user_file(&text).map_err(|error| wrong(error.to_string())),
+        Ok(text) => Keymap::default().with_user_file(&text).map_err(|error| wrong(format!(":{}: {}", error.line, error.message))),
         Err(error) if error.kind() == io::ErrorKind::NotFound && named.as_os_str().is_empty() => Ok(Keymap::default()),
-        Err(error) => Err(wrong(format!("cannot be read: {error}"))),
+        Err(error) => Err(wrong(format!(": they cannot be read: {error}"))),
     }
 }
 
@@ -390,7 +390,7 @@ mod tests {
         assert_eq!(read().map(|keymap| keymap.key_of(Action::Refund)), Ok("R".to_owned()));
         std::fs::write(&file, "refund = \"R\"\nrefnud = \"x\"\n").unwrap();
         let Misused(words) = read().unwrap_err();
-        assert!(words.contains("keymap.toml: line 2: "), "{words}");
+        assert!(words.contains("keymap.toml:2: "), "{words}");
     }
 
     #[rstest::rstest]
