@@ -340,7 +340,7 @@ const RESULT: u16 = 32;
 const SEPARATE: u16 = 90;
 
 /// Columns of an alert's id, cut to its end.
-const ALERT: u16 = 7;
+const ALERT: u16 = 6;
 
 /// The columns of the deliveries, whose times and endpoints have at most so many columns: what tells one from the other comes first.
 fn delivery_heads(width: u16, times: u16, endpoints: u16) -> Vec<Head> {

@@ -29,13 +29,13 @@ pub(super) fn outlook(delivery: &Delivery, now: Timestamp) -> String {
     next.into_iter().chain(result).collect::<Vec<_>>().join(", ")
 }
 
-/// The end of the id of a delivery's alert, which tells it from others: `…3f9a01`; nothing for a test, which is about none.
+/// The end of the id of a delivery's alert, which tells it from others: `…f9a01`; nothing for a test, which is about none.
 pub(super) fn short_alert(delivery: &Delivery) -> String {
     if delivery.test {
         return "–".to_owned();
     }
     let id = delivery.alert.to_string();
-    format!("…{}", &id[id.len() - 6..])
+    format!("…{}", &id[id.len() - 5..])
 }
 
 /// Where a delivery stands, in one column: `in 2 min, 503`, `given up, 503`, `delivered, 200`.
