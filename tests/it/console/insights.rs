@@ -280,16 +280,22 @@ fn a_gauge_is_red_where_a_programme_applies() {
 }
 
 #[test]
-fn a_ratio_a_hair_below_its_bound_reads_as_below_it() {
-    let mut rig = whole();
-    let items = 13_u64;
+fn a_ratio_a_hair_below_its_bound_reads_as_below_it_and_neither_as_lower_nor_as_reached() {
+    let now = clock().now();
+    let sample = morning(now).remove(0);
+    let alerts = (0..200u128).map(|number| Alert {
+        id: avert::domain::AlertId(uuid::Uuid::from_u128(9_000 + number)),
+        status: AlertStatus::Chargeback,
+        alert_time: Some(now - Duration::hours(2)),
+        ..sample.clone()
+    });
+    let mut rig = open(Made { size: (200, 60), ..Made::of(alerts.collect()) });
 
-    // One more sale than the bound would need.
-    rig.update(figures(5, vec![sales("2026-10", CardScheme::Mastercard, items * 10_000 / 150)]));
-    rig.update(figures(5, vec![sales("2026-11", CardScheme::Visa, 1_000_003)]));
+    // 400 of them are 2.19998 %.
+    rig.update(figures(5, vec![sales("2026-11", CardScheme::Visa, 18_182)]));
 
-    let row = line(&mut rig, "1,500, US");
-    assert!(!row.contains(" 0.00 %"), "{row}");
+    let row = line(&mut rig, "150, CEMEA");
+    assert!(row.contains(" <2.20 %") && row.contains("of 2.20 % and 400"), "{row}");
 }
 
 #[test]
