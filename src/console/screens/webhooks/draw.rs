@@ -339,6 +339,9 @@ const RESULT: u16 = 32;
 /// From so many columns on state, tries and result have a column each; below they share one.
 const SEPARATE: u16 = 90;
 
+/// Columns of that one: `in 13 min, 503`.
+const TOGETHER: u16 = 17;
+
 /// Columns of an alert's id, cut to its end.
 const ALERT: u16 = 6;
 
@@ -350,7 +353,7 @@ fn delivery_heads(width: u16, times: u16, endpoints: u16) -> Vec<Head> {
     let mut behind: Vec<Head> = if is_separate { vec![("STATE", 12, false), ("TRIES", 5, true)] } else { Vec::new() };
     let taken: u16 = heads.iter().chain(&behind).map(|(_, width, _)| width + 2).sum();
     let rest = room.saturating_sub(taken);
-    let (least, wanted) = if is_separate { (16, RESULT) } else { (12, 21) };
+    let (least, wanted) = if is_separate { (16, RESULT) } else { (12, TOGETHER) };
     let endpoint = (rest * 2 / 5).max(rest.saturating_sub(wanted + 2)).min(endpoints.clamp(least, 44));
     heads.push(("ENDPOINT", endpoint, false));
     behind.push((if is_separate { "NEXT, RESULT" } else { "STATE" }, rest.saturating_sub(endpoint + 2), false));
