@@ -16,14 +16,16 @@ use super::failure::{Misused, SaidAlready, Signalled, say};
 use super::listener::ConsoleListener;
 use super::local::Local;
 use super::networks::{self, Known};
+use super::profiles::directory::{OpenedOn, for_console};
 use super::program_log;
 use super::rules::RulesText;
 use super::settings_file::SettingsFile;
 use super::signals::Signals;
-use super::target::{CREDENTIAL_VARIABLES, RemoteTarget, variable};
+use super::target::{CREDENTIAL_VARIABLES, CredentialSource, RemoteTarget, variable};
 use crate::config;
 use crate::console::keymap::Keymap;
 use crate::console::notices::{DesktopSequence, NoticeSettings};
+use crate::console::profile_directory::ProfileDirectory;
 use crate::console::program_log::ProgramLog;
 use crate::console::rules_file::{ReadRules, RulesFile};
 use crate::console::setting::{SettingOverride, SettingsKeeper};
@@ -31,8 +33,8 @@ use crate::console::theme::ThemeName;
 use crate::console::times::ShownClocks;
 use crate::console::user_settings::{USER_SETTINGS, UserSetting};
 use crate::console::{self, AlertJson, ConsoleError, NextConsole, Preferences, Session, SessionInfo};
-use crate::desk::ProfileName;
 use crate::desk::profiles::LOCAL;
+use crate::desk::{ProfileName, SecretStorage};
 use crate::domain::sanitize;
 use crate::domain::time::{SharedClock, SystemClock};
 use crate::domain::{Environment, LinkTemplates};
@@ -112,7 +114,8 @@ async fn open_once(context: &Context, args: &OpenArgs, signals: &mut Option<Sign
     };
     let running = local.start(DRAIN)?;
     let (deployment, clock) = (local.engine.deployment(caller), local.clock.clone());
-    let result = stay(deployment, clock, place, settings, rules, (context.desk(), log), signals).await;
+    let profiles = for_console(context, OpenedOn::ThisMachine);
+    let result = stay(deployment, clock, place, settings, rules, (context.desk(), log, profiles), signals).await;
     running.stop(local.engine.settings().longest_decision()).await;
     local.close();
     result
@@ -142,15 +145,14 @@ async fn elsewhere(
     }
     let target = target.with_key_of_both_scopes().await?;
     let (environment, dialect, read_only, profile) = (target.environment, target.dialect, target.read_only, target.profile.clone());
-    let url = target.url.clone();
+    let (url, source) = (target.url.clone(), target.credential_source);
     let settings = Preferences { refresh: target.refresh, page_size: target.page_size.unwrap_or(settings.page_size), ..settings };
     let (client, deployment) = target.by_person(context.user()).connect(Arc::clone(&clock))?;
     let log = program_log::start(context, &context.home.data_dir)?;
     let desk = context.desk_of_deployment(profile.as_ref(), &url);
-    let kept = match &profile {
-        Some(name) => format!("this console's own are those of profile {name}, from the keyring, secrets.toml, a file or the environment"),
-        None => "this console's own came from a file or the environment; it keeps them nowhere".to_owned(),
-    };
+    let opened_on = profile.as_ref().map_or(OpenedOn::Address, |name| OpenedOn::Profile(name.as_str()));
+    let directory = for_console(context, opened_on);
+    let kept = where_kept(context, source, profile.as_ref());
     let facts = vec![
         ("service", format!("another deployment at {}, {} dialect", client.host(), dialect.as_str())),
         ("credentials", kept),
@@ -160,9 +162,24 @@ async fn elsewhere(
     let name = profile.map_or_else(|| client.host(), String::from);
     let user = context.user();
     let place = SessionInfo { name, environment, remote: true, dialect, read_only, facts, user, profiles, ..SessionInfo::default() };
-    let result = stay(deployment, clock, place, settings, rules, (desk, log), signals).await;
+    let result = stay(deployment, clock, place, settings, rules, (desk, log, directory), signals).await;
     client.finish(PATIENCE).await;
     result
+}
+
+/// Where this console's own credential is kept.
+fn where_kept(context: &Context, source: CredentialSource, profile: Option<&ProfileName>) -> String {
+    let name = profile.map_or("", ProfileName::as_str);
+    match source {
+        CredentialSource::Flag => "this console's own came from a file that a flag named; it keeps it nowhere".to_owned(),
+        CredentialSource::Environment => "this console's own came from a variable of the environment; it keeps it nowhere".to_owned(),
+        CredentialSource::Kept(SecretStorage::Keyring) => format!("this console's own is kept in the system's keyring (avert, {name})"),
+        CredentialSource::Kept(SecretStorage::PlainFile) => {
+            let file = context.profiles.as_ref().map_or_else(String::new, |access| access.secrets.path().display().to_string());
+            format!("this console's own is kept as plain text in {file}, which only you can read")
+        }
+        CredentialSource::Typed => format!("this console's own was typed and is kept nowhere: `avert login {name}` keeps it"),
+    }
 }
 
 /// Opens the console on a deployment and stays in it until it ends.
@@ -172,7 +189,7 @@ async fn stay(
     place: SessionInfo,
     settings: Preferences,
     rules: RulesText,
-    (desk, log): (PathBuf, Arc<dyn ProgramLog>),
+    (desk, log, profiles): (PathBuf, Arc<dyn ProgramLog>, Option<Arc<dyn ProfileDirectory>>),
     signals: &mut Option<Signals>,
 ) -> anyhow::Result<Option<NextConsole>> {
     let signals = match signals {
@@ -187,7 +204,8 @@ async fn stay(
     let (listener, alert_records) = (Some(ConsoleListener::shared(&clock)), alert_records(&clock));
     let keeper = settings.kept_in.clone().map(|file| Arc::new(SettingsFile::at(file)) as Arc<dyn SettingsKeeper>);
     let (log, rules) = (Some(log), Some(Arc::new(rules) as Arc<dyn RulesFile>));
-    let session = Session { deployment, clock, place, settings, desk_dir, alert_json, alert_records, listener, log, rules, keeper };
+    let session =
+        Session { deployment, clock, place, settings, desk_dir, alert_json, alert_records, listener, log, rules, profiles, keeper };
     attend(session, signals).await
 }
 
@@ -331,11 +349,11 @@ fn keymap(named: &Path, settings_dir: Option<&Path>) -> Result<Keymap, Misused> 
         Some(directory) => directory.join("keymap.toml"),
         None => return Ok(Keymap::default()),
     };
-    let wrong = |what: String| Misused(format!("the keys in {}: {what}", file.display()));
+    let wrong = |what: String| Misused(format!("the keys in {}{what}", file.display()));
     match std::fs::read_to_string(&file) {
-        Ok(text) => Keymap::default().with_user_file(&text).map_err(|error| wrong(error.to_string())),
+        Ok(text) => Keymap::default().with_user_file(&text).map_err(|error| wrong(format!(":{}: {}", error.line, error.message))),
         Err(error) if error.kind() == io::ErrorKind::NotFound && named.as_os_str().is_empty() => Ok(Keymap::default()),
-        Err(error) => Err(wrong(format!("cannot be read: {error}"))),
+        Err(error) => Err(wrong(format!(": they cannot be read: {error}"))),
     }
 }
 
@@ -372,7 +390,7 @@ mod tests {
         assert_eq!(read().map(|keymap| keymap.key_of(Action::Refund)), Ok("R".to_owned()));
         std::fs::write(&file, "refund = \"R\"\nrefnud = \"x\"\n").unwrap();
         let Misused(words) = read().unwrap_err();
-        assert!(words.contains("keymap.toml: line 2: "), "{words}");
+        assert!(words.contains("keymap.toml:2: "), "{words}");
     }
 
     #[rstest::rstest]

@@ -94,12 +94,12 @@ impl ProfileAccess {
         NotFound(format!("there is no profile {name}: {there}")).into()
     }
 
-    /// The credential that a profile works with: the one that is kept, else one that is asked for and kept nowhere.
-    pub(super) fn credential(&self, name: &ProfileName, profile: &Profile) -> anyhow::Result<Secret> {
+    /// The credential that a profile works with, and where it is kept: one that is not is asked for, and kept nowhere.
+    pub(super) fn credential(&self, name: &ProfileName, profile: &Profile) -> anyhow::Result<(Secret, Option<SecretStorage>)> {
         let can_ask = self.asks && ask::is_possible();
         let variable = if profile.client_id.is_some() { "AVERT_CLIENT_SECRET" } else { "AVERT_API_KEY" };
         let why = match self.secrets.get(name, SecretKind::Access) {
-            Ok(Some((secret, _))) => return Ok(secret),
+            Ok(Some((secret, storage))) => return Ok((secret, Some(storage))),
             Ok(None) => "it has none here".to_owned(),
             Err(SecretError::File(error)) => return Err(unusable(error)),
             Err(SecretError::Keyring(why)) if can_ask => why.to_string(),
@@ -114,7 +114,8 @@ impl ProfileAccess {
             return Err(ServiceError::NotAuthorized(words).into());
         }
         say(&format!("The credential of profile {name}: {why}. What is typed now is for this once; `avert login {name}` keeps it."));
-        ask::secret(if profile.client_id.is_some() { "Client secret (not shown): " } else { "API key (not shown): " })
+        let asked = if profile.client_id.is_some() { "Client secret (not shown): " } else { "API key (not shown): " };
+        Ok((ask::secret(asked)?, None))
     }
 
     /// Removes the credentials of a profile wherever they are; whether there were any.

@@ -62,8 +62,16 @@ fn change(path: &Path, table: &str, key: &str, value: Value) -> Result<(), Strin
     replace(directory, &file, &changed).map_err(unwritable)
 }
 
-/// The text with one value changed; everything else of it stays as it is written.
+/// The text with one value changed; everything else of it stays as it is written, its line ends too, which the parser makes line feeds.
 fn with_value(text: &str, name: &str, key: &str, new: Value) -> Result<String, String> {
+    let changed = with_value_in_lines(text, name, key, new)?;
+    let (lines, with_return) = (text.matches('\n').count(), text.matches("\r\n").count());
+    // A file with both has been through several hands: what most of its lines have is taken.
+    let has_returns = with_return * 2 > lines;
+    Ok(if has_returns { changed.replace("\r\n", "\n").replace('\n', "\r\n") } else { changed })
+}
+
+fn with_value_in_lines(text: &str, name: &str, key: &str, new: Value) -> Result<String, String> {
     let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| error.message().to_owned())?;
     let entry = document.entry(name).or_insert_with(table);
     let entry = entry.as_table_like_mut().ok_or_else(|| format!("{name} is no table"))?;
@@ -131,6 +139,11 @@ mod tests {
     #[case("organization = \"acme\" # the one\n", "organization = \"acme\" # the one\n\n[console]\ntheme = \"light\"\n")]
     #[case("console.mouse = true\n", "console.mouse = true\nconsole.theme = \"light\"\n")]
     #[case("console = { mouse = true }\n", "console = { mouse = true , theme = \"light\" }\n")]
+    #[case(
+        "# mine\r\n[console]\r\ntheme = \"dark\" # at night\r\nmouse = false\r\n",
+        "# mine\r\n[console]\r\ntheme = \"light\" # at night\r\nmouse = false\r\n"
+    )]
+    #[case("organization = \"acme\"\r\n", "organization = \"acme\"\r\n\r\n[console]\r\ntheme = \"light\"\r\n")]
     #[case("[log]\nlevel = \"warn\"\n\n[console] # here\n", "[log]\nlevel = \"warn\"\n\n[console] # here\ntheme = \"light\"\n")]
     fn one_value_changes_and_everything_else_stays_as_it_is_written(#[case] before: &str, #[case] after: &str) {
         assert_eq!(with_value(before, "console", "theme", "light".into()), Ok(after.to_owned()));

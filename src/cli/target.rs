@@ -12,7 +12,7 @@ use super::credential_file::{credential_in, read_credential};
 use super::failure::Misused;
 use super::profile_access::{NamedProfile, PROFILE, ProfileAccess, Withheld};
 use crate::client::{AccessCredential, Client, ClientOptions, OperatorProbe};
-use crate::desk::{Profile, ProfileName};
+use crate::desk::{Profile, ProfileName, SecretStorage};
 use crate::domain::time::{SharedClock, SystemClock};
 use crate::domain::url::{BaseUrl, PlainHttp};
 use crate::domain::{AlertQuery, Environment, PageRequest, Secret};
@@ -48,12 +48,26 @@ pub(super) struct RemoteTarget {
     pub(super) refresh: Option<Duration>,
     /// The rules that stage by themselves in its console, where the profile names any.
     pub(super) auto_rules: Vec<String>,
+    /// Where the credential came from.
+    pub(super) credential_source: CredentialSource,
     credential: AccessCredential,
     operator_key: Option<Secret>,
     company_parameter: String,
     tls: TlsFiles,
     /// Who works here, told to an avert.
     person: Option<String>,
+}
+
+/// Where the credential of a remote target came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CredentialSource {
+    /// A file that a flag names.
+    Flag,
+    Environment,
+    /// It is kept with the profile.
+    Kept(SecretStorage),
+    /// It was typed, and is kept nowhere.
+    Typed,
 }
 
 /// Where a command works.
@@ -91,9 +105,13 @@ impl RemoteArgs {
             Meant::Profile(named) => (Some(named.name), named.profile),
             _ => (None, Profile::default()),
         };
-        let credential = match (self.credential(profile.client_id.as_deref(), lookup)?, &name, access) {
-            (Some(credential), ..) => credential,
-            (None, Some(name), Some(access)) => access_credential(profile.client_id.clone(), access.credential(name, &profile)?),
+        let by_flag = if self.access.names_credential() { CredentialSource::Flag } else { CredentialSource::Environment };
+        let (credential, credential_source) = match (self.credential(profile.client_id.as_deref(), lookup)?, &name, access) {
+            (Some(credential), ..) => (credential, by_flag),
+            (None, Some(name), Some(access)) => {
+                let (secret, storage) = access.credential(name, &profile)?;
+                (access_credential(profile.client_id.clone(), secret), storage.map_or(CredentialSource::Typed, CredentialSource::Kept))
+            }
             (None, ..) => return Err(no_credential()),
         };
         let operator_key = match &self.access.operator_key_file {
@@ -124,6 +142,7 @@ impl RemoteArgs {
             page_size: profile.page_size,
             refresh: profile.refresh_seconds.map(|seconds| Duration::from_secs(seconds.into())),
             auto_rules: profile.auto_rules,
+            credential_source,
             credential,
             operator_key,
             company_parameter: self.company_parameter.clone().or(profile.company_parameter).unwrap_or_else(|| COMPANY_PARAMETER.to_owned()),
@@ -213,6 +232,7 @@ impl RemoteTarget {
             page_size: profile.page_size,
             refresh: profile.refresh_seconds.map(|seconds| Duration::from_secs(seconds.into())),
             auto_rules: profile.auto_rules.clone(),
+            credential_source: CredentialSource::Typed,
             credential: access_credential(profile.client_id.clone(), secret),
             operator_key: None,
             company_parameter: profile.company_parameter.clone().unwrap_or_else(|| COMPANY_PARAMETER.to_owned()),

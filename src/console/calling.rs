@@ -3,7 +3,7 @@
 use chrono::Duration;
 
 use super::app::App;
-use super::calls::{AttentionCall, hours_read, left_words};
+use super::calls::{AttentionCall, hours_read, left_words, when_words};
 use super::decisions::{Decisions, State};
 use super::text::{counted, sanitize};
 use super::{Action, AppContext, Effect, Message, Tone};
@@ -116,7 +116,7 @@ fn held(cx: &mut AppContext, quiet: bool) -> Option<AttentionCall> {
     let first = about.first()?;
     let answers = counted(about.len() as u64, "answer is held here and was not sent", "answers are held here and were not sent");
     let left = left_words(first, now);
-    let words = format!("{answers}: the window closes {left}. {} shows it.", cx.key(Action::Bulk));
+    let words = format!("{answers}: the window closes {}. {} shows it.", when_words(first, cx.times(), now), cx.key(Action::Bulk));
     Some(AttentionCall {
         words,
         outside: format!("{answers}: {} {}, the window closes {left}", first.provider, first.provider_id),
@@ -132,7 +132,7 @@ fn tell(call: AttentionCall, cx: &mut AppContext) {
         Some((first, others)) => {
             cx.notify_about(first, Tone::Bad, words);
             for alert in others {
-                let words = format!("One of several: the window closes {}.", left_words(alert, cx.now));
+                let words = format!("One of several: the window closes {}.", when_words(alert, cx.times(), cx.now));
                 cx.told.push(JournalStep::Notified {
                     tone: Tone::Bad.as_str().to_owned(),
                     words,

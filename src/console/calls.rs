@@ -88,10 +88,15 @@ pub fn left_words(alert: &Alert, now: Timestamp) -> String {
 }
 
 /// When an alert lapses, in words that stay true while they stand.
-fn when_words(alert: &Alert, told: Moments, now: Timestamp) -> String {
+pub fn when_words(alert: &Alert, told: Moments, now: Timestamp) -> String {
     match alert.deadline {
         Deadline::At(moment) => format!("at {}", told.clock(moment, now)),
-        Deadline::HoursLeft(_) | Deadline::Unknown => left_words(alert, now),
+        // A day has its end, and so has what may be left.
+        Deadline::HoursLeft(hours) => {
+            let most = Duration::try_hours(hours.max(0).saturating_add(1)).unwrap_or_default();
+            format!("before {}", told.clock(now.checked_add_signed(most).unwrap_or(now), now))
+        }
+        Deadline::Unknown => left_words(alert, now),
     }
 }
 

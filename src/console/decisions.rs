@@ -210,6 +210,18 @@ impl PendingDecision {
     }
 }
 
+/// Why the network did not take a decision, what tells one failure from the other first.
+fn declined(why: &str) -> String {
+    let said = [
+        ("it refused: ", "network refused"),
+        ("it turned the call away: ", "network turned it away"),
+        ("it could not be reached: ", "network not reached"),
+    ];
+    let found = said.into_iter().find_map(|(lead, words)| Some((words, why.strip_prefix(lead)?)));
+    let (words, reason) = found.unwrap_or(("not taken", why));
+    format!("{words}: {reason}")
+}
+
 /// The pending decisions, and those that were refused, the oldest first.
 #[derive(Debug, Default)]
 pub struct Decisions {
@@ -447,11 +459,11 @@ impl Decisions {
                 | ServiceError::Unavailable(why)
                 | ServiceError::Unreachable(why)
                 | ServiceError::Throttled { why, .. },
-            ) => DecisionEvent::Unknown(format!("sent to the service: {}; the alert is looked at", why.trim_end_matches('.'))),
+            ) => DecisionEvent::Unknown(format!("{} (sent to the service; the alert is looked at)", why.trim_end_matches('.'))),
             Err(ServiceError::NotReached(why)) if decision.has_time(now) => DecisionEvent::Kept(why),
-            Err(ServiceError::NotReached(why) | ServiceError::NotSent(why)) => DecisionEvent::Refused(format!("Not sent: {why}")),
-            Err(ServiceError::ProviderFailed(why)) => DecisionEvent::Refused(format!("The network did not take it: {why}")),
-            Err(ServiceError::Refused(why)) => DecisionEvent::Refused(format!("The service did not take it: {why}")),
+            Err(ServiceError::NotReached(why) | ServiceError::NotSent(why)) => DecisionEvent::Refused(format!("not sent: {why}")),
+            Err(ServiceError::ProviderFailed(why)) => DecisionEvent::Refused(declined(&why)),
+            Err(ServiceError::Refused(why)) => DecisionEvent::Refused(format!("the service refused: {why}")),
             Err(error) => DecisionEvent::Refused(error.to_string()),
         };
         self.note(key, &event, now);
@@ -469,7 +481,7 @@ impl Decisions {
         let event = match proof? {
             Proof::Landed => DecisionEvent::Landed(alert),
             Proof::Overtaken => DecisionEvent::Overtaken(alert),
-            Proof::NotApplied => DecisionEvent::Refused("It is settled that the network did not apply it".to_owned()),
+            Proof::NotApplied => DecisionEvent::Refused("it is settled that the network did not apply it".to_owned()),
             Proof::Nothing if gave_up => DecisionEvent::NothingSoFar(polls),
             Proof::Nothing => return None,
         };

@@ -65,6 +65,11 @@ pub trait Dialog: Send {
         None
     }
 
+    /// The action that opens it and its name, where it is a page that stands beside the screens.
+    fn page(&self) -> Option<(Action, &'static str)> {
+        None
+    }
+
     /// Whether it is a list with nothing to lose, which is closed for the palette.
     fn gives_way(&self) -> bool {
         false

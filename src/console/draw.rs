@@ -9,7 +9,7 @@ use super::app::App;
 use super::areas::{Areas, SMALLEST};
 use super::decisions::Departure;
 use super::pen::{put_middle, put_right};
-use super::plain::{simplify, unmark};
+use super::plain::{clear_beside, simplify, unmark};
 use super::text::{columns, counted, wrap};
 use super::{Action, KeyContext, Keys, Pen, toasts};
 
@@ -31,6 +31,7 @@ impl App {
         } else {
             self.draw_all(frame, area);
         }
+        self.cx.theme.even_rows(frame.buffer_mut());
         if self.cx.settings.plain {
             simplify(frame.buffer_mut());
         }
@@ -68,10 +69,16 @@ impl App {
         let noted = u16::try_from(notes.len()).unwrap_or(0);
         let between = Rect { y: header.bottom(), height: area.height.saturating_sub(2 + noted), ..area };
         for (index, dialog) in self.dialogs.iter().enumerate() {
-            if self.cx.settings.plain && index + 1 == self.dialogs.len() {
+            if !self.cx.settings.plain {
+                dialog.draw(frame, between, &self.cx);
+                continue;
+            }
+            if index + 1 == self.dialogs.len() {
                 unmark(frame.buffer_mut());
             }
+            let before = frame.buffer_mut().clone();
             dialog.draw(frame, between, &self.cx);
+            clear_beside(&before, frame.buffer_mut());
         }
         let lines = Rect { y: footer.y.saturating_sub(noted), height: noted, ..area };
         toasts::draw(&notes, &self.cx.theme, frame.buffer_mut(), lines);

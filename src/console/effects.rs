@@ -18,6 +18,7 @@ use super::listener::{Heard, ListenRequest, ReplayRequest, Replayed, RequestFail
 use super::message::OnPayment;
 use super::notices::Notice;
 use super::order_matches::{MatchChange, advisor, match_orders};
+use super::profile_directory::ProfileDirectory;
 use super::program_log::ProgramLog;
 use super::reads::{count, count_given_up, deliveries_of, refunds};
 use super::rules_file::RulesFile;
@@ -83,6 +84,8 @@ pub enum Effect {
     GiveUpRehearsal,
     /// Read the file of rules again.
     ReadRules,
+    /// List the profiles.
+    ListProfiles,
     /// Export a list, under this number.
     Export(u64, Box<ExportRequest>),
     /// Give the export up that is on its way.
@@ -235,6 +238,7 @@ pub struct Runner {
     log: Option<Arc<dyn ProgramLog>>,
     keeper: Option<Arc<dyn SettingsKeeper>>,
     rules: Option<Arc<dyn RulesFile>>,
+    profiles: Option<Arc<dyn ProfileDirectory>>,
     failures: FailureLog,
     /// Stops the replay that was begun last.
     replay: CancellationToken,
@@ -270,7 +274,7 @@ impl Runner {
         messages: UnboundedSender<Message>,
     ) -> Self {
         let (replay, tasks, lists) = (CancellationToken::new(), JoinSet::new(), HashMap::new());
-        let (log, keeper, rules, failures) = (None, None, None, FailureLog::default());
+        let (log, keeper, rules, profiles, failures) = (None, None, None, None, FailureLog::default());
         Self {
             deployment,
             desk,
@@ -279,6 +283,7 @@ impl Runner {
             log,
             keeper,
             rules,
+            profiles,
             failures,
             replay,
             messages,
@@ -300,6 +305,11 @@ impl Runner {
     /// The same with the file of rules.
     pub fn with_rules(self, rules: Option<Arc<dyn RulesFile>>) -> Self {
         Self { rules, ..self }
+    }
+
+    /// The same with the profiles.
+    pub fn with_profiles(self, profiles: Option<Arc<dyn ProfileDirectory>>) -> Self {
+        Self { profiles, ..self }
     }
 
     /// Starts an effect. Those on the terminal are given back.
@@ -325,6 +335,7 @@ impl Runner {
             Effect::Rehearse(number, rules, days, now) => self.rehearse(number, rules, days, now),
             Effect::GiveUpRehearsal => self.rehearsing.take().iter().for_each(AbortHandle::abort),
             Effect::ReadRules => self.read_rules(),
+            Effect::ListProfiles => self.list_profiles(),
             Effect::GiveUpExport => self.exporting.take().iter().for_each(AbortHandle::abort),
             Effect::Browse(address) => self.browse(address),
             Effect::Copy(_)
@@ -413,6 +424,12 @@ impl Runner {
             let read = rules.map_or_else(|| Err("this console has no file of rules".to_owned()), |rules| rules.read());
             drop(messages.send(Message::RulesRead(read)));
         });
+    }
+
+    /// The keyring may be asked, which takes its time.
+    fn list_profiles(&self) {
+        let (Some(profiles), messages) = (self.profiles.clone(), self.messages.clone()) else { return };
+        tokio::task::spawn_blocking(move || drop(messages.send(Message::Profiles(profiles.list()))));
     }
 
     fn browse(&self, address: String) {
@@ -674,6 +691,7 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
         | Effect::Rehearse(..)
         | Effect::GiveUpRehearsal
         | Effect::ReadRules
+        | Effect::ListProfiles
         | Effect::Export(..)
         | Effect::GiveUpExport
         | Effect::Browse(_)

@@ -203,7 +203,7 @@ impl Surface for Screen {
 /// Takes the terminal and goes round.
 pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept: DeskState) -> Result<Option<NextConsole>, ConsoleError> {
     let gone = |error| ConsoleError::TerminalGone { error, unsent: 0 };
-    let Session { deployment, clock, place, settings, alert_json, alert_records, listener, log, rules, keeper, .. } = session;
+    let Session { deployment, clock, place, settings, alert_json, alert_records, listener, log, rules, profiles, keeper, .. } = session;
     let title = settings.notices.title.then(|| format!("avert: {}", super::text::sanitize(&place.name)));
     let mut signals = Signals::listen().map_err(gone)?;
     let guard = TerminalGuard::enter(settings.mouse, title.as_deref(), settings.reports.clone()).map_err(gone)?;
@@ -220,7 +220,8 @@ pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept
     let audits = deployment.audit.is_some();
     let vocabulary = deployment.vocabulary;
     let place = SessionInfo { read_only: deployment.is_read_only(), ..place };
-    let mut runner = Runner::new(deployment, desk, listener, alert_records, sender.clone()).with(log, keeper).with_rules(rules);
+    let mut runner =
+        Runner::new(deployment, desk, listener, alert_records, sender.clone()).with(log, keeper).with_rules(rules).with_profiles(profiles);
     let parts = Parts {
         place,
         settings,

@@ -24,11 +24,22 @@ const READ_ONLY: &str = " READ-ONLY ";
 /// How things stand has so many columns at least.
 const LEAST: u16 = 10;
 
+/// Columns before the screens, and the fewest of them where all keys have room so.
+const BEFORE_TABS: u16 = 4;
+const FEWEST_BEFORE_TABS: u16 = 2;
+
+/// A tab of the header: a screen, or a page that lies over the screens.
+struct Tab {
+    /// Which screen, where it is one.
+    screen: Option<ScreenName>,
+    key: String,
+    name: &'static str,
+    action: Action,
+    open: bool,
+}
+
 /// Columns before the clock.
 const BEFORE_CLOCK: u16 = 3;
-
-/// Columns before the screens.
-const BEFORE_TABS: u16 = 4;
 
 /// Where one is.
 struct Whereabouts {
@@ -174,7 +185,8 @@ impl App {
             pen.skip(2);
             pen.put(READ_ONLY, theme.muted);
         }
-        pen.skip(BEFORE_TABS);
+        let fits = |before: u16| tabs + before <= pen.room();
+        pen.skip(if !fits(BEFORE_TABS) && fits(FEWEST_BEFORE_TABS) { FEWEST_BEFORE_TABS } else { BEFORE_TABS });
         self.draw_tabs(&mut pen, calls, plan);
         if !self.has_mouse && self.cx.settings.mouse {
             pen.skip(3);
@@ -185,8 +197,6 @@ impl App {
     /// The screens, each with its key; where there is no room for all words, the word of the one that is open and the other keys.
     fn draw_tabs(&self, pen: &mut Pen<'_>, calls: usize, plan: HeaderPlan) {
         let theme = &self.cx.theme;
-        let tab = |(screen, _, name, action): (ScreenName, &str, &'static str, Action)| (screen, self.cx.key(action), name, action);
-        let tabs = ScreenName::ALL.map(tab);
         let [all, short] = self.tabs_room(calls, plan.gap);
         let calls = match calls {
             0 => String::new(),
@@ -195,8 +205,7 @@ impl App {
         let called = if calls.is_empty() { 0 } else { columns(&calls) + 1 };
         let all = all <= pen.room();
         let every = all || short <= pen.room();
-        for (screen, key, name, action) in tabs.into_iter().filter(|(screen, ..)| every || *screen == self.screens.current) {
-            let open = screen == self.screens.current;
+        for Tab { screen, key, name, action, open } in self.tabs().into_iter().filter(|tab| every || tab.open) {
             let word = if all || open { columns(name) + 1 } else { 0 };
             if columns(&key) + word > pen.room() {
                 return;
@@ -206,7 +215,7 @@ impl App {
                 pen.skip(1);
                 tab = tab.union(pen.put(name, if open { theme.strong } else { theme.quiet }));
             }
-            if screen == ScreenName::Activity && !calls.is_empty() && called <= pen.room() {
+            if screen == Some(ScreenName::Activity) && !calls.is_empty() && called <= pen.room() {
                 // A bare number beside a key would look like another key.
                 let calls = if word > 0 { format!(" {calls}") } else { format!("!{calls}") };
                 tab = tab.union(pen.put(&calls, theme.danger));
@@ -244,17 +253,23 @@ impl App {
         })
     }
 
+    /// The screens, and a page that lies over them.
+    fn tabs(&self) -> Vec<Tab> {
+        let page = self.dialogs.iter().rev().find_map(|dialog| dialog.page());
+        let tab = |screen: Option<ScreenName>, name, action, open| Tab { screen, key: self.cx.key(action), name, action, open };
+        let is_open = |screen| page.is_none() && screen == self.screens.current;
+        let screens = ScreenName::ALL.into_iter().map(|(screen, _, name, action)| tab(Some(screen), name, action, is_open(screen)));
+        screens.chain(page.map(|(action, name)| tab(None, name, action, true))).collect()
+    }
+
     /// Columns of the screens: with all words, and with the word of the one that is open.
     fn tabs_room(&self, calls: usize, gap: u16) -> [u16; 2] {
         let called = if calls == 0 { 0 } else { columns(&calls.to_string()) + 1 };
-        let tabs = || ScreenName::ALL.into_iter().map(|(screen, _, name, action)| (screen, columns(&self.cx.key(action)), columns(name)));
-        let all = called + tabs().map(|(_, key, name)| key + 1 + name + gap).sum::<u16>();
-        let short = called + tabs().map(|(screen, key, name)| key + gap + self.if_open(screen, name + 1)).sum::<u16>();
+        let tabs = self.tabs();
+        let all = called + tabs.iter().map(|tab| columns(&tab.key) + 1 + columns(tab.name) + gap).sum::<u16>();
+        let word = |tab: &Tab| if tab.open { columns(tab.name) + 1 } else { 0 };
+        let short = called + tabs.iter().map(|tab| columns(&tab.key) + gap + word(tab)).sum::<u16>();
         [all.saturating_sub(gap), short.saturating_sub(gap)]
-    }
-
-    fn if_open(&self, screen: ScreenName, columns: u16) -> u16 {
-        if screen == self.screens.current { columns } else { 0 }
     }
 
     /// How the service answers, the age of what is shown, and the time. Returns the area it took. `left` is what the other end of the line

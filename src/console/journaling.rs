@@ -50,13 +50,13 @@ impl App {
     /// Goes on to the next part of the screen; the pane comes behind the last one.
     fn next_pane(&mut self) -> Option<Orders> {
         let current = self.screens.current;
-        let has_panes = current == ScreenName::Webhooks || current == ScreenName::Settings && self.screens.settings.is_offered();
+        let has_panes = current == ScreenName::Webhooks || current == ScreenName::Settings && self.screens.settings.parts().len() > 1;
         if self.is_in_pane() {
             self.pane.focus(false, &self.cx);
             return Some(if has_panes { vec![Message::Act(Action::NextPane).into()] } else { Vec::new() });
         }
         let in_last = match current {
-            ScreenName::Settings => self.screens.settings.is_in_settings(),
+            ScreenName::Settings => self.screens.settings.is_in_last_part(),
             _ => self.screens.webhooks.is_in_last_pane(),
         };
         if has_panes && !(self.pane.is_open() && in_last) {

@@ -102,6 +102,7 @@ pub enum Action {
     ProgramLog,
     LogSeverity,
     SettingChange,
+    ProfileOpen,
     RulesPause,
     RulesShow,
     Rehearse,
@@ -330,7 +331,7 @@ impl Keymap {
         for (name, keys) in file {
             let line = line_of(text, keys.span().start);
             let action: Action = Deserialize::deserialize(serde::de::value::StrDeserializer::<serde::de::value::Error>::new(&name))
-                .map_err(|_| KeymapError { line, message: format!("there is no action {name:?}; the help (?) lists them") })?;
+                .map_err(|_| KeymapError { line, message: unknown_action(&name, &bindings) })?;
             let keys = match keys.into_inner() {
                 OneOrMany::One(key) => vec![key],
                 OneOrMany::Many(keys) => keys,
@@ -353,7 +354,8 @@ impl Keymap {
                 if let Some(other) = clash {
                     // The user's line is the one that can be mended.
                     let line = lines.get(&binding.action).or_else(|| lines.get(&other.action)).copied().flatten().unwrap_or(0);
-                    let message = format!("{key} would mean two things: {} and {}", other.action.name(), binding.action.name());
+                    let (one, other) = (other.action.name(), binding.action.name());
+                    let message = format!("{key} would mean two things, {one} and {other}: give one of them another key, or none by []");
                     return Err(KeymapError { line, message });
                 }
                 index.insert((binding.context, *key), binding.action);
@@ -413,9 +415,21 @@ fn parse_keys(keys: &[String], line: usize) -> Result<Vec<Chord>, KeymapError> {
     keys.iter().map(|key| key.parse().map_err(|message| KeymapError { line, message })).collect()
 }
 
+/// That there is no such action, and which one comes nearest.
+fn unknown_action(name: &str, bindings: &[Binding]) -> String {
+    let known = bindings.iter().map(|binding| binding.action.name());
+    let near = known.min_by_key(|known| strsim::damerau_levenshtein(known, &name.to_lowercase())).unwrap_or_default();
+    format!("there is no action {name:?}; {near:?} comes nearest, and `avert help console` lists what keys do")
+}
+
 fn unreadable(text: &str, error: &toml::de::Error) -> KeymapError {
     let line = error.span().map_or(1, |span| line_of(text, span.start));
-    KeymapError { line, message: error.message().to_owned() }
+    let message = match error.message() {
+        // serde names the types that it tried.
+        said if said.contains("untagged enum") => "an action has a key such as \"R\", or several such as [\"R\", \"f6\"]".to_owned(),
+        said => said.to_owned(),
+    };
+    KeymapError { line, message }
 }
 
 fn line_of(text: &str, offset: usize) -> usize {
@@ -476,9 +490,10 @@ mod tests {
     }
 
     #[rstest]
-    #[case("# mine\nrefund = \"n\"\n", 2, "n would mean two things: refund and not-refunded")]
-    #[case("undo = \"y\"", 1, "y would mean two things: undo and copy-id")]
-    #[case("\n\nfly = \"x\"", 3, "there is no action \"fly\"")]
+    #[case("# mine\nrefund = \"n\"\n", 2, "n would mean two things, refund and not-refunded: give one of them another key, or none by []")]
+    #[case("undo = \"y\"", 1, "y would mean two things, undo and copy-id: give one of them another key")]
+    #[case("\n\nfly = \"x\"", 3, "there is no action \"fly\"; \"bulk\" comes nearest")]
+    #[case("refund = 5", 1, "an action has a key such as \"R\", or several such as")]
     #[case("refund = \"hyper-x\"", 1, "is not the name of a key")]
     #[case("refund = [\"a\"\n", 1, "")]
     fn a_file_that_cannot_hold_is_refused_with_its_line(#[case] text: &str, #[case] line: usize, #[case] words: &str) {

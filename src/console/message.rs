@@ -7,6 +7,7 @@ use crossterm::event::Event;
 
 use super::Action;
 use super::listener::{ListenRequest, ReplayRequest, RequestFailure};
+use super::profile_directory::ListedProfile;
 use super::program_log::LogLine;
 use super::rules_file::ReadRules;
 use super::screens::queue::columns::Column;
@@ -202,6 +203,8 @@ pub enum Message {
     SalesEntered(SalesCount),
     /// Events of the program's log that are newer than those known.
     LogRead(Vec<LogLine>),
+    /// The profiles there are.
+    Profiles(Result<Vec<ListedProfile>, String>),
     /// A setting is to be changed.
     ChangeSetting(&'static UserSetting, SettingValue),
     /// Whether the change of a setting was kept.

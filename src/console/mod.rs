@@ -40,6 +40,7 @@ mod parts;
 pub mod pen;
 mod plain;
 mod preferring;
+pub mod profile_directory;
 pub mod program_log;
 mod reads;
 pub mod resolving;

@@ -24,6 +24,20 @@ pub(super) fn unmark(buffer: &mut Buffer) {
     }
 }
 
+/// Clears what stands beside a dialog that was just drawn: a line is read from end to end, and a scrap of the list would be read with it.
+pub(super) fn clear_beside(before: &Buffer, buffer: &mut Buffer) {
+    let area = buffer.area;
+    let is_drawn = |x: u16, y: u16, buffer: &Buffer| buffer[(x, y)] != before[(x, y)];
+    let drawn: Vec<(u16, u16)> = area.positions().map(|at| (at.x, at.y)).filter(|(x, y)| is_drawn(*x, *y, buffer)).collect();
+    let extent = |of: fn(&(u16, u16)) -> u16| Some((drawn.iter().map(of).min()?, drawn.iter().map(of).max()?));
+    let Some(((left, right), (top, bottom))) = extent(|at| at.0).zip(extent(|at| at.1)) else { return };
+    for y in top..=bottom {
+        for x in (area.left()..left).chain(right + 1..area.right()) {
+            buffer[(x, y)].set_symbol(" ");
+        }
+    }
+}
+
 /// Takes what only draws out of a frame.
 pub(super) fn simplify(buffer: &mut Buffer) {
     for cell in &mut buffer.content {
@@ -52,5 +66,20 @@ mod tests {
         assert!(line.starts_with("     >⚠"), "{line:?}");
         assert!(line.contains("東") && line.contains("==") && line.contains('✓'), "{line:?}");
         assert!(!line.chars().any(|letter| ('\u{2500}'..='\u{259f}').contains(&letter)), "{line:?}");
+    }
+
+    #[test]
+    fn nothing_stands_beside_a_dialog_and_what_is_above_it_stays() {
+        let mut behind = Buffer::empty(Rect::new(0, 0, 20, 3));
+        for y in 0..3 {
+            behind.set_string(0, y, "left           right", Style::new());
+        }
+        let mut buffer = behind.clone();
+        buffer.set_string(5, 1, "| ask? |", Style::new());
+
+        clear_beside(&behind, &mut buffer);
+
+        let line = |y: u16| (0..20).map(|x| buffer[(x, y)].symbol()).collect::<String>();
+        assert_eq!([line(0), line(1)], ["left           right", "     | ask? |       "]);
     }
 }

@@ -156,9 +156,9 @@ fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext)
 /// What became of a refund that others were to follow.
 fn of_refund(event: &DecisionEvent) -> String {
     match event {
-        DecisionEvent::Refused(why) => format!("the refund was not recorded: {}", why.trim_end_matches('.')),
+        DecisionEvent::Refused(why) => format!("{}; the refund was not recorded", why.trim_end_matches('.')),
         DecisionEvent::Overtaken(alert) => format!("another was first, it is {}; the refund was not recorded", alert.status),
-        DecisionEvent::Kept(why) => format!("the refund was not sent: {}", why.trim_end_matches('.')),
+        DecisionEvent::Kept(why) => format!("{}; the refund was not sent", why.trim_end_matches('.')),
         DecisionEvent::Landed(_) | DecisionEvent::Unknown(_) | DecisionEvent::NothingSoFar(_) => {
             "the refund is not known to be recorded".to_owned()
         }
@@ -215,7 +215,7 @@ fn tell(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -
         }
         DecisionEvent::Refused(why) => {
             let (why, activity, again) = (why.trim_end_matches('.'), cx.key(Action::ShowActivity), cx.key(Action::Reopen));
-            let words = format!("{subject}: {word} was not recorded. {why}. {activity} and {again} open its form again.");
+            let words = format!("{subject}: {why}. {word} was not recorded; {activity} and {again} open its form again.");
             cx.notify_of_decision(decision, Tone::Bad, words);
         }
         DecisionEvent::NothingSoFar(polls) => cx.notify_about(

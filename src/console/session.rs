@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::keymap::Keymap;
 use super::listener::WebhookListener;
 use super::notices::NoticeSettings;
+use super::profile_directory::ProfileDirectory;
 use super::program_log::ProgramLog;
 use super::rules_file::RulesFile;
 use super::setting::{SettingOverride, SettingsKeeper};
@@ -43,6 +44,8 @@ pub struct Session {
     pub log: Option<Arc<dyn ProgramLog>>,
     /// Where the rules are; nothing where there is no file of them.
     pub rules: Option<Arc<dyn RulesFile>>,
+    /// Where the profiles are; nothing where none can be opened from here.
+    pub profiles: Option<Arc<dyn ProfileDirectory>>,
     /// Who keeps changes of settings; nothing where they are not kept.
     pub keeper: Option<Arc<dyn SettingsKeeper>>,
 }

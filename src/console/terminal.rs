@@ -30,7 +30,8 @@ pub fn is_there() -> bool {
 }
 
 /// Picks the theme: the one that was asked for, none where `NO_COLOR` is set, else what the terminal's background calls for.
-/// To be called before the terminal is entered; a terminal that does not say is given a second and gets the 16 ANSI colours.
+/// To be called before the terminal is entered; a terminal that does not say is given a second and gets the 16 ANSI colours, or the dark
+/// theme where `COLORTERM` announces all colours.
 pub fn pick_theme(wanted: Option<ThemeName>) -> Theme {
     let environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let name = match wanted {
@@ -42,6 +43,7 @@ pub fn pick_theme(wanted: Option<ThemeName>) -> Theme {
             match theme_mode(options) {
                 Ok(ThemeMode::Dark) => ThemeName::Dark,
                 Ok(ThemeMode::Light) => ThemeName::Light,
+                Err(_) if announces_all_colors() => ThemeName::Dark,
                 Err(_) => ThemeName::Ansi,
             }
         }
@@ -52,9 +54,11 @@ pub fn pick_theme(wanted: Option<ThemeName>) -> Theme {
 
 /// Whether the terminal says that it has more than 256 colours.
 pub fn has_all_colors() -> bool {
-    let says = |name: &str, is_so: fn(&str) -> bool| std::env::var(name).is_ok_and(|value| is_so(&value));
-    says("COLORTERM", |value| matches!(value, "truecolor" | "24bit"))
-        || says("TERM", |term| term.contains("direct") || term.contains("kitty"))
+    announces_all_colors() || std::env::var("TERM").is_ok_and(|term| term.contains("direct") || term.contains("kitty"))
+}
+
+fn announces_all_colors() -> bool {
+    std::env::var("COLORTERM").is_ok_and(|value| matches!(value.as_str(), "truecolor" | "24bit"))
 }
 
 type PanicHook = Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync>;

@@ -5,9 +5,9 @@
 
 use std::str::FromStr;
 
-use ratatui::buffer::Buffer;
+use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Margin, Rect};
-use ratatui::style::{Color, Style};
+use ratatui::style::{Color, Modifier, Style};
 use ratatui::widgets::{Block, BorderType, Borders, Clear, Widget};
 use serde::Deserialize;
 
@@ -141,6 +141,32 @@ impl Theme {
         buffer.set_stringn(row.x, row.y, "▌", 1, self.accent);
     }
 
+    /// Gives the rows under cursors one colour where they are told by reverse: a text's own colour would be the ground of its letters, and the
+    /// row a patchwork. To be called when all is drawn.
+    pub fn even_rows(&self, buffer: &mut Buffer) {
+        if !self.selection.add_modifier.contains(Modifier::REVERSED) {
+            return;
+        }
+        let look = |cell: &Cell| (cell.fg, cell.bg, cell.modifier.contains(Modifier::DIM));
+        let width = usize::from(buffer.area.width).max(1);
+        for row in buffer.content.chunks_mut(width) {
+            let mut rest = row;
+            while let Some(start) = rest.iter().position(|cell| cell.modifier.contains(Modifier::REVERSED)) {
+                let end =
+                    rest[start..].iter().position(|cell| !cell.modifier.contains(Modifier::REVERSED)).map_or(rest.len(), |end| start + end);
+                let (run, after) = rest[start..].split_at_mut(end - start);
+                // What is of one colour, such as a badge, is even already.
+                if run.iter().any(|cell| look(cell) != look(&run[0])) {
+                    for cell in run {
+                        (cell.fg, cell.bg) = (Color::Reset, Color::Reset);
+                        cell.modifier.remove(Modifier::DIM);
+                    }
+                }
+                rest = after;
+            }
+        }
+    }
+
     /// Draws back what is behind a form or dialog: every cell in quiet text on the page.
     pub fn veil(&self, buffer: &mut Buffer, area: Rect) {
         let area = area.intersection(buffer.area);
@@ -210,7 +236,6 @@ fn rgb_of_256(index: u8) -> (u8, u8, u8) {
 
 #[cfg(test)]
 mod tests {
-    use ratatui::style::Modifier;
     use rstest::rstest;
 
     use super::*;
@@ -284,5 +309,27 @@ mod tests {
             assert_eq!(text.parse(), Ok(name));
         }
         assert!("solarized".parse::<ThemeName>().unwrap_err().contains("high-contrast"));
+    }
+
+    #[rstest]
+    #[case(ThemeName::Ansi)]
+    #[case(ThemeName::NoColor)]
+    fn a_row_under_the_cursor_is_even_where_it_is_told_by_reverse(#[case] name: ThemeName) {
+        let theme = Theme::named(name);
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 40, 1));
+        buffer.set_string(0, 0, " PRODUCTION ", theme.production);
+        let badge = buffer[(1, 0)].clone();
+        let row = Rect::new(14, 0, 26, 1);
+        theme.mark_row(&mut buffer, row);
+        for (x, style) in [(16, theme.danger), (20, theme.quiet), (24, theme.strong), (30, theme.accent), (34, theme.plain)] {
+            buffer.set_string(x, 0, "abc", style);
+        }
+
+        theme.even_rows(&mut buffer);
+
+        let looks = row.positions().map(|at| (buffer[at].fg, buffer[at].bg, buffer[at].modifier.difference(Modifier::BOLD)));
+        let looks: std::collections::HashSet<_> = looks.collect();
+        assert_eq!(looks, [(Color::Reset, Color::Reset, Modifier::REVERSED)].into());
+        assert_eq!(buffer[(1, 0)], badge);
     }
 }

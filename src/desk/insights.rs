@@ -1,6 +1,7 @@
 //! Insights from this desk: by the service itself where it can, else from what can be read of its lists within a bound, which is said.
 
 use std::collections::HashSet;
+use std::fmt;
 
 use super::sales::SalesCount;
 use super::same_payment::list_in_some_order;
@@ -20,8 +21,42 @@ pub struct FoundInsights {
     pub insights: Insights,
     /// Whether what monitoring programmes may count is known.
     pub knows_monitored: bool,
-    /// In words, a sentence each; none where everything was counted.
-    pub limits: Vec<String>,
+    /// None where everything was counted.
+    pub limits: Vec<InsightLimit>,
+}
+
+/// A limit of what could be counted, and so of the figures that rest on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InsightLimit {
+    /// Of what waits so many were read: those that lapse first, or the first ones of the list.
+    Waiting { read: u64, total: u64, in_order: bool },
+    /// Of all alerts so many were read: the newest, or the first ones of the list.
+    Past { read: u64, total: u64, in_order: bool },
+    /// Deadlines are told in whole hours.
+    WholeHours,
+    /// This month has so many alerts, more than can be read.
+    Month { total: u64 },
+}
+
+impl fmt::Display for InsightLimit {
+    /// In a sentence.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Waiting { read, total, in_order } => {
+                let (which, missing) =
+                    if *in_order { ("those that lapse first", "lapses later") } else { ("the first ones of its list", "lapses") };
+                write!(f, "Of {total} open alerts {read}, {which}, were read: of what {missing} some may be missing.")
+            }
+            Self::Past { read, total, in_order } => {
+                let which = if *in_order { "the newest" } else { "the first ones of its list" };
+                write!(f, "Of {total} alerts {read}, {which}, were read: all but what lapses is told of them and of what waits alone.")
+            }
+            Self::WholeHours => f.write_str("Deadlines are told in whole hours here: each counts at the earliest that it can be."),
+            Self::Month { total } => {
+                write!(f, "This month has {total} alerts, more than can be read here: what programmes count is not known.")
+            }
+        }
+    }
 }
 
 /// What this desk knows besides any service: when it recorded decisions, and the sales that were entered.
@@ -52,22 +87,14 @@ pub async fn insights(
     let open = AlertFilter { statuses: vec![AlertStatus::Open], ..scope.clone() };
     let waiting = Part::read(alerts, open, Sort { field: SortField::HoursLeft, order: SortOrder::Ascending }).await?;
     if waiting.is_cut() {
-        let (which, missing) =
-            if waiting.in_order { ("those that lapse first", "lapses later") } else { ("the first ones of its list", "lapses") };
-        let (total, read) = (waiting.total, waiting.data.len());
-        limits.push(format!("Of {total} open alerts {read}, {which}, were read: of what {missing} some may be missing."));
+        limits.push(InsightLimit::Waiting { read: waiting.data.len() as u64, total: waiting.total, in_order: waiting.in_order });
     }
     let newest = Part::read(alerts, scope.clone(), Sort { field: SortField::AlertTimeStamp, order: SortOrder::Descending }).await?;
     if newest.is_cut() {
-        let which = if newest.in_order { "the newest" } else { "the first ones of its list" };
-        limits.push(format!(
-            "Of {} alerts {}, {which}, were read: all but what lapses is told of them and of what waits alone.",
-            newest.total,
-            newest.data.len()
-        ));
+        limits.push(InsightLimit::Past { read: newest.data.len() as u64, total: newest.total, in_order: newest.in_order });
     }
     if waiting.data.iter().any(|alert| matches!(alert.deadline, Deadline::HoursLeft(_))) {
-        limits.push("Deadlines are told in whole hours here: each counts at the earliest that it can be.".to_owned());
+        limits.push(InsightLimit::WholeHours);
     }
     let monitored = monitored(alerts, now, &mut limits).await?;
     let mut seen = HashSet::new();
@@ -78,11 +105,15 @@ pub async fn insights(
 }
 
 /// What programmes may count this month, where all of the month can be read.
-async fn monitored(alerts: &dyn Alerts, now: Timestamp, limits: &mut Vec<String>) -> Result<Option<Vec<MonitoredCount>>, ServiceError> {
+async fn monitored(
+    alerts: &dyn Alerts,
+    now: Timestamp,
+    limits: &mut Vec<InsightLimit>,
+) -> Result<Option<Vec<MonitoredCount>>, ServiceError> {
     let month = AlertFilter { start_date: Some(month_of(now).0.date_naive()), ..AlertFilter::default() };
     let month = Part::read(alerts, month, Sort { field: SortField::AlertTimeStamp, order: SortOrder::Descending }).await?;
     if month.is_cut() {
-        limits.push(format!("This month has {} alerts, more than can be read here: what programmes count is not known.", month.total));
+        limits.push(InsightLimit::Month { total: month.total });
         return Ok(None);
     }
     Ok(Some(insights::monitored(&month.data, now)))

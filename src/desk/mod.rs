@@ -39,7 +39,7 @@ pub use export::{AlertRecords, ExportFailure, ExportRequest};
 pub use file::{DeskError, directory_of, write_new};
 pub use group_drafts::{GroupDraft, GroupDrafts};
 pub use history::{DecisionFate, DecisionRecord, History, NotificationRecord};
-pub use insights::{DeskFigures, FoundInsights};
+pub use insights::{DeskFigures, FoundInsights, InsightLimit};
 pub use journal::{
     Journal, JournalAlert, JournalDecision, JournalEntry, JournalMark, JournalPart, JournalRun, JournalStep, LeftDecision, Leftovers,
 };

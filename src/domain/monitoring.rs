@@ -165,9 +165,14 @@ impl ProgrammeReading {
         (sales > 0).then_some(Self { programme, items, sales })
     }
 
-    /// The ratio in hundredths of a percent, rounded down.
+    /// The ratio in hundredths of a percent, rounded up: near where the programme applies it never looks lower than it is.
     pub fn ratio(&self) -> u64 {
-        u64::try_from(u128::from(self.items) * 10_000 / u128::from(self.sales.max(1))).unwrap_or(u64::MAX)
+        u64::try_from((u128::from(self.items) * 10_000).div_ceil(u128::from(self.sales.max(1)))).unwrap_or(u64::MAX)
+    }
+
+    /// Whether the ratio from which on the programme applies is reached.
+    pub fn reaches_ratio(&self) -> bool {
+        u128::from(self.items) * 10_000 >= u128::from(self.sales.max(1)) * u128::from(self.programme.ratio)
     }
 
     /// How much of the way to where the programme applies, in thousandths: by ratio or number, whichever is further away, because both have to
@@ -270,6 +275,17 @@ mod tests {
 
         assert_eq!((vamp.items(&counts(7, 5)), ecm.items(&counts(7, 5))), (12, 5));
         assert_eq!([vamp, ecm].map(|programme| programme.sales_month(month).to_string()), ["2026-11", "2026-10"]);
+    }
+
+    #[rstest]
+    #[case::between_two_hundredths(14_901, 150, false)]
+    #[case::a_hair_below_the_bound(149_999, 150, false)]
+    #[case::at_the_bound(150_000, 150, true)]
+    fn a_ratio_never_looks_lower_than_it_is(#[case] items: u64, #[case] hundredths: u64, #[case] reaches: bool) {
+        let sales = if items < 100_000 { 1_000_000 } else { 10_000_000 };
+        let reading = ProgrammeReading { programme: PROGRAMMES[0], items, sales };
+
+        assert_eq!((reading.ratio(), reading.reaches_ratio()), (hundredths, reaches));
     }
 
     #[test]

@@ -6,7 +6,18 @@ use std::io;
 /// The innermost cause of a failure. reqwest's own words hold the address with its query, which may be a secret; the cause does not.
 pub fn cause(error: &reqwest::Error) -> String {
     let innermost = sources(error).last();
-    innermost.map_or_else(|| "no reason given".to_owned(), ToString::to_string)
+    innermost.map_or_else(|| "no reason given".to_owned(), |innermost| in_words(&innermost.to_string()))
+}
+
+/// The words of a system's error: without its number, and as what goes on in a sentence.
+fn in_words(text: &str) -> String {
+    let words = text.rsplit_once(" (os error ").filter(|(_, number)| number.ends_with(')')).map_or(text, |(words, _)| words);
+    let mut letters = words.chars();
+    match (letters.next(), letters.clone().next()) {
+        // A name such as `TLS` stays as it is.
+        (Some(first), Some(second)) if !second.is_uppercase() => first.to_lowercase().chain(letters).collect(),
+        _ => words.to_owned(),
+    }
 }
 
 /// A cause of this type, where the failure has one.
@@ -22,4 +33,21 @@ fn wrapped<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&
 
 fn sources(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
     std::iter::successors(error.source(), |error| (*error).source())
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("Connection refused (os error 111)", "connection refused")]
+    #[case("No route to host (os error 113)", "no route to host")]
+    #[case("TLS close_notify was missing", "TLS close_notify was missing")]
+    #[case("unexpected end of file", "unexpected end of file")]
+    #[case("", "")]
+    fn a_systems_error_is_said_in_words_alone(#[case] text: &str, #[case] words: &str) {
+        assert_eq!(in_words(text), words);
+    }
 }

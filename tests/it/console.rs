@@ -25,6 +25,7 @@ mod header;
 mod heading;
 mod insights;
 mod journaled;
+mod listed_profiles;
 mod local_time;
 mod marks;
 mod noting;

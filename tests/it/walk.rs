@@ -194,9 +194,9 @@ fn a_webhook_that_failed_is_sent_again_as_the_readme_says() {
     let variables = [("AVERT_DATA_DIR", ""), ("XDG_DATA_HOME", ""), ("AVERT_WEBHOOKS_ALLOW", address.as_str())];
     let mut terminal = Terminal::start_with(home.path(), &[], &variables, 120, 40);
     terminal.wait_for("ACME*SHOP 42");
-    says("`3` shows the endpoint failing, and the delivery with its tries and `Connection refused`");
+    says("`3` shows the endpoint failing, and the delivery with its tries and `connection refused`");
     terminal.press("3");
-    terminal.wait_until("a failing endpoint", |screen| screen.contains("1 failing") && screen.contains("Connection refused"));
+    terminal.wait_until("a failing endpoint", |screen| screen.contains("1 failing") && screen.contains("connection refused"));
     says("`l` starts a receiver in the console (type the credential, `shop:secret1`, then `enter`)");
     terminal.press("l");
     terminal.wait_for("Listen here");

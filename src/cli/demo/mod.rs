@@ -166,6 +166,7 @@ async fn set_up(context: &Context, args: &DemoArgs, rules: RulesText, directory:
         listener: Some(ConsoleListener::shared(&local.clock)),
         log: Some(Arc::clone(&log)),
         rules: Some(Arc::clone(&rules)),
+        profiles: None,
         keeper: None,
     };
     let sessions = named.iter().map(|organization| (organization.0.clone(), session(organization))).collect();

@@ -1,6 +1,7 @@
 //! `avert profiles`: deployments by name, each with how one works on it and where its credential is.
 
 mod add;
+pub(super) mod directory;
 mod report;
 mod test;
 

@@ -8,7 +8,8 @@ use super::super::failure::say;
 use super::super::output::{Report, Rows};
 use super::super::profile_access::{NamedProfile, ProfileAccess, unusable};
 use super::super::target::{OPERATOR_KEY, names_credential};
-use crate::desk::{KeyringError, Profile, ProfileName, SecretError, SecretKind, SecretStorage};
+use crate::console::profile_directory::CredentialPlace;
+use crate::desk::{DeskError, KeyringError, Profile, ProfileName, SecretError, SecretKind, SecretStorage};
 use crate::domain::Environment;
 
 /// The members of each, in their order.
@@ -27,10 +28,10 @@ pub(super) fn in_words(profile: &Profile) -> String {
 
 pub(super) fn list(access: &ProfileAccess, lookup: impl Fn(&str) -> Option<String>) -> anyhow::Result<Report> {
     let list = access.profiles.list().map_err(unusable)?;
-    let mut storage = Storage { access, silent: None };
+    let mut storage = Storage::of_all(access);
     let mut records = Vec::new();
     for (name, profile) in &list.all {
-        let credential = storage.of(name, profile, &lookup)?;
+        let credential = word(storage.of(name, profile, &lookup).map_err(unusable)?);
         records.push(record(name, profile, list.current.as_ref() == Some(name), credential));
     }
     if let Some(why) = &storage.silent {
@@ -62,9 +63,10 @@ pub(super) fn one(
     lookup: impl Fn(&str) -> Option<String>,
 ) -> anyhow::Result<Report> {
     let current = access.profiles.list().map_err(unusable)?.current.as_ref() == Some(name);
-    let mut storage = Storage { access, silent: None };
-    let credential = storage.of(name, profile, &lookup)?;
-    let operator_key = storage.of_kind(name, SecretKind::Operator, lookup(OPERATOR_KEY).is_some_and(|key| !key.is_empty()))?;
+    let mut storage = Storage::of_all(access);
+    let credential = word(storage.of(name, profile, &lookup).map_err(unusable)?);
+    let by_variable = lookup(OPERATOR_KEY).is_some_and(|key| !key.is_empty());
+    let operator_key = word(storage.of_kind(name, SecretKind::Operator, by_variable).map_err(unusable)?);
     if let Some(why) = &storage.silent {
         say(&format!("whether the keyring holds a credential is not known: {why}"));
     }
@@ -102,7 +104,7 @@ pub(super) fn added(NamedProfile { name, profile }: &NamedProfile, current: bool
     let kept = if tried || storage.is_none() { kept } else { format!("{kept}, not tried: `avert profiles test {name}` does") };
     let how = if current { "`avert` opens it".to_owned() } else { format!("`avert profiles use {name}` makes it the current one") };
     let said = format!("profile {name} added: {}; {kept}; {how}", in_words(profile));
-    Report::one(record(name, profile, current, storage.map_or(NONE, word)), said)
+    Report::one(record(name, profile, current, storage.map_or(NONE, |storage| word(storage.into()))), said)
 }
 
 fn record(name: &ProfileName, profile: &Profile, current: bool, credential: &str) -> Value {
@@ -117,39 +119,60 @@ fn record(name: &ProfileName, profile: &Profile, current: bool, credential: &str
     })
 }
 
-fn word(storage: SecretStorage) -> &'static str {
-    match storage {
-        SecretStorage::Keyring => "keyring",
-        SecretStorage::PlainFile => "file",
+impl From<SecretStorage> for CredentialPlace {
+    fn from(storage: SecretStorage) -> Self {
+        match storage {
+            SecretStorage::Keyring => Self::Keyring,
+            SecretStorage::PlainFile => Self::PlainFile,
+        }
+    }
+}
+
+fn word(place: CredentialPlace) -> &'static str {
+    match place {
+        CredentialPlace::Keyring => "keyring",
+        CredentialPlace::PlainFile => "file",
+        CredentialPlace::Environment => "environment",
+        CredentialPlace::Nowhere | CredentialPlace::Unknown | CredentialPlace::NotNeeded => NONE,
     }
 }
 
 /// Where credentials are, asked of a keyring that may not answer; then it is not asked again.
-struct Storage<'a> {
+pub(super) struct Storage<'a> {
     access: &'a ProfileAccess,
     silent: Option<KeyringError>,
 }
 
-impl Storage<'_> {
+impl<'a> Storage<'a> {
+    /// Where the credentials of all profiles are.
+    pub(super) fn of_all(access: &'a ProfileAccess) -> Self {
+        Self { access, silent: None }
+    }
+
     /// Where the credential is that would be used now.
-    fn of(&mut self, name: &ProfileName, profile: &Profile, lookup: &impl Fn(&str) -> Option<String>) -> anyhow::Result<&'static str> {
+    pub(super) fn of(
+        &mut self,
+        name: &ProfileName,
+        profile: &Profile,
+        lookup: &impl Fn(&str) -> Option<String>,
+    ) -> Result<CredentialPlace, DeskError> {
         self.of_kind(name, SecretKind::Access, names_credential(profile, lookup))
     }
 
     /// Where one of this kind is; what the environment names goes before it.
-    fn of_kind(&mut self, name: &ProfileName, kind: SecretKind, in_environment: bool) -> anyhow::Result<&'static str> {
+    fn of_kind(&mut self, name: &ProfileName, kind: SecretKind, in_environment: bool) -> Result<CredentialPlace, DeskError> {
         if in_environment {
-            return Ok("environment");
+            return Ok(CredentialPlace::Environment);
         }
-        if self.silent.is_some() && !self.access.secrets.is_plain(name, kind).map_err(unusable)? {
-            return Ok(NONE);
+        if self.silent.is_some() && !self.access.secrets.is_plain(name, kind)? {
+            return Ok(CredentialPlace::Unknown);
         }
         match self.access.secrets.get(name, kind) {
-            Ok(found) => Ok(found.map_or(NONE, |(_, storage)| word(storage))),
-            Err(SecretError::File(error)) => Err(unusable(error)),
+            Ok(found) => Ok(found.map_or(CredentialPlace::Nowhere, |(_, storage)| storage.into())),
+            Err(SecretError::File(error)) => Err(error),
             Err(SecretError::Keyring(why)) => {
                 self.silent = Some(why);
-                Ok(NONE)
+                Ok(CredentialPlace::Unknown)
             }
         }
     }

@@ -72,7 +72,7 @@ fn where_only_whole_hours_are_known_alerts_may_lapse() {
 
     let call = calls.deadlines(BEFORE, false, nobody, TOLD, now()).unwrap();
 
-    assert_eq!(call.words, "2 alerts may lapse within 30 min and are not answered, the first in less than 1 h.");
+    assert_eq!(call.words, "2 alerts may lapse within 30 min and are not answered, the first before 13:00 UTC.");
     assert_eq!(call.outside, "2 alerts may lapse within 30 min, CDRN 7KQ0 in less than 1 h");
 }
 

@@ -25,6 +25,20 @@ fn staged(grace: i64) -> (Decisions, u64, Alert) {
     (decisions, key, alert)
 }
 
+#[rstest::rstest]
+#[case("it refused: already refunded", "network refused: already refunded")]
+#[case("it could not be reached: no connection", "network not reached: no connection")]
+#[case("it turned the call away: 401", "network turned it away: 401")]
+#[case("closed", "not taken: closed")]
+fn who_refused_a_decision_and_why_comes_first(#[case] why: &str, #[case] said: &str) {
+    let (mut decisions, key, _) = staged(0);
+    decisions.leave(now());
+
+    let event = decisions.answered(key, Err(ServiceError::ProviderFailed(why.to_owned())), now());
+
+    assert!(matches!(&event, Some(DecisionEvent::Refused(words)) if words == said), "{event:?}");
+}
+
 #[test]
 fn an_alert_is_foreseen_as_its_staged_decision_will_leave_it() {
     let (mut decisions, _, alert) = staged(5);

@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 use super::menu::{List, OpenMenu};
 use crate::console::dialog::{open, run};
 use crate::console::program_log::{LogLine, LogSeverity};
-use crate::console::text::{counted, wrap_to};
+use crate::console::text::{columns, counted, wrap_to};
 use crate::console::widgets::menu::Selection;
 use crate::console::{Action, AppContext, Dialog, Effect, KeyContext, Message, Order, Orders, Pen, Theme};
 use crate::domain::Timestamp;
@@ -121,10 +121,12 @@ impl Dialog for LogDialog {
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         let theme = &cx.theme;
         let shown = self.shown();
+        let when = shown.iter().map(|line| columns(&cx.times().moment(line.at, cx.now))).max().unwrap_or(0);
+        let when = usize::from(when);
         let line = |line: &&LogLine| {
             let (sign, style) = style_of(line.severity, theme);
             Line::from(vec![
-                Span::styled(line.at.format("%H:%M:%S ").to_string(), theme.quiet),
+                Span::styled(format!("{:<when$} ", cx.times().moment(line.at, cx.now)), theme.quiet),
                 Span::styled(format!("{sign} {:<8}", line.severity.as_str()), style),
                 Span::styled(format!("{:<10}", line.part), theme.quiet),
                 Span::styled(line.text.clone(), if line.severity == LogSeverity::Detail { theme.quiet } else { theme.plain }),
@@ -150,7 +152,7 @@ impl Dialog for LogDialog {
         } else {
             format!("{} of {}", shown.len(), counted(self.lines.len() as u64, "event", "events"))
         };
-        pen.put_whole(&format!("{count} of this console, newest first, UTC"), theme.quiet);
+        pen.put_whole(&format!("{count} of this console, newest first, {}", cx.times().heading()), theme.quiet);
         let whole = self.chosen().map(|line| wrap_to(&line.text, room, usize::from(WHOLE))).unwrap_or_default();
         for (text, y) in whole.iter().zip(field.y + 1..field.bottom()) {
             Pen::new(frame.buffer_mut(), Rect { y, height: 1, ..field }).put(text, theme.strong);

@@ -74,9 +74,7 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         Action::ActivityFilter if keys == Keys::Of(KeyContext::Activity) => ask_for_words(activity),
         Action::ProgramLog => log::open_log(cx),
         Action::RulesShow => rules_page::open(cx),
-        Action::SettingChange => {
-            settings.setting().map_or_else(Vec::new, |setting| dialog::open(setting_choice::SettingChoice::of(setting, cx)))
-        }
+        Action::SettingChange => dialog::open(setting_choice::SettingChoice::of(settings.setting()?, cx)),
         Action::Views => dialog::open(views::ViewsMenu::of(queue, cx)),
         Action::Columns => dialog::open(columns::ColumnsMenu::of(queue)),
         Action::Jump => dialog::open(prompt::Prompt::for_row()),

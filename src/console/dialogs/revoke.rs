@@ -10,7 +10,8 @@ use crate::domain::{Credential, CredentialKind};
 /// Asks about the credential under the cursor.
 pub fn open(settings: &SettingsScreen, cx: &mut AppContext) -> Orders {
     let refusal = settings.refusal(cx.place.read_only).map(str::to_owned);
-    let already = || settings.chosen().filter(|credential| credential.revoked_at.is_some()).map(|known| revoked_already(known, cx.now));
+    let already =
+        || settings.chosen().filter(|credential| credential.revoked_at.is_some()).map(|known| revoked_already(known, cx.times(), cx.now));
     match (refusal.or_else(already), settings.chosen().cloned()) {
         (Some(words), _) => {
             cx.notify(Tone::Note, words);

@@ -108,7 +108,11 @@ fn fitting(alert: &Alert, length: Duration, cx: &AppContext) -> Result<Timestamp
     snoozed_until(alert, length, cx.now).map_err(|why| match why {
         NoSnooze::Answered => "it is answered".to_owned(),
         NoSnooze::Lapsed => "its window has closed".to_owned(),
-        NoSnooze::ClosesIn(left) => format!("it closes in {}, and a snooze ends an hour before that at the latest", times::spell(left)),
+        // The journal keeps it: told by the clock it stays true.
+        NoSnooze::ClosesIn(left) => {
+            let closes = cx.times().clock(cx.now + left, cx.now);
+            format!("it closes at {closes}, and a snooze ends an hour before that at the latest")
+        }
         NoSnooze::FewHours(hours) => {
             format!("the service counts {} left, and a snooze ends an hour before it closes at the latest", counted_hours(hours))
         }

@@ -2,6 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 
 use crate::console::text::{sanitize, wrap};
 use crate::console::{Action, DrawContext, Loadable, Pen};
@@ -13,6 +14,26 @@ pub struct ListWords<'w> {
     pub empty: &'w str,
 }
 
+/// What stands in the place of a list, where there is nothing of it to draw.
+pub fn in_its_place<T>(
+    data: &Loadable<T>,
+    is_empty: impl FnOnce(&T) -> bool,
+    words: &ListWords<'_>,
+    draw: &DrawContext<'_>,
+) -> Option<(String, Style)> {
+    let theme = draw.theme;
+    match data {
+        Loadable::Loaded(data) if is_empty(data) => Some((words.empty.to_owned(), theme.plain)),
+        Loadable::Loaded(_) => None,
+        Loadable::Failed(error) => {
+            let again = format!("It is tried again by itself; {} tries at once.", draw.key(Action::Refresh));
+            let why = sanitize(&error.to_string()).into_owned();
+            Some((format!("{} cannot be shown: {}. {again}", words.name, why.trim_end_matches('.')), theme.danger))
+        }
+        Loadable::NotAsked | Loadable::Loading => Some(("Loading…".to_owned(), theme.quiet)),
+    }
+}
+
 /// Whether there is something of a list to draw; else says in its place why there is not.
 pub fn has_rows<T>(
     data: &Loadable<T>,
@@ -22,17 +43,7 @@ pub fn has_rows<T>(
     buffer: &mut Buffer,
     area: Rect,
 ) -> bool {
-    let theme = draw.theme;
-    let (text, style) = match data {
-        Loadable::Loaded(data) if is_empty(data) => (words.empty.to_owned(), theme.plain),
-        Loadable::Loaded(_) => return true,
-        Loadable::Failed(error) => {
-            let again = format!("It is tried again by itself; {} tries at once.", draw.key(Action::Refresh));
-            let why = sanitize(&error.to_string()).into_owned();
-            (format!("{} cannot be shown: {}. {again}", words.name, why.trim_end_matches('.')), theme.danger)
-        }
-        Loadable::NotAsked | Loadable::Loading => ("Loading…".to_owned(), theme.quiet),
-    };
+    let Some((text, style)) = in_its_place(data, is_empty, words, draw) else { return true };
     for (line, row) in wrap(&text, area.width).iter().zip(area.rows()) {
         Pen::new(buffer, row).put(line, style);
     }

@@ -103,9 +103,11 @@ impl Screens {
     /// Which screen a message is for.
     pub fn addressee(&self, message: &Message) -> ScreenName {
         match message {
-            Message::Credentials(_) | Message::CredentialCreated(_) | Message::CredentialRevoked(..) | Message::CreateCredential(_) => {
-                ScreenName::Settings
-            }
+            Message::Credentials(_)
+            | Message::CredentialCreated(_)
+            | Message::CredentialRevoked(..)
+            | Message::CreateCredential(_)
+            | Message::Profiles(_) => ScreenName::Settings,
             Message::AuditLog(_) | Message::NarrowActivity(_) => ScreenName::Activity,
             Message::Endpoints(_)
             | Message::DeliveryList(..)

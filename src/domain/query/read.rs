@@ -18,7 +18,26 @@ pub struct QueryError {
     /// Where it stands, in bytes of the query.
     pub span: Range<usize>,
     pub message: String,
+    /// What is wrong and what comes nearest, where what is allowed is a long list.
+    pub brief: Option<String>,
 }
+
+impl QueryError {
+    /// The error in one line: the word, what is wrong with it, and what is allowed, or of a long list what comes nearest.
+    pub fn in_one_line(&self) -> String {
+        format!("{}: {}", self.word, self.brief.as_deref().unwrap_or(&self.message))
+    }
+
+    /// The same with what comes nearest of what is allowed.
+    fn nearest(self, wrong: &str, typed: &str, allowed: &[String]) -> Self {
+        let near = allowed.iter().min_by_key(|known| strsim::damerau_levenshtein(known, &typed.to_lowercase()));
+        let is_long = allowed.iter().map(String::len).sum::<usize>() > LONG;
+        Self { brief: near.filter(|_| is_long).map(|near| format!("{wrong}; {near} comes nearest")), ..self }
+    }
+}
+
+/// So many letters of allowed words make a long list.
+const LONG: usize = 24;
 
 /// Reads a query; the first word that cannot be understood is the error.
 ///
@@ -69,7 +88,7 @@ struct Word<'t> {
 
 impl Word<'_> {
     fn error(&self, message: impl Into<String>) -> QueryError {
-        QueryError { word: self.text.to_owned(), span: self.span(), message: message.into() }
+        QueryError { word: self.text.to_owned(), span: self.span(), message: message.into(), brief: None }
     }
 
     fn span(&self) -> Range<usize> {
@@ -140,7 +159,7 @@ fn blank_at(text: &str) -> usize {
 }
 
 fn error_at(rest: &str, at: usize, end: usize, message: &str) -> QueryError {
-    QueryError { word: rest[..end].to_owned(), span: at..at + end, message: message.to_owned() }
+    QueryError { word: rest[..end].to_owned(), span: at..at + end, message: message.to_owned(), brief: None }
 }
 
 /// What stands between an opening quote and its closing one, and the bytes up to and with the closing one.
@@ -161,8 +180,10 @@ fn quoted(inside: &str) -> Option<(String, usize)> {
 }
 
 fn unknown_key(word: &Word<'_>, typed: &str, vocabulary: Vocabulary) -> QueryError {
-    let keys = vocabulary.words().collect::<Vec<_>>().join(", ");
-    word.error(format!("there is no {typed}; there are {keys}. To search for it as text, put it in quotes"))
+    let keys: Vec<String> = vocabulary.words().map(str::to_owned).collect();
+    let wrong = format!("there is no {typed}");
+    let error = word.error(format!("{wrong}; there are {}. To search for it as text, put it in quotes", keys.join(", ")));
+    error.nearest(&wrong, typed, &keys)
 }
 
 fn not_compared(word: &Word<'_>, name: &str) -> QueryError {
@@ -209,7 +230,9 @@ fn set(filter: &mut AlertFilter, sort: &mut Option<Sort>, key: Key, word: &Word<
 
 fn refused(key: Key, word: &Word<'_>, value: &str, why: &str) -> QueryError {
     let takes = key.takes();
-    word.error(if value.is_empty() { format!("a value is missing: {takes}") } else { format!("{value} is not {why}: {takes}") })
+    let wrong = if value.is_empty() { "a value is missing".to_owned() } else { format!("there is no {} {value}", key.word()) };
+    let error = word.error(if value.is_empty() { format!("{wrong}: {takes}") } else { format!("{value} is not {why}: {takes}") });
+    error.nearest(&wrong, value, &key.values())
 }
 
 fn list<T: PartialEq>(into: &mut Vec<T>, key: Key, word: &Word<'_>, read: impl Fn(&str) -> Option<T>) -> Result<(), QueryError> {
@@ -320,6 +343,18 @@ mod tests {
         assert_eq!(error.word, word);
         assert_eq!(&text[error.span.clone()], word);
         assert!(error.message.contains(says), "{}", error.message);
+    }
+
+    #[rstest]
+    #[case("status:opn", "status:opn: there is no status opn; open comes nearest")]
+    #[case("type:frod", "type:frod: there is no type frod; ")]
+    #[case("provder:ethoca", "provder:ethoca: there is no provder; provider comes nearest")]
+    #[case("provider:visa", "provider:visa: visa is not one of: ethoca, verifi, cdrn")]
+    #[case("expired:maybe", "expired:maybe: maybe is not allowed: yes or no")]
+    fn in_one_line_an_error_names_what_comes_nearest_of_a_long_list(#[case] text: &str, #[case] says: &str) {
+        let line = parse(text, Vocabulary::Interface).unwrap_err().in_one_line();
+
+        assert!(line.starts_with(says) && line.len() < 90, "{line}");
     }
 
     #[rstest]

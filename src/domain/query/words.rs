@@ -89,13 +89,21 @@ impl Key {
         Self::ALL.into_iter().filter(|key| *key != Self::Text).find(|key| key.word().eq_ignore_ascii_case(word))
     }
 
+    /// The words that the key takes, where it takes no others.
+    pub(super) fn values(self) -> Vec<String> {
+        match self {
+            Self::Status => AlertStatus::CURRENT.iter().map(status_word).collect(),
+            Self::Provider => Provider::KNOWN.iter().map(provider_word).collect(),
+            Self::Type => AlertType::KNOWN.iter().map(type_word).collect(),
+            Self::Sort => SortField::ALL.map(|field| field_word(field).to_owned()).into(),
+            _ => Vec::new(),
+        }
+    }
+
     /// What the key takes, in words fit for an error or a hint.
     pub fn takes(self) -> String {
-        let list = |words: Vec<String>| words.join(", ");
         match self {
-            Self::Status => list(AlertStatus::CURRENT.iter().map(status_word).collect()),
-            Self::Provider => list(Provider::KNOWN.iter().map(provider_word).collect()),
-            Self::Type => list(AlertType::KNOWN.iter().map(type_word).collect()),
+            Self::Status | Self::Provider | Self::Type => self.values().join(", "),
             Self::Expires => "whole hours, 1 or more, such as expires:6".to_owned(),
             Self::Expired => "yes or no".to_owned(),
             Self::From | Self::To | Self::TxFrom | Self::TxTo => format!("a day, such as {}:2026-01-31", self.word()),
@@ -106,7 +114,7 @@ impl Key {
             Self::Currency => "currency codes of three letters, such as currency:EUR".to_owned(),
             Self::Issuer => "what the issuer's name begins with, such as issuer:hsbc".to_owned(),
             Self::Mcc => "merchant category codes, such as mcc:5941".to_owned(),
-            Self::Sort => list(SortField::ALL.map(|field| field_word(field).to_owned()).into()) + "; with - before it: largest first",
+            Self::Sort => self.values().join(", ") + "; with - before it: largest first",
             Self::Text => "what is in the provider id, descriptor, BIN or last four digits".to_owned(),
         }
     }

@@ -444,4 +444,8 @@ fn the_activity_screen_names_the_rule() {
 
     let screen = rig.screen();
     assert!(screen.contains("rule small") && screen.contains("staged by rule small"), "{screen}");
+    // Whoever looks for what was decided by hand is not shown what a rule did.
+    assert!(screen.contains("Mine 0") && screen.contains("Rules 2"), "{screen}");
+    rig.press("tab tab");
+    assert!(rig.screen().lines().any(|line| line.starts_with('▌') && line.contains("rule small")), "{}", rig.screen());
 }

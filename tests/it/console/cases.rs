@@ -144,7 +144,7 @@ fn a_refused_refund_is_told_with_its_reason_and_what_waits_names_the_keys_that_t
     let asked = rig.screen();
     rig.press("esc u");
 
-    assert!(told.contains("the refund was not recorded: The network did not take it: closed by the issuer. What was to"), "{told}");
+    assert!(told.contains("not taken: closed by the issuer; the refund was not recorded. What was to"), "{told}");
     assert!(waiting.contains("u  takes it back") && waiting.contains("ctrl-r  asks whether it leaves"), "{waiting}");
     assert!(asked.contains("The refund was not recorded"), "{asked}");
     assert!(rig.screen().contains("Taken back: 2 decisions."), "{}", rig.screen());

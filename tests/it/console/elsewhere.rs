@@ -131,7 +131,7 @@ fn a_decision_that_lacks_what_it_needs_to_leave_is_refused_and_says_nothing_of_t
     rig.advance(Duration::seconds(6));
 
     let told = rig.screen();
-    assert!(told.contains("Not sent: the token route asks to be left alone for 60 s"), "{told}");
+    assert!(told.contains("not sent: the token route asks to be left alone for 60 s"), "{told}");
     assert!(!told.contains("The service answers again") && !told.contains("stale since"), "{told}");
     assert_eq!((rig.sent(), rig.app.unsent()), (1, 0));
 }
@@ -160,7 +160,7 @@ fn a_decision_in_the_last_moments_that_finds_nobody_can_be_given_again_at_once()
     let told = rig.screen();
     rig.press("r ctrl-s");
 
-    assert!(told.contains("Not sent: no connection to it") && !told.to_lowercase().contains("not known whether"), "{told}");
+    assert!(told.contains("not sent: no connection to it") && !told.to_lowercase().contains("not known whether"), "{told}");
     assert_eq!((rig.sent(), rig.app.unsent()), (2, 0));
 }
 

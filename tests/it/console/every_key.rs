@@ -17,6 +17,7 @@ use chrono::Duration;
 use crossterm::event::{Event, KeyEvent};
 
 use super::fake::{Fate, credentials, morning, refunded_sibling};
+use super::listed_profiles::profiles;
 use super::rig::{Made, Rig, clock, key};
 use super::settling::unfinished;
 use super::webhooks;
@@ -48,7 +49,9 @@ fn queue(size: (u16, u16), keys: &str) -> Rig {
 
 /// The same with the keys and clients that there are.
 fn settings(size: (u16, u16), keys: &str) -> Rig {
-    let mut rig = queue(size, "");
+    let mut made = Made { size, profiles: profiles(), ..Made::default() };
+    made.place.profiles = vec!["shop-us".to_owned()];
+    let mut rig = made.start();
     let now = rig.clock.now();
     rig.service.credentials.lock().unwrap().extend(credentials(now));
     rig.press("5");
@@ -136,7 +139,8 @@ fn states() -> Vec<State> {
             rig
         }),
         state(&[Settings, Always], || settings(WIDE, "")),
-        state(&[Settings, Always], || settings(WIDE, "tab")),
+        state(&[Settings, Always], || settings(WIDE, "tab j")),
+        state(&[Settings, Always], || settings(WIDE, "tab tab")),
         state(&[Case, Queue, Always], || queue(WIDE, "j enter")),
         state(&[Menu], || queue(WIDE, "v")),
         state(&[Menu], || queue(WIDE, "v end")),

@@ -254,7 +254,7 @@ const BROKE: &str = "the connection broke before an answer came";
 #[case::elsewhere(Fault::Elsewhere, Row { read: "a redirect (301), which is not followed", decided: UNKNOWN, after: NOT_LANDED, sent: 1, taken: 0 })]
 #[case::a_hang(Fault::Hang, Row { read: "no answer within 0.2 s", decided: UNKNOWN, after: RECORDED, sent: 1, taken: 1 })]
 #[case::wrong_content_type(Fault::WrongType, Row { read: LIVE, decided: RECORDED, after: LIVE, sent: 1, taken: 1 })]
-#[case::too_often(Fault::TooOften, Row { read: "it may be asked again in", decided: "REFUNDED was not recorded. The service did not take it: it was asked too often", after: "a decision not recorded", sent: 1, taken: 0 })]
+#[case::too_often(Fault::TooOften, Row { read: "it may be asked again in", decided: "the service refused: it was asked too often", after: "a decision not recorded", sent: 1, taken: 0 })]
 #[case::busy(Fault::Busy, Row { read: "it may be asked again in", decided: UNKNOWN, after: NOT_LANDED, sent: 1, taken: 0 })]
 #[case::expired_token(Fault::ExpiredToken, Row { read: LIVE, decided: RECORDED, after: LIVE, sent: 1, taken: 1 })]
 #[case::a_clock_an_hour_late(Fault::LateClock, Row { read: LIVE, decided: RECORDED, after: LIVE, sent: 1, taken: 1 })]

@@ -141,8 +141,8 @@ fn numbers_follow_the_queues_filter_but_for_how_alerts_stand() {
 
     let wanted = AlertFilter { providers: vec![Provider::Cdrn], ..AlertFilter::default() };
     assert_eq!(rig.service.scopes.lock().unwrap().last(), Some(&wanted));
-    let title = line(&mut rig, "set aside");
-    assert!(title.contains("provider:cdrn") && title.contains("status:open expires:3 set aside"), "{title}");
+    let title = line(&mut rig, "ignored here");
+    assert!(title.contains("provider:cdrn") && title.contains("status:open expires:3 ignored here"), "{title}");
     assert!(all.ends_with(" 19") && line(&mut rig, "waiting").ends_with(" 4"), "{}", rig.screen());
     assert!(!rig.screen().contains("ETHOCA"), "{}", rig.screen());
 }
@@ -280,6 +280,25 @@ fn a_gauge_is_red_where_a_programme_applies() {
 }
 
 #[test]
+fn a_ratio_a_hair_below_its_bound_reads_as_below_it_and_neither_as_lower_nor_as_reached() {
+    let now = clock().now();
+    let sample = morning(now).remove(0);
+    let alerts = (0..200u128).map(|number| Alert {
+        id: avert::domain::AlertId(uuid::Uuid::from_u128(9_000 + number)),
+        status: AlertStatus::Chargeback,
+        alert_time: Some(now - Duration::hours(2)),
+        ..sample.clone()
+    });
+    let mut rig = open(Made { size: (200, 60), ..Made::of(alerts.collect()) });
+
+    // 400 of them are 2.19998 %.
+    rig.update(figures(5, vec![sales("2026-11", CardScheme::Visa, 18_182)]));
+
+    let row = line(&mut rig, "150, CEMEA");
+    assert!(row.contains(" <2.20 %") && row.contains("of 2.20 % and 400"), "{row}");
+}
+
+#[test]
 fn what_cannot_be_read_is_said_and_what_was_read_stays() {
     let mut rig = whole();
     rig.service.set_down(Some(ServiceError::Unavailable("the database is busy".to_owned())));
@@ -315,6 +334,11 @@ fn another_deployments_lists_are_read_within_a_bound_which_is_said() {
         "{screen}"
     );
     assert!(screen.contains("What programmes count this month is not known here."), "{screen}");
+    assert!(screen.contains("▲ not all of 2,500 open alerts were read: more may lapse"), "{screen}");
+    for figures in ["TODAY since 00:00 local", "BY NETWORK"] {
+        let beside = screen.split_once(figures).map(|(_, rest)| rest.split_once("▲ of the newest 1,000 of 2,500 alerts"));
+        assert!(beside.flatten().is_some(), "{figures}: {screen}");
+    }
 }
 
 #[test]

@@ -55,3 +55,23 @@ fn over_a_case_the_chosen_entry_has_the_only_mark() {
 
     assert_eq!(marked(&mut rig).len(), 1, "{}", rig.screen());
 }
+
+#[rstest]
+#[case::views("v")]
+#[case::columns("c")]
+#[case::copy("y")]
+#[case::form("n")]
+fn a_dialog_has_whole_lines_and_no_scrap_of_the_list_beside_it(#[case] keys: &str) {
+    let mut rig = Made { plain: true, size: (120, 40), ..Made::default() }.start();
+    let list = rig.screen();
+
+    rig.press(keys);
+
+    let screen = rig.screen();
+    let column = |line: &str, at: usize, width: usize| line.chars().skip(at).take(width).collect::<String>();
+    // In the middle stands the dialog.
+    let is_of_dialog = |(before, now): &(&str, &str)| column(before, 50, 20) != column(now, 50, 20);
+    let lines = list.lines().zip(screen.lines()).filter(is_of_dialog);
+    let scraps: Vec<_> = lines.filter(|(_, now)| [0, 108].iter().any(|at| !column(now, *at, 12).trim().is_empty())).collect();
+    assert!(scraps.is_empty(), "{scraps:#?}\n{screen}");
+}

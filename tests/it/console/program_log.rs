@@ -1,6 +1,7 @@
 //! The log dialog: what the program logged, the newest first, as grave as is wanted.
 
 use avert::console::program_log::{LogLine, LogSeverity};
+use avert::console::times::ShownClocks;
 use avert::domain::time::Clock;
 use chrono::Duration;
 
@@ -69,4 +70,14 @@ fn an_empty_log_says_so_and_esc_closes_it() {
     rig.press("esc");
 
     assert!(!rig.screen().contains("Nothing was logged"), "{}", rig.screen());
+}
+
+#[test]
+fn its_times_are_by_the_clock_that_the_settings_ask_for() {
+    let mut rig = Made { clocks: ShownClocks::Local, ..Made::default() }.start();
+    rig.log = vec![line(&rig, 1, LogSeverity::Note, "listening for changes")];
+
+    rig.press("ctrl-g");
+
+    assert!(rig.screen().contains("newest first, LOCAL") && rig.screen().contains("18:03:00 · note"), "{}", rig.screen());
 }

@@ -10,6 +10,7 @@ use avert::console::effects::{Effect, perform};
 use avert::console::message::Message;
 use avert::console::notices::NoticeSettings;
 use avert::console::order_matches::match_orders;
+use avert::console::profile_directory::ListedProfile;
 use avert::console::program_log::LogLine;
 use avert::console::rules_file::ReadRules;
 use avert::console::setting::SettingOverride;
@@ -56,6 +57,8 @@ pub struct Rig {
     pub keeping: Result<(), String>,
     /// What the file of rules says by now.
     pub rules_now: Result<&'static str, String>,
+    /// The profiles there are by now.
+    pub profiles_now: Result<Vec<ListedProfile>, String>,
 }
 
 /// How a rig is made.
@@ -93,6 +96,8 @@ pub struct Made {
     pub clocks: ShownClocks,
     /// Whether it is drawn without lines and blocks.
     pub plain: bool,
+    /// The profiles of this user.
+    pub profiles: Vec<ListedProfile>,
 }
 
 impl Default for Made {
@@ -120,6 +125,7 @@ impl Default for Made {
             overrides: Vec::new(),
             clocks: ShownClocks::Both,
             plain: false,
+            profiles: Vec::new(),
         }
     }
 }
@@ -194,6 +200,7 @@ impl Made {
             log: Vec::new(),
             keeping: Ok(()),
             rules_now: Ok(self.rules),
+            profiles_now: Ok(self.profiles),
         };
         rig.perform(first);
         // The cursor rests, and what is asked around its alert comes.
@@ -272,6 +279,7 @@ impl Rig {
                 self.done.push(effect);
                 Some(Message::SettingKept(setting, self.keeping.clone()))
             }
+            Effect::ListProfiles => Some(Message::Profiles(self.profiles_now.clone())),
             Effect::ReadRules => Some(Message::RulesRead(self.rules_now.clone().map(rules_of))),
             Effect::Rehearse(number, rules, days, now) => {
                 let alerts = self.deployment.alerts.clone();

@@ -192,3 +192,17 @@ fn pausing_works_on_the_page() {
     assert_eq!(line(&mut rig, "small")[1], "paused");
     assert!(rig.screen().contains("small paused; P goes on"), "{}", rig.screen());
 }
+
+#[rstest]
+#[case(60, "6 Rules")]
+#[case(80, "6 Rules")]
+#[case(200, "1 Queue   2 Insights   3 Webhooks   4 Activity   5 Settings   6 Rules")]
+fn the_header_says_that_one_is_on_the_page_while_it_is_open(#[case] width: u16, #[case] tabs: &str) {
+    let mut rig = page(Made { size: (width, 24), auto_rules: &[], ..made() });
+
+    let open = rig.screen().lines().next().unwrap().to_owned();
+    rig.press("esc");
+
+    assert!(open.contains(tabs), "{open}");
+    assert!(!rig.screen().lines().next().unwrap().contains("Rules"), "{}", rig.screen());
+}

@@ -317,7 +317,7 @@ fn what_cannot_be_loaded_again_stays_and_says_since_when() {
 
 #[test]
 fn more_deliveries_are_loaded_as_the_cursor_comes_near_their_end_and_it_stays_on_its_own() {
-    let mut rig = Made::default().start();
+    let mut rig = Made { size: (200, 60), ..Made::default() }.start();
     let now = rig.clock.now();
     rig.service.endpoints.lock().unwrap().extend(endpoints(now));
     let pattern = deliveries(now).pop().unwrap();
@@ -345,7 +345,7 @@ fn more_deliveries_are_loaded_as_the_cursor_comes_near_their_end_and_it_stays_on
 
 #[test]
 fn the_cursor_stays_on_its_delivery_though_nobody_has_moved_it() {
-    let mut rig = Made::default().start();
+    let mut rig = Made { size: (200, 60), ..Made::default() }.start();
     let now = rig.clock.now();
     let pattern = deliveries(now).pop().unwrap();
     let numbered = |number: u32| Delivery { id: delivery_id(number.into()), attempts: number, ..pattern.clone() };

@@ -173,6 +173,19 @@ fn a_terminal_that_tells_no_colours_gets_a_console_all_the_same() {
     leave(terminal);
 }
 
+#[test]
+fn a_terminal_that_tells_no_colours_and_announces_all_of_them_gets_the_dark_ones() {
+    let day = two();
+
+    let terminal = day.open_with(&[("AVERT_THEME", ""), ("COLORTERM", "truecolor"), ("NO_COLOR", "")], 120, 40);
+
+    terminal.wait_for("SHOP 1 ");
+    let (column, row) = terminal.find("SHOP 1 ").unwrap();
+    let page = terminal.screen().cell(row - 1, column - 1).map(vt100::Cell::bgcolor);
+    assert!(matches!(page, Some(vt100::Color::Rgb(red, ..)) if red < 0x40), "{page:?}");
+    leave(terminal);
+}
+
 /// Names the file at whose sight the clock of [`a_panic_gives_the_terminal_back_and_says_where_its_report_is`] breaks.
 const BREAKS_AT: &str = "AVERT_TEST_CLOCK_BREAKS_AT";
 
@@ -200,6 +213,7 @@ fn open_with_a_clock_that_breaks(at: PathBuf) {
         listener: None,
         log: None,
         rules: None,
+        profiles: None,
         keeper: None,
     };
     let runtime = tokio::runtime::Runtime::new().unwrap();

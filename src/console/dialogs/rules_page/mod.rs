@@ -224,6 +224,10 @@ fn today(rule: &DecisionRule, cx: &AppContext) -> Today {
 }
 
 impl Dialog for RulesPage {
+    fn page(&self) -> Option<(Action, &'static str)> {
+        Some((Action::RulesShow, "Rules"))
+    }
+
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         match message {
             Message::Input(Event::Key(key)) => return self.key(*key, cx),

@@ -68,18 +68,21 @@ pub fn draw(screen: &ActivityScreen, cx: &AppContext, buffer: &mut Buffer, area:
 /// The views, each with how much it holds.
 fn draw_views(screen: &ActivityScreen, cx: &AppContext, buffer: &mut Buffer, line: Rect) {
     let theme = &cx.theme;
-    let gap = if line.width >= WIDE { 4 } else { 2 };
     let mut views = ActivityView::ALL.map(|(view, name)| (view, name, held(view, screen, cx)));
-    let needed = views.iter().map(|(_, name, held)| columns(name) + 1 + columns(held) + gap).sum::<u16>();
-    if needed > line.width + gap {
+    let needed = |views: &[(ActivityView, &str, String)], gap: u16| {
+        let width = |held: &String| if held.is_empty() { 0 } else { 1 + columns(held) };
+        views.iter().map(|(_, name, held)| columns(name) + width(held) + gap).sum::<u16>().saturating_sub(gap)
+    };
+    if needed(&views, 2) > line.width {
         // Every view keeps its name: what others hold gives way.
         let stays = |view| view == screen.view || view == ActivityView::NeedsYou;
         views.iter_mut().filter(|(view, ..)| !stays(*view)).for_each(|(.., held)| held.clear());
     }
+    let gap = [4, 2].into_iter().find(|gap| needed(&views, *gap) <= line.width).unwrap_or(1);
     let mut pen = Pen::new(buffer, line);
     for (view, name, held) in views {
         let shown = view == screen.view;
-        if columns(name) + 1 + columns(&held) > pen.room() {
+        if columns(name) + if held.is_empty() { 0 } else { 1 + columns(&held) } > pen.room() {
             return;
         }
         let mut area = pen.put(name, if shown { theme.strong } else { theme.quiet });
@@ -164,6 +167,10 @@ fn has_any(screen: &ActivityScreen, rows: &[Happening<'_>], cx: &AppContext, buf
         }
         ActivityView::Mine => {
             ("Nothing was decided here in the last 90 days.", format!("{queue} goes to the Queue: each decision is written down here."))
+        }
+        ActivityView::ByRules => {
+            let rules = cx.key(Action::RulesShow);
+            ("No rule has decided anything here in the last 90 days.", format!("{rules} shows the rules, and which of them stage by themselves."))
         }
         ActivityView::All => (
             "Nothing was decided or told here in the last 90 days.",

@@ -56,7 +56,6 @@ impl Screen for ActivityScreen {
 
     fn offers(&self, action: Action, cx: &AppContext) -> bool {
         match action {
-            Action::Back => self.filter().is_some(),
             Action::CopyId | Action::CopyJson | Action::GoToAlert | Action::Reopen | Action::Dismiss => {
                 self.chosen(cx).is_some_and(|chosen| acts::offers(&chosen, action, cx))
             }

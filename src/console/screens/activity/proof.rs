@@ -59,7 +59,7 @@ pub fn standing_of(attempt: &ResolutionAttempt, cx: &AppContext) -> (&'static st
         Stage::Unknown => {
             let next =
                 attempt.next_check.map(|at| format!("; the engine looks next at {}", cx.times().moment(at, cx.now))).unwrap_or_default();
-            ("?", RowTone::Unsure, format!("not known whether it arrived, looked {}{next}", times_words(attempt.checks as usize)))
+            ("?", RowTone::Unsure, format!("not known: looked {}, nothing yet{next}", times_words(attempt.checks as usize)))
         }
         Stage::Parked => {
             let key = cx.key(Action::Settle);
@@ -101,17 +101,22 @@ pub fn proof(record: &DecisionRecord, cx: &AppContext) -> (&'static str, RowTone
         Some(State::Sending) => (sign, RowTone::Under, "with the service, no answer yet".to_owned()),
         Some(State::Checking(polling)) => {
             let next = polling.next_wake().map(|at| format!("; next look {}", cx.times().moment(at, cx.now))).unwrap_or_default();
-            (sign, RowTone::Unsure, format!("not known whether it arrived: looked {}, nothing yet{next}", times_words(polling.polls)))
+            (sign, RowTone::Unsure, format!("not known: looked {}, nothing yet{next}", times_words(polling.polls)))
         }
         Some(State::Refused(why)) => (sign, RowTone::Wrong, not_recorded(why)),
         None => of_fate(record, cx),
     }
 }
 
-/// Why a decision was not recorded, as the row says it: that a network declined is the usual reason, and needs no sentence.
+/// Why a decision was not recorded: who refused it comes first, and says by itself that nothing was.
 fn not_recorded(why: &str) -> String {
     let why = why.trim_end_matches('.');
-    format!("not recorded: {}", why.strip_prefix("The network did not take it: ").unwrap_or(why))
+    // As earlier versions wrote it down.
+    if let Some(why) = why.strip_prefix("The network did not take it: ") {
+        return format!("network refused: {}", why.strip_prefix("it refused: ").unwrap_or(why));
+    }
+    let says_who = ["network ", "not taken: ", "the service refused: ", "not sent: "].iter().any(|lead| why.starts_with(lead));
+    if says_who { why.to_owned() } else { format!("not recorded: {why}") }
 }
 
 fn of_fate(record: &DecisionRecord, cx: &AppContext) -> (&'static str, RowTone, String) {
@@ -124,10 +129,10 @@ fn of_fate(record: &DecisionRecord, cx: &AppContext) -> (&'static str, RowTone, 
         DecisionFate::TakenBack => ("↶", RowTone::Quiet, format!("taken back after {} s", (at - record.made_at).num_seconds().max(0))),
         DecisionFate::Sent => ("→", RowTone::Unsure, format!("sent {when}, its answer is not here")),
         DecisionFate::NotSent(why) => ("!", RowTone::Unsure, format!("not sent: {why}")),
-        DecisionFate::Recorded(status) => ("✓", RowTone::Quiet, format!("recorded {when}, status {status}")),
-        DecisionFate::Overtaken(status) => ("×", RowTone::Unsure, format!("not recorded: another was first, it is {status}")),
+        DecisionFate::Recorded(status) => ("✓", RowTone::Quiet, format!("{status}, recorded {when}")),
+        DecisionFate::Overtaken(status) => ("×", RowTone::Unsure, format!("another was first: {status}")),
         DecisionFate::Refused(why) => ("!", failed, format!("{seen_to}{}", not_recorded(why))),
-        DecisionFate::Unknown(why) => ("?", RowTone::Unsure, format!("not known whether it arrived: {}", why.trim_end_matches('.'))),
+        DecisionFate::Unknown(why) => ("?", RowTone::Unsure, format!("not known: {}", why.trim_end_matches('.'))),
         DecisionFate::NeverLeft => ("!", failed, format!("{seen_to}did not leave: the console ended first")),
     }
 }
@@ -142,7 +147,7 @@ pub fn step_words(fate: &DecisionFate) -> (String, RowTone) {
         DecisionFate::NotSent(why) => (format!("could not be sent: {}", clean(why)), RowTone::Unsure),
         DecisionFate::Recorded(status) => (format!("recorded: the alert is {}", clean(status)), RowTone::Plain),
         DecisionFate::Overtaken(status) => (format!("not recorded: another was first, the alert is {}", clean(status)), RowTone::Unsure),
-        DecisionFate::Refused(why) => (format!("not recorded: {}", clean(why)), RowTone::Wrong),
+        DecisionFate::Refused(why) => (sanitize(&not_recorded(why)).into_owned(), RowTone::Wrong),
         DecisionFate::Unknown(why) => (format!("not known whether it arrived: {}", clean(why)), RowTone::Unsure),
         DecisionFate::NeverLeft => ("did not leave: its console ended first".to_owned(), RowTone::Wrong),
     }

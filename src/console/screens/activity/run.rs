@@ -40,14 +40,12 @@ impl DecidedTogether<'_> {
         self.decisions.first().map(|record| record.made_at).unwrap_or_default()
     }
 
-    /// How they were made, and by whom where that was somebody else: `bulk`, `maria, case`.
+    /// By whom they were made, and how: `maria, case`.
     pub fn who(&self, cx: &AppContext) -> String {
         let way = way_of(self.run);
-        let other = |record: &&DecisionRecord| !cx.journal.is_own(record.session, record.user.as_deref());
-        match self.decisions.first().copied().filter(other) {
-            Some(record) => format!("{}, {way}", who(false, record.user.as_deref())),
-            None => way.to_owned(),
-        }
+        let made_by =
+            self.decisions.first().map(|record| who(cx.journal.is_own(record.session, record.user.as_deref()), record.user.as_deref()));
+        made_by.map_or_else(|| way.to_owned(), |name| format!("{name}, {way}"))
     }
 
     /// `35 invalid, duplicate alert 1,204.50 EUR`; of a case, whose alerts are on one payment, without a sum.

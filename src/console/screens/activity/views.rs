@@ -27,8 +27,10 @@ pub enum ActivityView {
     NeedsYou,
     /// The decisions of the day.
     Today,
-    /// Those of whoever sits here.
+    /// Those that whoever sits here made by hand.
     Mine,
+    /// Those that a rule made.
+    ByRules,
     /// All of this desk: decisions, and what the console told.
     All,
     /// The service's audit log.
@@ -41,10 +43,11 @@ pub enum ActivityView {
 
 impl ActivityView {
     /// Every view, in the order of the screen, with its word.
-    pub const ALL: [(Self, &'static str); 7] = [
+    pub const ALL: [(Self, &'static str); 8] = [
         (Self::NeedsYou, "Needs you"),
         (Self::Today, "Today"),
         (Self::Mine, "Mine"),
+        (Self::ByRules, "Rules"),
         (Self::All, "All"),
         (Self::Service, "Service"),
         (Self::Notices, "Notices"),
@@ -169,7 +172,7 @@ impl RowWidths {
 pub fn happenings<'a>(view: ActivityView, shown: &ShownRows, cx: &'a AppContext, audit: &'a [AuditEntry]) -> Vec<Happening<'a>> {
     let each = each(view, shown, cx, audit);
     match view {
-        ActivityView::Today | ActivityView::Mine | ActivityView::All => folded(each, shown, cx),
+        ActivityView::Today | ActivityView::Mine | ActivityView::ByRules | ActivityView::All => folded(each, shown, cx),
         _ => each,
     }
 }
@@ -179,7 +182,7 @@ pub fn each<'a>(view: ActivityView, shown: &ShownRows, cx: &'a AppContext, audit
     let told = || cx.journal.history().notifications().iter().map(Happening::Told);
     let mut all: Vec<Happening<'a>> = match view {
         ActivityView::NeedsYou => needs_you(cx),
-        ActivityView::Today | ActivityView::Mine => decisions(view, cx).map(Happening::Decision).collect(),
+        ActivityView::Today | ActivityView::Mine | ActivityView::ByRules => decisions(view, cx).map(Happening::Decision).collect(),
         ActivityView::All => decisions(view, cx).map(Happening::Decision).chain(told()).collect(),
         ActivityView::Service => audit.iter().map(Happening::Audit).collect(),
         ActivityView::Notices => told().collect(),
@@ -226,7 +229,7 @@ pub fn folded<'a>(each: Vec<Happening<'a>>, shown: &ShownRows, cx: &'a AppContex
 pub fn count_of(view: ActivityView, cx: &AppContext, audit: &[AuditEntry]) -> usize {
     match view {
         ActivityView::NeedsYou => needs_you(cx).len(),
-        ActivityView::Today | ActivityView::Mine => decisions(view, cx).count(),
+        ActivityView::Today | ActivityView::Mine | ActivityView::ByRules => decisions(view, cx).count(),
         ActivityView::All => cx.journal.history().records().len() + cx.journal.history().notifications().len(),
         ActivityView::Service => audit.len(),
         ActivityView::Notices => cx.journal.history().notifications().len(),
@@ -238,7 +241,8 @@ pub fn count_of(view: ActivityView, cx: &AppContext, audit: &[AuditEntry]) -> us
 fn decisions(view: ActivityView, cx: &AppContext) -> impl Iterator<Item = &DecisionRecord> {
     cx.journal.history().records().iter().filter(move |record| match view {
         ActivityView::Today => times::same_day(record.made_at, cx.now, cx.settings.zone),
-        ActivityView::Mine => cx.journal.is_own(record.session, record.user.as_deref()),
+        ActivityView::Mine => record.rule.is_none() && cx.journal.is_own(record.session, record.user.as_deref()),
+        ActivityView::ByRules => record.rule.is_some(),
         _ => true,
     })
 }

@@ -14,11 +14,11 @@ pub fn maker(record: &DecisionRecord, cx: &AppContext) -> String {
     }
 }
 
-/// The name of whoever did something.
+/// The name of whoever did something, as the audit log and the notes have it; `you` where this console knows no name of its own.
 pub fn who(own: bool, user: Option<&str>) -> String {
     match user {
-        _ if own => "you".to_owned(),
         Some(user) => sanitize(user).into_owned(),
+        None if own => "you".to_owned(),
         None => "–".to_owned(),
     }
 }

@@ -124,7 +124,7 @@ fn draw_title(screen: &InsightsScreen, cx: &AppContext, scrolls: bool, buffer: &
         Vec::new()
     };
     if !aside.is_empty() {
-        pen.put_whole(&format!("{} set aside", aside.join(" ")), theme.quiet);
+        pen.put_whole(&format!("{} ignored here", aside.join(" ")), theme.quiet);
         pen.skip(3);
     }
     if let Some((since, error)) = screen.trouble.as_ref().filter(|_| screen.found.loaded().is_some()) {

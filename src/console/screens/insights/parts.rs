@@ -10,7 +10,7 @@ use ratatui::text::{Line, Span};
 use super::chart::{bar, column_cell, first_of, labelled, sparkline};
 use crate::console::text::{columns, count, counted, sanitize, wrap};
 use crate::console::{DrawContext, times};
-use crate::desk::{DeskFigures, FoundInsights};
+use crate::desk::{DeskFigures, FoundInsights, InsightLimit};
 use crate::domain::insights::{INSIGHT_DAYS, QUARTER, SOON_HOURS, first_day, percentile};
 use crate::domain::money::sums_by_currency;
 use crate::domain::work_pace::will_lapse;
@@ -83,6 +83,23 @@ pub fn heading(view: &InsightsView<'_>, title: &str, beside: &str) -> Line<'stat
     Line::from(vec![view.quiet(title), Span::raw("   "), view.quiet(beside)])
 }
 
+/// What is counted of too few alerts, said beside the figures that rest on them: of what waits, or of what came of all.
+fn limited(view: &InsightsView<'_>, of_waiting: bool, width: u16) -> Vec<Line<'static>> {
+    let words = view.found.limits.iter().filter_map(|limit| match limit {
+        InsightLimit::Waiting { total, .. } if of_waiting => {
+            Some(format!("▲ not all of {} open alerts were read: more may lapse", count(*total)))
+        }
+        InsightLimit::WholeHours if of_waiting => Some("whole hours: each at the earliest that it can be".to_owned()),
+        InsightLimit::Past { read, total, in_order } if !of_waiting => {
+            let which = if *in_order { "newest" } else { "first" };
+            Some(format!("▲ of the {which} {} of {} alerts", count(*read), count(*total)))
+        }
+        _ => None,
+    });
+    let style = |words: &str| if words.starts_with('▲') { view.draw.theme.warning } else { view.draw.theme.quiet };
+    words.flat_map(|words| wrap(&words, width).into_iter().map(|line| Line::styled(line, style(&words))).collect::<Vec<_>>()).collect()
+}
+
 /// Paragraphs in quiet lines.
 pub fn said(view: &InsightsView<'_>, text: &str, width: u16) -> Vec<Line<'static>> {
     wrap(&sanitize(text), width).into_iter().map(|line| Line::from(view.quiet(line))).collect()
@@ -97,6 +114,9 @@ pub fn head(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let scopes = [(format!("at risk within {SOON_HOURS} h"), soon), ("at risk in all".to_owned(), all)];
     for (label, rows) in scopes.into_iter().filter(|(_, rows)| !rows.is_empty()) {
         lines.extend(labelled((&label, theme.quiet), &money_of(&rows), theme.plain, LABEL, width));
+    }
+    if view.lapsing().next().is_some() {
+        lines.extend(limited(view, true, width));
     }
     lines.push(Line::default());
     lines
@@ -265,6 +285,7 @@ pub fn today(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let cells = width.saturating_sub(26).min(24);
     let whose = if view.insights().calendar.is_utc() { "UTC" } else { "local" };
     let mut lines = vec![heading(view, "TODAY", &format!("since 00:00 {whose}"))];
+    lines.extend(limited(view, false, width));
     for (label, number, style) in rows {
         lines.push(Line::from(vec![
             view.plain(format!("{label:<14}")),
@@ -281,6 +302,7 @@ pub fn today(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
 pub fn response_times(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let times = &view.insights().response_times;
     let mut lines = vec![heading(view, "ANSWERED AFTER", &format!("of the last {INSIGHT_DAYS} days"))];
+    lines.extend(limited(view, false, width));
     let all: u64 = times.iter().map(|time| time.alerts).sum();
     if all == 0 {
         lines.push(Line::from(view.plain("no answer whose time is known")));
@@ -309,6 +331,7 @@ pub fn networks(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let recent = if has_line { format!("   {RECENT_DAYS} DAYS") } else { String::new() };
     let mut lines =
         vec![Line::from(view.quiet(format!("{:<20}{:>7}{:>10}{:>8}{:>9}{recent}", "BY NETWORK", "OPEN", "ANSWERED", "MISSED", "IN TIME")))];
+    lines.extend(limited(view, false, width));
     let mut of_network: BTreeMap<&str, Vec<&KindCount>> = BTreeMap::new();
     for kind in &view.insights().kinds {
         of_network.entry(kind.provider.as_str()).or_default().push(kind);
@@ -376,6 +399,7 @@ pub fn decisions(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     if with_most.width() <= usize::from(width) {
         lines = vec![with_most];
     }
+    lines.extend(limited(view, false, width));
     let gap = if width >= 64 { " " } else { "" };
     if most > 0 {
         for row in (0..CHART).rev() {
@@ -407,7 +431,7 @@ pub fn decisions(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
 
 /// What cannot be known here.
 pub fn unknown(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
-    let mut sentences: Vec<String> = view.found.limits.clone();
+    let mut sentences: Vec<String> = view.found.limits.iter().map(ToString::to_string).collect();
     let undated = view.insights().undated;
     if undated > 0 {
         sentences.push(format!("{} no time: on no day, and in no response time.", counted(undated, "answer has", "answers have")));

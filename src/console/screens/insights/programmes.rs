@@ -50,6 +50,9 @@ fn sales_of<'a>(view: &'a InsightsView<'_>, programme: Programme, month: SalesMo
 fn gauge(view: &InsightsView<'_>, reading: &ProgrammeReading, width: u16) -> Vec<Line<'static>> {
     let (theme, programme) = (view.draw.theme, reading.programme);
     let percent = |hundredths: u64| format!("{}.{:02} %", count(hundredths / 100), hundredths % 100);
+    // Rounded up it may read as the bound, which it has not reached.
+    let is_below = reading.ratio() >= programme.ratio && !reading.reaches_ratio();
+    let ratio = if is_below { format!("<{}", percent(programme.ratio)) } else { percent(reading.ratio()) };
     let style = match reading.reached() {
         1_000.. => theme.danger,
         NEAR.. => theme.warning,
@@ -60,7 +63,7 @@ fn gauge(view: &InsightsView<'_>, reading: &ProgrammeReading, width: u16) -> Vec
     let of = format!("of {} and {} of {}, {}", percent(programme.ratio), count(reading.items), count(programme.number), programme.about);
     let mut first = Line::from(vec![
         Span::styled(format!("{:<17}", programme.name), theme.plain),
-        Span::styled(format!("{:>8}  ", percent(reading.ratio())), if reading.applies() { theme.danger } else { theme.strong }),
+        Span::styled(format!("{ratio:>8}  "), if reading.applies() { theme.danger } else { theme.strong }),
         Span::styled(filled, style),
         Span::styled(rest, theme.line),
         Span::raw("  "),

@@ -206,15 +206,15 @@ pub struct Placed {
     pub width: u16,
 }
 
-/// The columns that are shown: those chosen, and how alerts ended where not only open ones are listed.
+/// The columns that are shown: those chosen, and how alerts ended where not only open ones are listed. What all of them have alike has none.
 pub fn shown(chosen: &[Column], filter: &AlertFilter) -> Vec<Column> {
     let mut columns = chosen.to_vec();
     if filter.statuses != [AlertStatus::Open] && filter.expires_in.is_none() {
-        if !columns.contains(&Column::Status) {
+        if !columns.contains(&Column::Status) && filter.statuses.len() != 1 {
             let after = columns.iter().position(|column| *column == Column::Type).map_or(columns.len(), |position| position + 1);
             columns.insert(after, Column::Status);
         }
-        if !columns.contains(&Column::Outcome) {
+        if !columns.contains(&Column::Outcome) && filter.statuses != [AlertStatus::Expired] {
             columns.push(Column::Outcome);
         }
     }
@@ -234,6 +234,14 @@ pub const MARKER: u16 = 5;
 pub struct ContentWidths([u16; Column::ALL.len()]);
 
 impl ContentWidths {
+    /// Those of a list that comes by pages: what is usual has its room from the start, and nothing moves aside for a later page.
+    pub fn of_pages() -> Self {
+        let mut widths = Self::default();
+        // `Customer dispute`, `1,480.00 AED`
+        (widths.0[Column::Type as usize], widths.0[Column::Amount as usize]) = (16, 12);
+        widths
+    }
+
     /// Those of some columns of these alerts.
     pub fn of<'a>(columns: &[Column], alerts: impl Iterator<Item = &'a Alert>) -> Self {
         let mut widths = Self::default();
@@ -273,6 +281,14 @@ impl ContentWidths {
     }
 }
 
+/// How early a column gives way among these: the higher, the earlier. Beside the status the type says less than whose alert it is.
+fn rank(column: Column, among: &[Column]) -> u16 {
+    match column {
+        Column::Type if among.contains(&Column::Status) => 65,
+        column => u16::from(column.spec().rank) * 10,
+    }
+}
+
 /// Lays columns out in so much room. What does not fit gives way, the least important first; each is as wide as its content, and where
 /// there is less room than that, the descriptor has it first, then the order, then the others by what they matter.
 pub fn lay_out(columns: &[Column], content: &ContentWidths, room: u16) -> Vec<Placed> {
@@ -286,7 +302,7 @@ pub fn lay_out(columns: &[Column], content: &ContentWidths, room: u16) -> Vec<Pl
         kept.iter().enumerate().map(|(index, column)| width(*column) + gap_after(*column, index + 1 == kept.len())).sum()
     };
     while kept.len() > 1 && needed(&kept, false) > room {
-        let weakest = kept.iter().enumerate().max_by_key(|(_, column)| column.spec().rank).map(|(index, _)| index);
+        let weakest = kept.iter().enumerate().max_by_key(|(_, column)| rank(**column, &kept)).map(|(index, _)| index);
         if let Some(index) = weakest {
             kept.remove(index);
         }
@@ -419,6 +435,34 @@ mod tests {
         assert_eq!(shown(&Column::USUAL, &open), Column::USUAL);
         let all = shown(&Column::USUAL, &AlertFilter::default());
         assert_eq!((all[3], all[8]), (Column::Status, Column::Outcome));
+        let missed = AlertFilter { statuses: vec![AlertStatus::Expired], ..AlertFilter::default() };
+        assert_eq!(shown(&Column::USUAL, &missed), Column::USUAL, "all of them lapsed without an answer");
+    }
+
+    #[test]
+    fn whose_alert_it_is_is_told_where_how_it_stands_is() {
+        let content = of_one(Provider::Verifi, "1480.00", "ACME*SHOP BERLIN", "SHOP-00010293");
+
+        let placed = lay_out(&shown(&Column::USUAL, &AlertFilter::default()), &content, 74);
+
+        let titles: Vec<_> = placed.iter().map(|placed| placed.column.title()).collect();
+        assert_eq!(titles, ["LEFT", "PROVIDER", "STATUS", "AMOUNT", "CARD", "DESCRIPTOR"]);
+    }
+
+    #[test]
+    fn no_column_moves_aside_when_a_later_page_has_longer_words_and_figures() {
+        let alert = |amount: &str, provider, alert_type| Alert {
+            amount: amount.parse().ok(),
+            ..Alert::new(AlertId::generate(), provider, alert_type)
+        };
+        let mut first = ContentWidths::of_pages();
+        first.take_in(&alert("9.90", Provider::Cdrn, AlertType::VerifiCancel));
+        let mut later = first;
+        later.take_in(&alert("1480.00", Provider::Ethoca, AlertType::EthocaCustomerDispute));
+
+        let places = |content: &ContentWidths| lay_out(&Column::USUAL, content, 74).iter().map(|placed| placed.x).collect::<Vec<_>>();
+
+        assert_eq!(places(&first), places(&later));
     }
 
     #[test]

@@ -189,7 +189,7 @@ fn put_list_sums(queue: &Queue, draw: &DrawContext<'_>, pieces: &mut Vec<Piece>,
             return true;
         }
         KnownSums::NotTold => {
-            pieces.push(Piece::new(3, if brevity < 2 { "sums are not told here" } else { "no sums here" }, quiet));
+            pieces.push(Piece::new(3, if brevity < 2 { "sums are not told here" } else { "sum not told" }, quiet));
             return true;
         }
     };

@@ -25,11 +25,7 @@ pub fn draw(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>) {
     heading::draw(queue, draw, frame.buffer_mut(), regions.title);
     draw_chips(queue, draw, frame, &regions);
     let placed = queue.placed_columns();
-    // The words of an error need the line of the titles too, where they are long: no row is hidden for them.
-    let needed = search_error_lines(queue, &regions).filter(|lines| regions.chips.y + lines <= regions.heads.y);
-    if needed.is_none_or(|lines| regions.chips.y + lines < regions.heads.y) {
-        draw_heads(queue, draw, frame.buffer_mut(), &regions, &placed);
-    }
+    draw_heads(queue, draw, frame.buffer_mut(), &regions, &placed);
     draw_rows(queue, draw, frame.buffer_mut(), &regions, &placed);
     draw_scrollbar(queue, draw, frame.buffer_mut(), regions.rows);
     if queue.listing.window().is_empty() {
@@ -52,9 +48,7 @@ fn draw_chips(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>, regi
         if let Some(error) = &search.error {
             // Longer ones stand above the footer, which has the whole width.
             if !error_is_long(queue) {
-                for (line, y) in text::wrap(&sanitize(&error.to_string()), area.width).iter().zip(area.y + 1..) {
-                    Pen::new(frame.buffer_mut(), Rect { y, ..area }).put(line, theme.warning);
-                }
+                Pen::new(frame.buffer_mut(), Rect { y: area.y + 1, ..area }).put(&sanitize(&error.in_one_line()), theme.warning);
             }
         }
         return;
@@ -91,16 +85,14 @@ fn draw_chips(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>, regi
     draw.put_actions(&mut pen, &[Action::Search, Action::Filter, Action::Views], note);
 }
 
-/// How many lines the words of what is wrong with the search take below it.
-fn search_error_lines(queue: &Queue, regions: &Regions) -> Option<u16> {
-    let error = queue.search.as_ref()?.error.as_ref()?;
-    u16::try_from(text::wrap(&sanitize(&error.to_string()), regions.chips.width.saturating_sub(3)).len()).ok()
-}
-
-/// Whether the words of what is wrong with the search need more room than there is below it.
+/// Whether the words of what is wrong with the search need more room than the line below it has, or there is no such line.
 pub fn error_is_long(queue: &Queue) -> bool {
     let regions = queue.regions();
-    search_error_lines(queue, &regions).is_some_and(|lines| regions.chips.y + lines > regions.heads.y)
+    let error = queue.search.as_ref().and_then(|search| search.error.as_ref());
+    error.is_some_and(|error| {
+        let width = text::columns(&sanitize(&error.in_one_line()));
+        regions.chips.y + 1 >= regions.heads.y || width > regions.chips.width.saturating_sub(3)
+    })
 }
 
 fn draw_heads(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions: &Regions, placed: &[Placed]) {
@@ -380,7 +372,12 @@ fn draw_empty(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: 
                 lines.push(("No alert matches.".to_owned(), draw.theme.strong));
             }
             let (search, filter, views) = (key(Action::Search), key(Action::Filter), key(Action::Views));
-            lines.push((format!("{search} changes the search, {filter} the filter, {views} the view."), draw.theme.quiet));
+            let words = match queue.search {
+                // Letters are typed there.
+                Some(_) => "Type on, or esc goes back to what was listed.".to_owned(),
+                None => format!("{search} changes the search, {filter} the filter, {views} the view."),
+            };
+            lines.push((words, draw.theme.quiet));
         }
     }
     let shown: Vec<(String, Style)> = lines

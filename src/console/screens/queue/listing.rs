@@ -122,7 +122,7 @@ impl Listing {
 
     /// Its columns are as wide as its own content alone.
     pub fn forget_widths(&mut self) {
-        self.pages.widen(ContentWidths::default());
+        self.pages.widen(ContentWidths::of_pages());
     }
 
     /// How wide the content of its columns is.

@@ -27,8 +27,9 @@ use crate::console::dialog::run;
 use crate::console::widgets::text_input::Typed;
 use crate::console::{Action, AppContext, Effect, Keep, KeyContext, Keys, Message, Order, Orders, Screen, Tone};
 use crate::desk::Draft;
+use crate::domain::duplicate;
+use crate::domain::query::{self, QueryError};
 use crate::domain::{AlertId, Resolution, Timestamp};
-use crate::domain::{duplicate, query};
 
 use state::{Queue, QueueTarget};
 
@@ -166,7 +167,7 @@ impl Screen for Queue {
 
     fn complaint(&self) -> Option<String> {
         let search = self.search.as_ref().filter(|_| list::error_is_long(self))?;
-        search.error.as_ref().map(ToString::to_string)
+        search.error.as_ref().map(QueryError::in_one_line)
     }
 }
 

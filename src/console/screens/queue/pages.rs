@@ -41,7 +41,7 @@ impl Pages {
     /// No page yet, of so many alerts each.
     pub(super) fn of(size: u32) -> Self {
         let size = size.clamp(1, MAX_PAGE_SIZE);
-        Self { size, held: BTreeMap::new(), duplicates: HashMap::new(), widths: ContentWidths::default(), clock: 0 }
+        Self { size, held: BTreeMap::new(), duplicates: HashMap::new(), widths: ContentWidths::of_pages(), clock: 0 }
     }
 
     /// How wide the content of the columns is.

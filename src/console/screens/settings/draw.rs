@@ -1,16 +1,18 @@
-//! Draws the Settings screen: keys and clients in a table, and what this console is set to.
+//! Draws the Settings screen: one page of keys and clients, profiles, and what this console is set to.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::state::{SettingsScreen, SettingsTarget};
-use crate::console::screens::loading::{ListWords, has_rows};
-use crate::console::text::{columns, cut, sanitize, wrap};
-use crate::console::user_settings::USER_SETTINGS;
+use super::page::{LABEL, PageLine, SettingsPage};
+use super::profiles;
+use super::state::{SettingsPart, SettingsScreen, SettingsTarget};
+use crate::console::text::{columns, cut, sanitize};
+use crate::console::times::Moments;
+use crate::console::user_settings::{USER_SETTINGS, UserSetting};
 use crate::console::widgets::scrollbar;
-use crate::console::{Action, AppContext, DrawContext, Pen, times};
-use crate::domain::{Credential, CredentialKind, CredentialList, Environment, Timestamp};
+use crate::console::{Action, AppContext, DrawContext, Pen, Screen as _, times};
+use crate::domain::{Credential, CredentialKind, CredentialList, Environment, KeyScope, Timestamp};
 
 /// Columns left of a row's text: the cursor's bar and a blank.
 const GUTTER: u16 = 2;
@@ -18,146 +20,118 @@ const GUTTER: u16 = 2;
 /// From so many columns on a moment is shown with its time of day.
 const ROOMY: u16 = 112;
 
-/// Columns of the labels below.
-const LABEL: u16 = 14;
-
 /// Columns of the values of settings.
 const VALUE: u16 = 15;
 
 /// What the key beside the chosen setting does.
 const CHANGES: &str = "changes it";
 
-/// Fewest rows that a table of keys is given before what stands below it gives way.
-const FEWEST: u16 = 4;
-
 /// Draws everything below the header and above the notes.
 pub fn draw(settings: &SettingsScreen, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
     let draw = &cx.draw_context();
     settings.targets.clear();
-    let inside = Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER + 1), ..area };
-    let facts = fact_lines(&cx.place.facts, inside.width.min(110));
-    let rows = u16::try_from(settings.rows().len()).unwrap_or(u16::MAX);
-    // A title and a blank line before it; the facts behind it give way first.
-    let own = u16::try_from(USER_SETTINGS.len()).unwrap_or(0);
-    let below = u16::try_from(facts.len()).unwrap_or(0) + own + 2;
-    // Title, what may be done, a blank line, the heads.
-    let above = 4;
-    let wanted = rows.max(FEWEST);
-    let table_height = area.height.saturating_sub(above + below).max(FEWEST).min(wanted).min(area.height.saturating_sub(above));
-    let y = if settings.is_offered() {
-        draw_title(settings, draw, buffer, inside);
-        let table = Rect { y: area.y + above - 1, height: table_height + 1, ..area };
-        let empty = format!("There are none yet. {} creates an API key or client credentials.", draw.key(Action::CredentialCreate));
-        let words = ListWords { name: "Keys and clients", empty: &empty };
-        let place = Rect { x: inside.x, width: inside.width, ..table };
-        if has_rows(&settings.list, |list| list.credentials.is_empty(), &words, draw, buffer, place) {
-            draw_table(settings, draw, buffer, table);
+    let text = Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER + 2), ..area };
+    let page = SettingsPage::of(settings, cx, text.width);
+    let top = page.top(settings, usize::from(area.height));
+    settings.window.set((top, usize::from(area.height)));
+    let table = key_columns(text.width);
+    for (line, y) in page.lines.iter().skip(top).zip(area.y..area.bottom()) {
+        let row = Rect { y, height: 1, ..text };
+        match line {
+            PageLine::Blank => {}
+            PageLine::CredentialsTitle => draw_title(settings, draw, buffer, row),
+            PageLine::CredentialsActions => draw_actions(settings, cx, buffer, row),
+            PageLine::CredentialsHead => {
+                let mut pen = Pen::new(buffer, row);
+                for (title, width) in table.into_iter().filter(|(_, width)| *width > 0) {
+                    pen.put(&format!("{:<width$}", cut(title, width), width = usize::from(width)), draw.theme.quiet);
+                    pen.skip(2);
+                }
+            }
+            PageLine::Said(text, style) => drop(Pen::new(buffer, row).put(text, *style)),
+            PageLine::ProfilesTitle => profiles::draw_title(settings, cx, buffer, row),
+            PageLine::ProfilesHead => profiles::draw_head(draw.theme, buffer, row),
+            PageLine::ConsoleTitle => draw_console_title(cx, buffer, row),
+            PageLine::Row(part, index) => draw_row(settings, cx, buffer, (*part, *index), row),
+            PageLine::Fact(label, text) => {
+                let mut pen = Pen::new(buffer, row);
+                pen.put(label, draw.theme.quiet);
+                pen.skip(LABEL.saturating_sub(columns(label)));
+                pen.put(text, draw.theme.plain);
+            }
         }
-        table.bottom() + 1
-    } else {
-        let said = [
-            ("Keys and clients cannot be managed from here.", draw.theme.strong),
-            (
-                "Where the deployment is an avert engine, an operator's key opens them: `avert login --operator` keeps one with the profile; \
-                 AVERT_OPERATOR_KEY or --operator-key-file FILE is for once. Other deployments have pages of their own for them.",
-                draw.theme.plain,
-            ),
-        ];
-        say(&said, buffer, inside) + 1
-    };
-    let y = draw_settings(settings, cx, buffer, Rect { y, height: area.bottom().saturating_sub(y), ..area });
-    // A blank line before the facts, where there is room for it.
-    let y = if usize::from(area.bottom().saturating_sub(y)) > facts.len() { y + 1 } else { y };
-    for ((label, text), y) in facts.iter().zip(y..area.bottom()) {
-        let mut pen = Pen::new(buffer, Rect { y, height: 1, ..inside });
-        pen.put(label, draw.theme.quiet);
-        pen.skip(LABEL.saturating_sub(columns(label)));
-        pen.put(text, draw.theme.plain);
+    }
+    let bar = Rect { x: area.right().saturating_sub(1), width: 1, ..area };
+    scrollbar::draw(draw.theme, buffer, bar, top as u64, page.lines.len() as u64);
+}
+
+/// Draws a row of one of the parts, marked where the cursor is on it.
+fn draw_row(settings: &SettingsScreen, cx: &AppContext, buffer: &mut Buffer, (part, index): (SettingsPart, usize), row: Rect) {
+    let whole = Rect { x: row.x - GUTTER, width: row.width + GUTTER, ..row };
+    let is_chosen = settings.part() == part && settings.row() == index;
+    if is_chosen {
+        cx.theme.mark_row(buffer, whole);
+    }
+    settings.targets.push(whole, SettingsTarget::Row(part, index));
+    match part {
+        SettingsPart::Credentials => {
+            if let Some(credential) = settings.rows().get(index) {
+                draw_credential(credential, settings.is_own(credential), &cx.draw_context(), buffer, row);
+            }
+        }
+        SettingsPart::Profiles => {
+            if let Some(profile) = settings.profile_rows().get(index) {
+                profiles::draw_row(profile, &cx.theme, buffer, row);
+            }
+        }
+        SettingsPart::Console => draw_setting(settings, cx, buffer, (&USER_SETTINGS[index], is_chosen), row),
     }
 }
 
-/// Draws what this console is set to; the line after it.
-fn draw_settings(settings: &SettingsScreen, cx: &AppContext, buffer: &mut Buffer, area: Rect) -> u16 {
-    let theme = &cx.theme;
-    if area.height < 2 {
-        return area.y;
-    }
-    let inside = |y: u16| Rect { x: area.x + GUTTER, y, width: area.width.saturating_sub(GUTTER + 1), height: 1 };
-    let mut pen = Pen::new(buffer, inside(area.y));
-    pen.put("This console", theme.strong);
+/// Draws the heading of what this console is set to, and where that is kept.
+fn draw_console_title(cx: &AppContext, buffer: &mut Buffer, row: Rect) {
+    let mut pen = Pen::new(buffer, row);
+    pen.put("This console", cx.theme.strong);
     pen.skip(3);
     let kept = cx.settings.kept_in.as_ref().map_or_else(
         || "changes hold until it is left".to_owned(),
         |file| format!("changes are kept in {}", sanitize(&file.display().to_string())),
     );
-    pen.put(&kept, theme.quiet);
-    let body = Rect { y: area.y + 1, height: area.height - 1, ..area };
-    let (height, cursor) = (usize::from(body.height), settings.setting_row());
-    // Where there is not room for all, the one under the cursor is among those that are shown.
-    let first = (cursor + 1).saturating_sub(height).min(USER_SETTINGS.len().saturating_sub(height));
-    let mut y = body.y;
-    for (row, setting) in USER_SETTINGS.iter().enumerate().skip(first).take(height) {
-        let line = Rect { y, height: 1, width: body.width.saturating_sub(2), ..body };
-        let is_chosen = settings.is_in_settings() && row == cursor;
-        if is_chosen {
-            theme.mark_row(buffer, line);
-        }
-        settings.targets.push(line, SettingsTarget::Setting(row));
-        let value = (setting.current)(&cx.settings);
-        let mut pen = Pen::new(buffer, inside(y));
-        pen.put(setting.label, theme.quiet);
-        pen.skip(LABEL.saturating_sub(columns(setting.label)));
-        let text = value.to_string();
-        pen.put(&text, theme.strong);
-        pen.skip(VALUE.saturating_sub(columns(&text)));
-        if let Some(stronger) = cx.settings.overrides.iter().find(|stronger| stronger.key == setting.key) {
-            pen.put(&format!("▲ {} is stronger than the file", stronger.by), theme.warning);
-            pen.skip(3);
-        }
-        let key = cx.key(Action::SettingChange);
-        if is_chosen && columns(&key) + 1 + columns(CHANGES) <= pen.room() {
-            let area = pen.put_key(&key, CHANGES, theme);
-            settings.targets.push(area, SettingsTarget::Do(Action::SettingChange));
-            pen.skip(3);
-        }
-        pen.put_whole(setting.words(value), theme.quiet);
-        y += 1;
+    pen.put(&kept, cx.theme.quiet);
+}
+
+/// Draws a setting: its name, its value, what is stronger, and what the value means.
+fn draw_setting(settings: &SettingsScreen, cx: &AppContext, buffer: &mut Buffer, (setting, is_chosen): (&UserSetting, bool), row: Rect) {
+    let theme = &cx.theme;
+    let value = (setting.current)(&cx.settings);
+    let mut pen = Pen::new(buffer, row);
+    pen.put(setting.label, theme.quiet);
+    pen.skip(LABEL.saturating_sub(columns(setting.label)));
+    let text = value.to_string();
+    pen.put(&text, theme.strong);
+    pen.skip(VALUE.saturating_sub(columns(&text)));
+    if let Some(stronger) = cx.settings.overrides.iter().find(|stronger| stronger.key == setting.key) {
+        pen.put(&format!("▲ {} is stronger than the file", stronger.by), theme.warning);
+        pen.skip(3);
     }
-    y
-}
-
-/// Writes paragraphs, one below the other; the line after them.
-fn say(paragraphs: &[(&str, Style)], buffer: &mut Buffer, area: Rect) -> u16 {
-    let mut y = area.y;
-    for (text, style) in paragraphs {
-        for line in wrap(text, area.width) {
-            if y < area.bottom() {
-                Pen::new(buffer, Rect { y, height: 1, ..area }).put(&line, *style);
-            }
-            y += 1;
-        }
+    let key = cx.key(Action::SettingChange);
+    if is_chosen && columns(&key) + 1 + columns(CHANGES) <= pen.room() {
+        let area = pen.put_key(&key, CHANGES, theme);
+        settings.targets.push(area, SettingsTarget::Do(Action::SettingChange));
+        pen.skip(3);
     }
-    y
+    pen.put_whole(setting.words(value), theme.quiet);
 }
 
-fn fact_lines(facts: &[(&'static str, String)], width: u16) -> Vec<(&'static str, String)> {
-    let lines = facts.iter().flat_map(|(label, text)| {
-        let lines = wrap(&sanitize(text), width.saturating_sub(LABEL).max(10));
-        lines.into_iter().enumerate().map(move |(index, line)| (if index == 0 { label } else { "" }, line))
-    });
-    lines.collect()
-}
-
-fn draw_title(settings: &SettingsScreen, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
+fn draw_title(settings: &SettingsScreen, draw: &DrawContext<'_>, buffer: &mut Buffer, row: Rect) {
     let theme = draw.theme;
-    let mut pen = Pen::new(buffer, Rect { height: 1, ..area });
+    let mut pen = Pen::new(buffer, row);
     pen.put("Keys and clients", theme.strong);
     pen.skip(3);
     if let Some(list) = settings.list.loaded().filter(|list| !list.credentials.is_empty()) {
         let revoked = list.credentials.iter().filter(|credential| credential.revoked_at.is_some()).count();
-        let work = list.credentials.len() - revoked;
-        pen.put(&work.to_string(), theme.strong);
-        pen.put(if work == 1 { " works" } else { " work" }, theme.quiet);
+        pen.put(&(list.credentials.len() - revoked).to_string(), theme.strong);
+        pen.put(" in force", theme.quiet);
         if revoked > 0 {
             pen.put_whole(&format!(", {revoked} revoked"), theme.quiet);
         }
@@ -170,13 +144,20 @@ fn draw_title(settings: &SettingsScreen, draw: &DrawContext<'_>, buffer: &mut Bu
         pen.skip(3);
         pen.put_whole("creating one…", theme.accent);
     }
-    let mut pen = Pen::new(buffer, Rect { y: area.y + 1, height: 1, ..area });
+}
+
+/// Draws whose the keys are, and what can be done with them: nothing is revoked where none is.
+fn draw_actions(settings: &SettingsScreen, cx: &AppContext, buffer: &mut Buffer, row: Rect) {
+    let draw = &cx.draw_context();
+    let mut pen = Pen::new(buffer, row);
     if let Some(list) = settings.list.loaded() {
-        pen.put(&whose(list), theme.quiet);
+        pen.put(&whose(list), draw.theme.quiet);
         pen.skip(4);
     }
     let note = |area, action| settings.targets.push(area, SettingsTarget::Do(action));
-    draw.put_actions(&mut pen, &[Action::CredentialCreate, Action::CredentialRevoke], note);
+    let offered = [Action::CredentialCreate, Action::CredentialRevoke].map(|action| (action, settings.offers(action, cx)));
+    let offered: Vec<Action> = offered.into_iter().filter(|(_, is_offered)| *is_offered).map(|(action, _)| action).collect();
+    draw.put_actions(&mut pen, &offered, note);
 }
 
 /// Whose they are and for which world: `organization acme, production (avk_live_…)`.
@@ -188,52 +169,27 @@ fn whose(list: &CredentialList) -> String {
 /// A column of the table: title, width.
 type Column = (&'static str, u16);
 
-fn layout(width: u16) -> [Column; 6] {
-    let moment = if width >= ROOMY { 16 } else { 10 };
-    let ids = if width >= 80 { 20 } else { 12 };
-    [
-        ("KIND", 6),
-        ("ID", ids),
-        ("SCOPE", 8),
-        ("CREATED", moment),
-        ("LAST USED", 10),
-        ("STATE", width.saturating_sub(6 + ids + 8 + moment + 10 + 13)),
-    ]
+/// The columns of the table of keys, in so much room.
+fn key_columns(width: u16) -> [Column; 6] {
+    let moment = match width {
+        ROOMY.. => 16,
+        70.. => 10,
+        // Whether it works is worth more.
+        _ => 0,
+    };
+    let ids = if width >= 76 { 20 } else { 12 };
+    let scope = if width >= 90 { 15 } else { 8 };
+    let used = 6 + ids + scope + moment + 10 + if moment > 0 { 10 } else { 8 };
+    [("KIND", 6), ("ID", ids), ("SCOPE", scope), ("CREATED", moment), ("LAST USED", 10), ("STATE", width.saturating_sub(used))]
 }
 
-fn draw_table(settings: &SettingsScreen, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
+fn draw_credential(credential: &Credential, own: bool, draw: &DrawContext<'_>, buffer: &mut Buffer, row: Rect) {
     let theme = draw.theme;
-    let columns = layout(area.width);
-    let mut pen = Pen::new(buffer, Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER), height: 1, ..area });
-    for (title, width) in columns {
-        pen.put(&format!("{:<width$}", cut(title, width), width = usize::from(width)), theme.quiet);
-        pen.skip(2);
-    }
-    let rows = settings.rows();
-    let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
-    let height = usize::from(body.height).max(1);
-    let cursor = settings.cursor();
-    let top = settings.window.get().0.clamp((cursor + 1).saturating_sub(height), cursor).min(rows.len().saturating_sub(height));
-    settings.window.set((top, height));
-    for ((index, credential), y) in rows.iter().enumerate().skip(top).zip(body.y..body.bottom()) {
-        let row = Rect { y, height: 1, width: body.width.saturating_sub(2), ..body };
-        if index == cursor && !settings.is_in_settings() {
-            theme.mark_row(buffer, row);
-        }
-        settings.targets.push(row, SettingsTarget::Row(index));
-        draw_row(credential, settings.is_own(credential), &columns, draw, buffer, row);
-    }
-    if rows.len() > height {
-        let bar = Rect { x: body.right().saturating_sub(1), width: 1, ..body };
-        scrollbar::draw(theme, buffer, bar, top as u64, rows.len() as u64);
-    }
-}
-
-fn draw_row(credential: &Credential, own: bool, columns: &[Column], draw: &DrawContext<'_>, buffer: &mut Buffer, row: Rect) {
-    let theme = draw.theme;
+    let columns = &key_columns(row.width);
     let revoked = credential.revoked_at.is_some();
     let (text, plain) = if revoked { (theme.quiet, theme.quiet) } else { (draw.digits(), theme.plain) };
     let scope = match credential.kind {
+        CredentialKind::Key(KeyScope::Both) if columns[2].1 < 15 => "both",
         CredentialKind::Key(scope) => scope.as_str(),
         CredentialKind::Client => "alerts",
     };
@@ -248,8 +204,8 @@ fn draw_row(credential: &Credential, own: bool, columns: &[Column], draw: &DrawC
         (used, if revoked || credential.last_used_at.is_none() { theme.quiet } else { theme.plain }),
         (state, style),
     ];
-    let mut x = row.x + GUTTER;
-    for ((text, style), (_, width)) in cells.iter().zip(columns) {
+    let mut x = row.x;
+    for ((text, style), (_, width)) in cells.iter().zip(columns).filter(|(_, (_, width))| *width > 0) {
         Pen::new(buffer, Rect { x, y: row.y, width: *width, height: 1 }.intersection(row)).put(text, *style);
         x += width + 2;
     }
@@ -278,7 +234,7 @@ pub fn described(credential: &Credential, now: Timestamp) -> String {
 }
 
 /// That a credential was revoked before.
-pub fn revoked_already(credential: &Credential, now: Timestamp) -> String {
-    let when = credential.revoked_at.map_or_else(String::new, |at| format!(", {}", times::ago(at, now)));
+pub fn revoked_already(credential: &Credential, told: Moments, now: Timestamp) -> String {
+    let when = credential.revoked_at.map_or_else(String::new, |at| format!(", {}", told.near(at, now)));
     format!("The {} {} was revoked already{when}.", credential.kind.as_str(), sanitize(&credential.id))
 }

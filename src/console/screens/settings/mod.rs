@@ -1,6 +1,8 @@
-//! The Settings screen: the keys and clients that may come in, and what this console is set to.
+//! The Settings screen: the keys and clients that may come in, the profiles, and what this console is set to.
 
 pub mod draw;
+mod page;
+mod profiles;
 pub mod state;
 
 use crossterm::event::{Event, MouseEventKind};
@@ -10,10 +12,10 @@ use ratatui::layout::Rect;
 use crate::console::dialog::run;
 use crate::console::dialogs::secret::ShownSecret;
 use crate::console::text::sanitize;
-use crate::console::{Action, AppContext, Effect, KeyContext, Keys, Message, Order, Orders, Reply, Screen, Tone};
+use crate::console::{Action, AppContext, Effect, KeyContext, Keys, Message, NextConsole, Order, Orders, Reply, Screen, Tone};
 use crate::domain::{CreatedCredential, CredentialKind, Revoked, Timestamp};
 
-use state::{SettingsScreen, SettingsTarget};
+use state::{SettingsPart, SettingsScreen, SettingsTarget};
 
 impl Screen for SettingsScreen {
     fn update(&mut self, message: Message, cx: &mut AppContext) -> Orders {
@@ -22,6 +24,7 @@ impl Screen for SettingsScreen {
             Message::Shown => self.refresh(cx.now),
             Message::Act(action) => return act(self, action, cx),
             Message::Input(event) => return input(self, &event),
+            Message::Profiles(answer) => self.profiles_listed(answer),
             Message::Credentials(answer) => self.listed(answer, cx.now),
             Message::CreateCredential(kind) => {
                 self.creating = Some(kind);
@@ -51,8 +54,9 @@ impl Screen for SettingsScreen {
             Action::CredentialCreate => self.refusal(cx.place.read_only).is_none(),
             Action::CredentialRevoke => self.chosen().is_some() && self.refusal(cx.place.read_only).is_none(),
             Action::CopyId => self.chosen().is_some(),
-            Action::SettingChange => self.is_in_settings(),
-            Action::NextPane => self.is_offered(),
+            Action::SettingChange => self.setting().is_some(),
+            Action::ProfileOpen => self.chosen_profile().is_some_and(|profile| !profile.here),
+            Action::NextPane => self.parts().len() > 1,
             _ => true,
         }
     }
@@ -63,14 +67,10 @@ fn input(screen: &mut SettingsScreen, event: &Event) -> Orders {
         Event::Mouse(mouse) if mouse.kind == MouseEventKind::ScrollDown => screen.move_by(1),
         Event::Mouse(mouse) if mouse.kind == MouseEventKind::ScrollUp => screen.move_by(-1),
         event => match screen.targets.clicked(event) {
-            Some(SettingsTarget::Row(row)) => {
-                screen.go_to_list(false);
-                screen.move_to(row);
-            }
-            Some(SettingsTarget::Setting(row)) => {
-                // A second click on it changes it.
-                let is_there = screen.is_in_settings() && screen.setting_row() == row;
-                screen.go_to_list(true);
+            Some(SettingsTarget::Row(part, row)) => {
+                // A second click on a setting changes it.
+                let is_there = part == SettingsPart::Console && screen.part() == part && screen.row() == row;
+                screen.go_to_part(part);
                 screen.move_to(row);
                 if is_there {
                     return vec![Order::Act(Action::SettingChange)];
@@ -93,7 +93,8 @@ fn act(screen: &mut SettingsScreen, action: Action, cx: &mut AppContext) -> Orde
         Action::Top => screen.move_to(0),
         Action::Bottom => screen.move_to(usize::MAX),
         Action::Refresh => screen.refresh(cx.now),
-        Action::NextPane => screen.next_list(),
+        Action::NextPane => screen.next_part(),
+        Action::ProfileOpen | Action::SettingChange => return open_profile(screen, cx),
         Action::Back if !cx.toasts.clear() => return vec![Order::Act(Action::ShowQueue)],
         Action::CopyId => {
             if let Some(id) = screen.chosen().map(|credential| credential.id.clone()) {
@@ -102,6 +103,22 @@ fn act(screen: &mut SettingsScreen, action: Action, cx: &mut AppContext) -> Orde
             }
         }
         _ => {}
+    }
+    Vec::new()
+}
+
+/// Leaves for the console of the profile under the cursor, as the palette does.
+fn open_profile(screen: &SettingsScreen, cx: &mut AppContext) -> Orders {
+    let Some(profile) = screen.chosen_profile() else { return Vec::new() };
+    let name = profile.name.clone();
+    if profile.here {
+        cx.hint(format!("This console is on {name} already."));
+    } else if cx.place.profiles.contains(&name) {
+        return vec![Message::OpenConsole(NextConsole::Profile(name)).into()];
+    } else {
+        cx.hint(format!(
+            "{name} cannot be opened from here: a credential of the environment would go to it. Leave, and `avert open {name}`."
+        ));
     }
     Vec::new()
 }
@@ -130,7 +147,7 @@ fn revoked(screen: &mut SettingsScreen, kind: CredentialKind, id: &str, answer: 
         Ok(Revoked { credential, already }) => {
             screen.put(&credential);
             if already {
-                cx.notify(Tone::Note, draw::revoked_already(&credential, cx.now));
+                cx.notify(Tone::Note, draw::revoked_already(&credential, cx.times(), cx.now));
             } else {
                 cx.notify(Tone::Good, format!("Revoked {} {}: it no longer works.", kind.as_str(), sanitize(&credential.id)));
             }

@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 
 use chrono::Duration;
 
+use crate::console::profile_directory::ListedProfile;
 use crate::console::user_settings::{USER_SETTINGS, UserSetting};
 use crate::console::{Action, ClickTargets, Effect, Loadable, Reply};
 use crate::domain::{Credential, CredentialKind, CredentialList, Timestamp};
@@ -16,9 +17,20 @@ const POLL: Duration = Duration::seconds(15);
 /// What a click can meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SettingsTarget {
-    Row(usize),
-    Setting(usize),
+    Row(SettingsPart, usize),
     Do(Action),
+}
+
+/// A part of the screen that has rows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum SettingsPart {
+    /// The keys and clients that may come in.
+    #[default]
+    Credentials,
+    /// What a console can be opened on.
+    Profiles,
+    /// What this console is set to.
+    Console,
 }
 
 /// The Settings screen.
@@ -30,23 +42,30 @@ pub struct SettingsScreen {
     pub trouble: Option<(Timestamp, ServiceError)>,
     /// What is being created: one at a time.
     pub creating: Option<CredentialKind>,
-    /// Rows that are scrolled away and rows there are room for, as the last frame found.
+    /// The profiles, as they were listed last; what is wrong where they could not be.
+    pub profiles: Option<Result<Vec<ListedProfile>, String>>,
+    /// Lines that are scrolled away and lines there are room for, as the last frame found.
     pub window: Cell<(usize, usize)>,
     pub(super) targets: ClickTargets<SettingsTarget>,
     /// Whether keys and clients can be managed from here.
     offered: bool,
-    /// Whether the cursor is in what this console is set to.
-    in_settings: bool,
+    /// Where the cursor is.
+    part: SettingsPart,
     /// Which of the settings the cursor is on there.
     setting: usize,
+    /// The name of the profile that it is on there.
+    profile: Option<String>,
     cursor: Option<String>,
+    /// Whether the profiles were asked for since they were last wanted.
+    has_asked_profiles: bool,
     refresh_due: Option<Timestamp>,
 }
 
 impl SettingsScreen {
     /// The screen, nothing asked for yet.
     pub fn new(offered: bool) -> Self {
-        Self { offered, in_settings: !offered, ..Self::default() }
+        let part = if offered { SettingsPart::Credentials } else { SettingsPart::Console };
+        Self { offered, part, ..Self::default() }
     }
 
     /// Whether keys and clients can be managed from here.
@@ -54,19 +73,61 @@ impl SettingsScreen {
         self.offered
     }
 
-    /// Whether the cursor is in what this console is set to.
-    pub fn is_in_settings(&self) -> bool {
-        self.in_settings
+    /// The parts that the cursor can be in, from above.
+    pub fn parts(&self) -> Vec<SettingsPart> {
+        let all = [
+            (self.offered, SettingsPart::Credentials),
+            (!self.profile_rows().is_empty(), SettingsPart::Profiles),
+            (true, SettingsPart::Console),
+        ];
+        all.into_iter().filter(|(is_there, _)| *is_there).map(|(_, part)| part).collect()
     }
 
-    /// Goes to the other list, where there are two.
-    pub fn next_list(&mut self) {
-        self.in_settings = !(self.offered && self.in_settings);
+    /// Where the cursor is.
+    pub fn part(&self) -> SettingsPart {
+        self.part
     }
 
-    /// Goes to one of the lists, where it is there.
-    pub fn go_to_list(&mut self, settings: bool) {
-        self.in_settings = settings || !self.offered;
+    /// Whether the cursor is in the last part.
+    pub fn is_in_last_part(&self) -> bool {
+        self.part == SettingsPart::Console
+    }
+
+    /// Goes to the next part.
+    pub fn next_part(&mut self) {
+        let parts = self.parts();
+        let at = parts.iter().position(|part| *part == self.part).map_or(0, |at| (at + 1) % parts.len());
+        self.part = parts[at];
+    }
+
+    /// Goes to a part, where it is there.
+    pub fn go_to_part(&mut self, part: SettingsPart) {
+        if self.parts().contains(&part) {
+            self.part = part;
+        }
+    }
+
+    /// The profiles that are listed.
+    pub fn profile_rows(&self) -> &[ListedProfile] {
+        self.profiles.as_ref().and_then(|answer| answer.as_deref().ok()).unwrap_or_default()
+    }
+
+    /// The place of the profile under the cursor.
+    pub fn profile_row(&self) -> usize {
+        self.profile.as_ref().and_then(|name| self.profile_rows().iter().position(|row| row.name == *name)).unwrap_or(0)
+    }
+
+    /// The profile under the cursor, where that is among them.
+    pub fn chosen_profile(&self) -> Option<&ListedProfile> {
+        self.profile_rows().get(self.profile_row()).filter(|_| self.part == SettingsPart::Profiles)
+    }
+
+    /// Takes the profiles in; the cursor leaves them where there are none any more.
+    pub fn profiles_listed(&mut self, answer: Result<Vec<ListedProfile>, String>) {
+        self.profiles = Some(answer);
+        if !self.parts().contains(&self.part) {
+            self.part = SettingsPart::Console;
+        }
     }
 
     /// The place of the setting under the cursor.
@@ -76,7 +137,7 @@ impl SettingsScreen {
 
     /// The setting under the cursor, where that is in what this console is set to.
     pub fn setting(&self) -> Option<&'static UserSetting> {
-        USER_SETTINGS.get(self.setting_row()).filter(|_| self.in_settings)
+        USER_SETTINGS.get(self.setting_row()).filter(|_| self.part == SettingsPart::Console)
     }
 
     /// Why no key or client can be created or revoked, where that is so.
@@ -120,29 +181,44 @@ impl SettingsScreen {
 
     /// The credential that is meant: the one under the cursor, where that is among them.
     pub fn chosen(&self) -> Option<&Credential> {
-        self.current().filter(|_| !self.in_settings)
+        self.current().filter(|_| self.part == SettingsPart::Credentials)
     }
 
-    /// Puts the cursor on a row, or on the last one.
+    /// Puts the cursor on a row of its part, or on the last one.
     pub fn move_to(&mut self, row: usize) {
-        if self.in_settings {
-            self.setting = row.min(USER_SETTINGS.len() - 1);
-            return;
+        match self.part {
+            SettingsPart::Console => self.setting = row.min(USER_SETTINGS.len() - 1),
+            SettingsPart::Profiles => {
+                let rows = self.profile_rows();
+                self.profile = rows.get(row).or(rows.last()).map(|profile| profile.name.clone());
+            }
+            SettingsPart::Credentials => {
+                let rows = self.rows();
+                self.cursor = rows.get(row).or(rows.last()).map(|credential| credential.id.clone());
+            }
         }
-        let rows = self.rows();
-        self.cursor = rows.get(row).or(rows.last()).map(|credential| credential.id.clone());
     }
 
-    /// Moves the cursor by so many rows.
+    /// The row of the cursor in its part.
+    pub fn row(&self) -> usize {
+        match self.part {
+            SettingsPart::Console => self.setting_row(),
+            SettingsPart::Profiles => self.profile_row(),
+            SettingsPart::Credentials => self.cursor(),
+        }
+    }
+
+    /// Moves the cursor by so many rows of its part.
     pub fn move_by(&mut self, rows: i64) {
-        let at = if self.in_settings { self.setting_row() } else { self.cursor() };
+        let at = self.row();
         let at = i64::try_from(at).unwrap_or(i64::MAX);
         self.move_to(usize::try_from(at.saturating_add(rows).max(0)).unwrap_or(usize::MAX));
     }
 
-    /// Loads the list at the next chance.
+    /// Loads the lists at the next chance.
     pub fn refresh(&mut self, now: Timestamp) {
         self.refresh_due = Some(now);
+        self.has_asked_profiles = false;
     }
 
     /// Takes the list in; the cursor stays on its credential.
@@ -174,12 +250,17 @@ impl SettingsScreen {
 
     /// What is due while the screen is looked at.
     pub fn run_due(&mut self, now: Timestamp) -> Vec<Effect> {
-        if !self.is_offered() || self.refresh_due.is_some_and(|due| due > now) {
-            return Vec::new();
+        let mut effects = Vec::new();
+        if !self.has_asked_profiles {
+            self.has_asked_profiles = true;
+            effects.push(Effect::ListProfiles);
         }
-        self.refresh_due = Some(now + POLL);
-        self.list.ask();
-        vec![Effect::LoadCredentials]
+        if self.is_offered() && self.refresh_due.is_none_or(|due| due <= now) {
+            self.refresh_due = Some(now + POLL);
+            self.list.ask();
+            effects.push(Effect::LoadCredentials);
+        }
+        effects
     }
 
     /// When [`SettingsScreen::run_due`] has something to do by itself.
@@ -255,7 +336,11 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_asked_where_keys_cannot_be_managed() {
-        assert!(SettingsScreen::new(false).run_due(now()).is_empty());
+    fn nothing_but_the_profiles_is_asked_where_keys_cannot_be_managed() {
+        let mut settings = SettingsScreen::new(false);
+
+        let asked = [settings.run_due(now()), settings.run_due(now())];
+
+        assert_eq!(asked, [vec![Effect::ListProfiles], vec![]]);
     }
 }

@@ -7,7 +7,7 @@ use ratatui::style::Style;
 use super::log;
 use super::receiver_draw;
 use super::state::{FilterPart, RowWindow, WebhooksPane, WebhooksScreen, WebhooksTarget};
-use super::words::{event, outlook, short};
+use super::words::{EndpointNames, event, outlook, short, short_alert, standing};
 use crate::console::screens::loading::{ListWords, has_rows};
 use crate::console::text::{columns, count, counted, cut, sanitize, wrap};
 use crate::console::widgets::scrollbar;
@@ -265,8 +265,10 @@ fn draw_deliveries(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut
         return;
     }
     let rows = screen.delivery_rows();
-    let widest = rows.iter().map(|delivery| columns(short(&delivery.url))).max().unwrap_or(0);
-    let heads = delivery_heads(area.width, widest);
+    let names = EndpointNames::of(rows.iter().map(|delivery| delivery.url.as_str()), area.width >= SEPARATE);
+    let widest = rows.iter().map(|delivery| columns(names.name(&delivery.url))).max().unwrap_or(0);
+    let times = rows.iter().map(|delivery| columns(&draw.times.moment(delivery.at, draw.now))).max().unwrap_or(0);
+    let heads = delivery_heads(area.width, times, widest);
     draw_heads(&heads, theme.quiet, buffer, table);
     let (height, cursor) = (usize::from(body.height).max(1), screen.delivery_row());
     let top = scroll(&screen.delivery_window, cursor, rows.len(), height);
@@ -274,7 +276,7 @@ fn draw_deliveries(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut
         let row = Rect { y, height: 1, width: body.width.saturating_sub(2), ..body };
         mark(index == cursor, screen.pane == WebhooksPane::Deliveries, draw, buffer, row);
         screen.targets.push(row, WebhooksTarget::Delivery(index));
-        draw_cells(&delivery_cells(delivery, &heads, draw), &heads, buffer, row);
+        draw_cells(&delivery_cells(delivery, &heads, names.name(&delivery.url), draw), &heads, buffer, row);
     }
     let known = rows.len() as u64 + u64::from(screen.has_more());
     if rows.len() > height {
@@ -334,28 +336,42 @@ fn chips(screen: &WebhooksScreen, draw: &DrawContext<'_>) -> Vec<(FilterPart, St
 /// Columns that say when a delivery is tried next and what came of it: `in 13 min, no answer within 15 s`.
 const RESULT: u16 = 32;
 
-/// The columns of the deliveries, to endpoints of at most so many columns.
-fn delivery_heads(width: u16, endpoints: u16) -> Vec<Head> {
+/// From so many columns on state, tries and result have a column each; below they share one.
+const SEPARATE: u16 = 90;
+
+/// Columns of that one: `in 13 min, 503`.
+const TOGETHER: u16 = 17;
+
+/// Columns of an alert's id, cut to its end.
+const ALERT: u16 = 6;
+
+/// The columns of the deliveries, whose times and endpoints have at most so many columns: what tells one from the other comes first.
+fn delivery_heads(width: u16, times: u16, endpoints: u16) -> Vec<Head> {
     let room = width.saturating_sub(GUTTER + 2);
-    let fixed = [("TIME", 12, false), ("EVENT", 8, false), ("STATE", 12, false), ("TRIES", 5, true)];
-    let taken: u16 = fixed.iter().map(|(_, width, _)| width + 2).sum();
+    let mut heads: Vec<Head> = vec![("TIME", times, false), ("EVENT", 8, false), ("ALERT", ALERT, false)];
+    let is_separate = room >= SEPARATE;
+    let mut behind: Vec<Head> = if is_separate { vec![("STATE", 12, false), ("TRIES", 5, true)] } else { Vec::new() };
+    let taken: u16 = heads.iter().chain(&behind).map(|(_, width, _)| width + 2).sum();
     let rest = room.saturating_sub(taken);
-    let [time, event, state, tries] = fixed;
-    if rest < 36 {
-        return vec![time, event, state, tries, ("NEXT, RESULT", rest, false)];
-    }
-    let endpoint = (rest * 2 / 5).max(rest.saturating_sub(RESULT + 2)).min(endpoints.clamp(16, 44));
-    vec![time, event, ("ENDPOINT", endpoint, false), state, tries, ("NEXT, RESULT", rest.saturating_sub(endpoint + 2), false)]
+    let (least, wanted) = if is_separate { (16, RESULT) } else { (12, TOGETHER) };
+    let endpoint = (rest * 2 / 5).max(rest.saturating_sub(wanted + 2)).min(endpoints.clamp(least, 44));
+    heads.push(("ENDPOINT", endpoint, false));
+    behind.push((if is_separate { "NEXT, RESULT" } else { "STATE" }, rest.saturating_sub(endpoint + 2), false));
+    heads.extend(behind);
+    heads
 }
 
-fn delivery_cells(delivery: &Delivery, heads: &[Head], draw: &DrawContext<'_>) -> Vec<(String, Style)> {
+fn delivery_cells(delivery: &Delivery, heads: &[Head], endpoint: &str, draw: &DrawContext<'_>) -> Vec<(String, Style)> {
     let theme = draw.theme;
     let (sign, word, style) = draw.delivery_state(delivery.state);
+    let is_separate = heads.iter().any(|(title, ..)| *title == "TRIES");
     let cells = heads.iter().map(|(title, ..)| match *title {
         "TIME" => (draw.times.moment(delivery.at, draw.now), draw.digits()),
         "EVENT" => (event(delivery), theme.plain),
-        "ENDPOINT" => (sanitize(short(&delivery.url)).into_owned(), theme.quiet),
-        "STATE" => (format!("{sign} {word}"), style),
+        "ALERT" => (short_alert(delivery), theme.plain),
+        "ENDPOINT" => (sanitize(endpoint).into_owned(), theme.quiet),
+        "STATE" if is_separate => (format!("{sign} {word}"), style),
+        "STATE" => (format!("{sign} {}", standing(delivery, word, draw.now)), style),
         "TRIES" => (delivery.attempts.to_string(), theme.plain),
         _ => (outlook(delivery, draw.now), if delivery.state == DeliveryState::Delivered { theme.quiet } else { theme.plain }),
     });

@@ -79,7 +79,6 @@ impl Screen for WebhooksScreen {
     fn offers(&self, action: Action, cx: &AppContext) -> bool {
         let writes = self.refusal(cx.place.read_only).is_none();
         match action {
-            Action::Back => self.page || self.is_filtered(),
             Action::Open if self.page => false,
             Action::Open => match self.pane {
                 WebhooksPane::Endpoints => self.endpoint().is_some(),

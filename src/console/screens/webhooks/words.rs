@@ -1,10 +1,12 @@
-//! The words of a delivery: when its event happened, what it was, what follows.
+//! The words of a delivery: what its event was and of which alert, to which endpoint it goes, what follows.
+
+use std::collections::HashSet;
 
 use chrono::TimeDelta;
 
 use crate::console::text::sanitize;
 use crate::console::times;
-use crate::domain::{Delivery, Timestamp};
+use crate::domain::{Delivery, DeliveryState, Timestamp};
 
 /// An address without its scheme.
 pub(super) fn short(url: &str) -> &str {
@@ -25,4 +27,86 @@ pub(super) fn outlook(delivery: &Delivery, now: Timestamp) -> String {
     });
     let result = delivery.last_result.as_ref().map(|result| sanitize(result).into_owned());
     next.into_iter().chain(result).collect::<Vec<_>>().join(", ")
+}
+
+/// The end of the id of a delivery's alert, which tells it from others: `…f9a01`; nothing for a test, which is about none.
+pub(super) fn short_alert(delivery: &Delivery) -> String {
+    if delivery.test {
+        return "–".to_owned();
+    }
+    let id = delivery.alert.to_string();
+    format!("…{}", &id[id.len() - 5..])
+}
+
+/// Where a delivery stands, in one column: `in 2 min, 503`, `given up, 503`, `delivered, 200`.
+pub(super) fn standing(delivery: &Delivery, word: &str, now: Timestamp) -> String {
+    let outlook = outlook(delivery, now);
+    match delivery.state {
+        _ if outlook.is_empty() => word.to_owned(),
+        // That it waits is said by when it is tried.
+        DeliveryState::Pending => outlook,
+        _ => format!("{word}, {outlook}"),
+    }
+}
+
+/// What endpoints are called in a list, in the part of their addresses that tells them apart.
+pub(super) enum EndpointNames {
+    /// By host and path.
+    Address,
+    /// By host: each has one of its own.
+    Host,
+    /// By path: all are on one host.
+    Path,
+}
+
+impl EndpointNames {
+    /// The names of these addresses; whole ones where there is room.
+    pub(super) fn of<'a>(urls: impl Iterator<Item = &'a str>, has_room: bool) -> Self {
+        let urls: HashSet<&str> = urls.map(short).collect();
+        let hosts: HashSet<&str> = urls.iter().map(|url| host(url)).collect();
+        match (hosts.len(), urls.len()) {
+            _ if has_room => Self::Address,
+            (hosts, urls) if hosts == urls => Self::Host,
+            (1, _) => Self::Path,
+            _ => Self::Address,
+        }
+    }
+
+    /// The name of one.
+    pub(super) fn name<'a>(&self, url: &'a str) -> &'a str {
+        let address = short(url);
+        match self {
+            Self::Address => address,
+            Self::Host => host(address),
+            Self::Path => &address[host(address).len()..],
+        }
+    }
+}
+
+/// The host of an address without its scheme.
+fn host(address: &str) -> &str {
+    address.split_once('/').map_or(address, |(host, _)| host)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(&["https://shop.example/hooks", "https://erp.example/in"], &["shop.example", "erp.example"])]
+    #[case(&["https://shop.example/hooks/a", "https://shop.example/hooks/b"], &["/hooks/a", "/hooks/b"])]
+    #[case(
+        &["https://shop.example/a", "https://shop.example/b", "https://erp.example/in"],
+        &["shop.example/a", "shop.example/b", "erp.example/in"]
+    )]
+    #[case(&["https://shop.example/hooks"], &["shop.example"])]
+    fn endpoints_are_called_by_what_tells_them_apart(#[case] urls: &[&str], #[case] names: &[&str]) {
+        let kind = EndpointNames::of(urls.iter().copied(), false);
+
+        let called: Vec<&str> = urls.iter().map(|url| kind.name(url)).collect();
+
+        assert_eq!(called, names);
+    }
 }

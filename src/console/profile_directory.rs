@@ -1,0 +1,45 @@
+//! The profiles of this user, as a console lists them.
+
+use crate::domain::Environment;
+
+/// A profile as it is listed: what a console can be opened on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedProfile {
+    pub name: String,
+    /// Where it is, in words.
+    pub address: String,
+    /// Which of the two worlds it is; none where nobody has said it.
+    pub environment: Option<Environment>,
+    pub read_only: bool,
+    /// Whether it is meant where none is named.
+    pub current: bool,
+    /// Whether this console is on it.
+    pub here: bool,
+    pub credential: CredentialPlace,
+}
+
+/// Where the credential of a profile is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CredentialPlace {
+    /// In the system's keyring.
+    Keyring,
+    /// In `secrets.toml`, as plain text.
+    PlainFile,
+    /// A variable of the environment names it.
+    Environment,
+    /// Nowhere.
+    Nowhere,
+    /// The keyring does not say.
+    Unknown,
+    /// None is needed.
+    NotNeeded,
+}
+
+/// Where the profiles of a user are.
+pub trait ProfileDirectory: Send + Sync {
+    /// Lists them. A keyring may take its time.
+    ///
+    /// # Errors
+    /// What is wrong, in words.
+    fn list(&self) -> Result<Vec<ListedProfile>, String>;
+}
