@@ -207,6 +207,9 @@ const BOTH: u16 = 116;
 const LEAST: [u16; 3] = [3, 16, 12];
 const PROOF: u16 = 14;
 
+/// So much of which alert it was is never cut for what was decided, where there is room for both: `ETHOCA ··1234 A-1029384`.
+const ALERT: u16 = 24;
+
 /// The most that they are given.
 const MOST: [u16; 3] = [18, 56, 40];
 
@@ -250,10 +253,10 @@ fn heads(view: ActivityView, width: u16, [when, local]: [u16; 2], needed: [u16; 
         }
         return heads;
     }
-    // What was decided has its room first, then the alert, then the proof.
+    // Which alert it was has its room first, then what was decided, then the proof.
     let most = if wide || view == ActivityView::Service { [u16::MAX; 2] } else { MOST_NARROW };
     let (what, named) = (what.min(most[0]), named.min(most[1]));
-    let what = what.min(rest.saturating_sub(LEAST[2] + PROOF + 4)).max(LEAST[1]);
+    let what = what.min(rest.saturating_sub(named.min(ALERT) + PROOF + 4)).max(LEAST[1]);
     let named = named.min(rest.saturating_sub(what + PROOF + 4)).max(LEAST[2]);
     heads.push(("WHAT", what, |row| &row.what));
     heads.push((named_title, named, |row| &row.named));
