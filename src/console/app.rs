@@ -93,7 +93,7 @@ impl App {
         let (now, area) = (clock.now(), Rect::new(0, 0, size.0, size.1));
         let views = SavedViews::of(kept.views, vocabulary);
         let snoozes = SnoozeList::of(kept.snoozed);
-        let mut queue = Queue::new(&kept.layout, &views, operator, area, now);
+        let mut queue = Queue::new(&kept.layout, &views, operator, area, now, settings.calendar(now));
         let unread = views.unread(&kept.layout, now);
         queue.follow_snoozes(&snoozes, now);
         queue.compares_all = compares_all;
