@@ -154,7 +154,11 @@ mod tests {
     #[case("2026-03-10", "2026-03-10T00:00:00Z", "2026-03-11T00:00:00Z")]
     #[case("2026-03-10+04:00", "2026-03-09T20:00:00Z", "2026-03-10T20:00:00Z")]
     #[case("2026-03-10-03:30", "2026-03-10T03:30:00Z", "2026-03-11T03:30:00Z")]
-    fn a_day_is_written_with_its_calendar_and_reaches_from_midnight_to_midnight(#[case] text: &str, #[case] from: &str, #[case] until: &str) {
+    fn a_day_is_written_with_its_calendar_and_reaches_from_midnight_to_midnight(
+        #[case] text: &str,
+        #[case] from: &str,
+        #[case] until: &str,
+    ) {
         let day: CalendarDay = text.parse().unwrap();
         let [from, until] = [from, until].map(|moment| from_iso(moment).unwrap());
 

@@ -9,7 +9,9 @@ use chrono::{Datelike, Days, Duration, DurationRound, NaiveDate, NaiveTime};
 
 use super::alert::is_refund;
 use super::monitoring::{CardScheme, MonitoredCount};
-use super::{Alert, AlertFilter, AlertStatus, AlertType, Amount, Calendar, Currency, Deadline, LocalConditions, Money, Provider, Timestamp};
+use super::{
+    Alert, AlertFilter, AlertStatus, AlertType, Amount, Calendar, Currency, Deadline, LocalConditions, Money, Provider, Timestamp,
+};
 
 /// Days that are told one by one, today among them.
 pub const INSIGHT_DAYS: i64 = 30;

@@ -24,7 +24,8 @@ mod tests {
 
     use super::*;
     use crate::domain::{
-        AlertFilter, AlertStatus, AlertType, Amount, Calendar, CalendarDay, CompanyId, Comparison, Currency, LocalConditions, Provider, Sort, SortField, SortOrder,
+        AlertFilter, AlertStatus, AlertType, Amount, Calendar, CalendarDay, CompanyId, Comparison, Currency, LocalConditions, Provider,
+        Sort, SortField, SortOrder,
     };
 
     fn days() -> impl Strategy<Value = (Option<NaiveDate>, Option<NaiveDate>)> {
@@ -71,14 +72,16 @@ mod tests {
     fn conditions() -> impl Strategy<Value = LocalConditions> {
         let currencies = proptest::collection::btree_set("[A-Z]{3}".prop_map(Currency::new), 0..3);
         let rest = (proptest::option::of(any::<bool>()), proptest::option::of(calendar_days()));
-        (amounts(), currencies, trimmed_texts(), trimmed_texts(), rest).prop_map(|(amounts, currencies, issuers, mccs, rest)| LocalConditions {
-            // An amount is one of a currency.
-            amounts: if currencies.is_empty() { Vec::new() } else { amounts },
-            currencies: currencies.into_iter().collect(),
-            issuers,
-            mccs,
-            notices: rest.0,
-            refunded: rest.1,
+        (amounts(), currencies, trimmed_texts(), trimmed_texts(), rest).prop_map(|(amounts, currencies, issuers, mccs, rest)| {
+            LocalConditions {
+                // An amount is one of a currency.
+                amounts: if currencies.is_empty() { Vec::new() } else { amounts },
+                currencies: currencies.into_iter().collect(),
+                issuers,
+                mccs,
+                notices: rest.0,
+                refunded: rest.1,
+            }
         })
     }
 
