@@ -111,7 +111,8 @@ mod tests {
             }
             let due = |minutes: usize| Deadline::At(now() + Duration::seconds(i64::try_from(minutes).unwrap()));
             let all = self.types.iter().zip(1..);
-            let all = all.map(|(kind, minutes)| Alert { deadline: due(minutes), ..Alert::new(AlertId::generate(), Provider::Verifi, kind.clone()) });
+            let all = all
+                .map(|(kind, minutes)| Alert { deadline: due(minutes), ..Alert::new(AlertId::generate(), Provider::Verifi, kind.clone()) });
             let all: Vec<Alert> = all.filter(|alert| query.filter.matches(alert, now())).collect();
             let PageRequest { page, size } = query.page;
             let data = all.iter().skip(page as usize * size as usize).take(size as usize).cloned().collect();
@@ -151,10 +152,18 @@ mod tests {
 
     #[tokio::test]
     async fn of_what_was_not_read_notices_are_not_counted() {
-        let all = [(AlertType::VerifiDispute, 90), (AlertType::VerifiDisputeNotice, 30), (AlertType::VerifiCancel, 60), (AlertType::VerifiCancelNotice, 40)];
+        let all = [
+            (AlertType::VerifiDispute, 90),
+            (AlertType::VerifiDisputeNotice, 30),
+            (AlertType::VerifiCancel, 60),
+            (AlertType::VerifiCancelNotice, 40),
+        ];
 
         assert_eq!(told(listed(&all)).await, (150, 0, false));
-        assert_eq!(told(listed(&[all[0].clone(), all[1].clone(), all[3].clone(), (AlertType::VerifiCancel, 160)])).await, (130, 120, false));
+        assert_eq!(
+            told(listed(&[all[0].clone(), all[1].clone(), all[3].clone(), (AlertType::VerifiCancel, 160)])).await,
+            (130, 120, false)
+        );
     }
 
     #[tokio::test]

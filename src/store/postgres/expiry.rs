@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::connection::Connection;
 use super::conditions::notices;
+use super::connection::Connection;
 use super::counts::{CountChanges, CountKey};
 use super::fault::Work;
 use super::rows;

@@ -101,13 +101,9 @@ pub(super) fn at_risk(reader: &mut Reader, organization: OrganizationId, now: Ti
          GROUP BY currency ORDER BY count(*) DESC, currency",
         notices.join(",")
     );
-    conn.all(
-        &sums,
-        [organization, open, micros(now), micros(until)],
-        |row| {
-            let (alerts, whole, fraction): (i64, i64, i64) = (row.get(1)?, row.get(2)?, row.get(3)?);
-            let amount = Amount::from_micros(i128::from(whole) * 1_000_000 + i128::from(fraction));
-            Ok(AtRisk { alerts: alerts.unsigned_abs(), money: Money { amount, currency: Currency::new(row.get::<_, String>(0)?) } })
-        },
-    )
+    conn.all(&sums, [organization, open, micros(now), micros(until)], |row| {
+        let (alerts, whole, fraction): (i64, i64, i64) = (row.get(1)?, row.get(2)?, row.get(3)?);
+        let amount = Amount::from_micros(i128::from(whole) * 1_000_000 + i128::from(fraction));
+        Ok(AtRisk { alerts: alerts.unsigned_abs(), money: Money { amount, currency: Currency::new(row.get::<_, String>(0)?) } })
+    })
 }

@@ -4,8 +4,8 @@ use avert::domain::filter::{MAX_PAGE_SIZE, PageRequest};
 use avert::domain::query::{Vocabulary, parse};
 use avert::domain::time::Timestamp;
 use avert::domain::{
-    Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, Amount, Calendar, CalendarDay, CompanyId, Comparison, Currency, Deadline, LocalConditions,
-    Provider, Sort, SortField, SortOrder,
+    Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, Amount, Calendar, CalendarDay, CompanyId, Comparison, Currency,
+    Deadline, LocalConditions, Provider, Sort, SortField, SortOrder,
 };
 use chrono::{Duration, NaiveDate};
 use proptest::prelude::*;
@@ -57,7 +57,13 @@ fn providers() -> impl Strategy<Value = Provider> {
 }
 
 fn types() -> impl Strategy<Value = AlertType> {
-    select(vec![AlertType::EthocaConfirmedFraud, AlertType::VerifiDispute, AlertType::VerifiCancel, AlertType::VerifiFraudNotice, AlertType::parse("NEW_KIND")])
+    select(vec![
+        AlertType::EthocaConfirmedFraud,
+        AlertType::VerifiDispute,
+        AlertType::VerifiCancel,
+        AlertType::VerifiFraudNotice,
+        AlertType::parse("NEW_KIND"),
+    ])
 }
 
 fn statuses() -> impl Strategy<Value = AlertStatus> {
