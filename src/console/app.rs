@@ -23,7 +23,7 @@ use super::journal_pane::JournalPane;
 use super::network_trouble::NetworkTroubles;
 use super::notes::NoteList;
 pub use super::parts::{DeskState, Parts};
-use super::runs::Runs;
+use super::runs::{LeftKeys, Runs};
 use super::screens::activity::state::ActivityScreen;
 use super::screens::insights::state::InsightsScreen;
 use super::screens::queue::link::ReadPart;
@@ -93,7 +93,7 @@ impl App {
         let (now, area) = (clock.now(), Rect::new(0, 0, size.0, size.1));
         let views = SavedViews::of(kept.views, vocabulary);
         let snoozes = SnoozeList::of(kept.snoozed);
-        let mut queue = Queue::new(&kept.layout, &views, operator, area, now);
+        let mut queue = Queue::new(&kept.layout, &views, operator, area, now, settings.calendar(now));
         let unread = views.unread(&kept.layout, now);
         queue.follow_snoozes(&snoozes, now);
         queue.compares_all = compares_all;
@@ -176,6 +176,7 @@ impl App {
         for left in &kept.left.unanswered {
             app.cx.decisions.adopt(left, now);
         }
+        app.cx.runs.expect_earlier(LeftKeys::of(&kept.left));
         if !kept.left.is_empty() {
             app.dialogs.push(Box::new(EarlierSession::of(kept.left)));
         }
@@ -211,6 +212,7 @@ impl App {
     /// Hands a message to whoever it is for: open dialogs hear of everything, then the application or one screen takes it.
     fn deliver(&mut self, message: Message) -> Vec<Effect> {
         self.hear_calls(&message);
+        self.hear_runs(&message);
         let cx = &mut self.cx;
         let heard: Orders = self.dialogs.iter_mut().flat_map(|dialog| dialog.update(&message, cx)).collect();
         let ruled = self.hear_rules(&message);
@@ -234,10 +236,7 @@ impl App {
                 resolving::listed_unfinished(answer, cx);
                 Vec::new()
             }
-            Message::FileWritten(path, result) => {
-                dialogs::run_progress::written(&path, &result, cx);
-                Vec::new()
-            }
+            Message::FileWritten(path, result) => dialogs::run_progress::written(&path, &result, cx),
             Message::Exporting(number, written, total) => {
                 cx.exports.progressed(number, written, total);
                 Vec::new()
@@ -248,10 +247,7 @@ impl App {
             }
             Message::RulesRead(answer) => self.take_rules(answer),
             Message::NotBrowsed(address, why) => dialogs::links_menu::not_opened(address, &why, cx),
-            Message::JournalRead(answer) => {
-                cx.journal.took(answer, cx.now);
-                Vec::new()
-            }
+            Message::JournalRead(answer) => self.journal_read(answer),
             Message::Seek(alert) => self.seek(alert),
             Message::Reopen(said) => self.reopen(&said),
             Message::ChangeSetting(setting, value) => self.change_setting(setting, value),

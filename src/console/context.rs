@@ -25,7 +25,7 @@ use super::write_check::WriteCheck;
 use super::{Action, DrawContext, Effect, Keep, Theme, Tone};
 use crate::desk::{Draft, JournalStep};
 use crate::domain::card::mask_card_numbers;
-use crate::domain::{Alert, AlertFilter, AlertId, Resolution, Timestamp};
+use crate::domain::{Alert, AlertFilter, AlertId, Calendar, Resolution, Timestamp};
 
 /// So much of what was chosen in the palette is remembered.
 const REMEMBERED: usize = 20;
@@ -109,7 +109,12 @@ impl AppContext {
 
     /// How moments are told.
     pub fn times(&self) -> Moments {
-        Moments { clocks: self.settings.clocks, zone: self.settings.zone, by_minutes: !self.settings.motion }
+        self.settings.times()
+    }
+
+    /// The analyst's own days.
+    pub fn calendar(&self) -> Calendar {
+        self.settings.calendar(self.now)
     }
 
     /// How long a decision waits, and can be taken back, before it leaves.

@@ -20,7 +20,7 @@ use super::notices::Notice;
 use super::order_matches::{MatchChange, advisor, match_orders};
 use super::profile_directory::ProfileDirectory;
 use super::program_log::ProgramLog;
-use super::reads::{count, count_given_up, deliveries_of, refunds};
+use super::reads::{audited, count, count_given_up, deliveries_of, refunds};
 use super::rules_file::RulesFile;
 use super::screens::queue::listing::Need;
 use super::setting::{SettingValue, SettingsKeeper};
@@ -146,6 +146,8 @@ pub enum Effect {
     RevokeCredential(CredentialKind, String),
     /// Load so many entries of the service's audit log, the newest first.
     LoadAudit(u32),
+    /// Look for what the newest entries of the service's audit log say of these alerts.
+    AuditOf(Vec<AlertId>),
     /// Read what was written into the desk's journal from here on.
     ReadJournal(JournalMark),
     /// Count the alerts within a filter by the days of a calendar, as of this moment.
@@ -672,6 +674,7 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             let answer = credentials.as_ref()?.revoke_credential(kind, &id).await;
             Message::CredentialRevoked(kind, id, answer)
         }
+        Effect::AuditOf(alerts) => Message::AuditOf(audited(audit.as_deref()?, &alerts).await),
         Effect::LoadAudit(size) => Message::AuditLog(audit.as_ref()?.audit(None, size).await),
         Effect::Insights(scope, calendar, now) => {
             let found = insights(&**alerts, stats.as_deref(), &scope, calendar, now).await;

@@ -8,7 +8,7 @@ use super::dialogs::resolve_form::{Choice, dialog as resolve};
 use super::journal_pane::PaneRoom;
 use super::screens::ScreenName;
 use super::{Action, Effect, Keep, Message, Order, Orders, Reply, Tone};
-use crate::desk::JournalDecision;
+use crate::desk::{DecisionRecord, JournalDecision, JournalPart};
 use crate::domain::{Alert, AlertId};
 
 impl App {
@@ -20,6 +20,39 @@ impl App {
     /// Whether the pane has the keys.
     pub(super) fn is_in_pane(&self) -> bool {
         self.shows_pane() && self.pane.has_focus()
+    }
+
+    /// Takes in what was read of the journal. The first time results of earlier consoles that nobody has seen are offered again.
+    pub(super) fn journal_read(&mut self, answer: Result<JournalPart, String>) -> Orders {
+        let cx = &mut self.cx;
+        let is_read = answer.is_ok();
+        cx.journal.took(answer, cx.now);
+        if !is_read {
+            return Vec::new();
+        }
+        let decisions = &cx.decisions;
+        let goes_on = |record: &DecisionRecord| {
+            let decision = decisions.of(record.said.alert.id).filter(|decision| decision.journal_key() == record.key)?;
+            Some(decision.key)
+        };
+        let (told, alerts) = cx.runs.take_earlier(cx.journal.history(), cx.journal.place(), goes_on);
+        let key = cx.key(Action::Bulk);
+        match told.as_slice() {
+            [] => {}
+            [one] => cx.notify(Tone::Note, format!("From before, not dismissed: {one}. {key} shows what became of each.")),
+            many => {
+                let count = many.len();
+                cx.notify(Tone::Note, format!("From before, not dismissed: results of {count} runs. {key} shows what became of each."));
+            }
+        }
+        alerts.into_iter().map(|id| Effect::Get(id).into()).collect()
+    }
+
+    /// Takes in what is known of the alerts of earlier runs.
+    pub(super) fn hear_runs(&mut self, message: &Message) {
+        if let Message::Alert(_, Ok(alert)) = message {
+            self.cx.runs.take_alert(alert);
+        }
     }
 
     /// Does what is the journal's own of an action; `None` where that is for others.

@@ -1,7 +1,10 @@
 //! Reads of a deployment that take more than one call, or less than its answer.
 
-use crate::domain::{Alert, AlertFilter, AlertId, AlertQuery, Delivery, DeliveryFilter, DeliveryState, EndpointId, PageRequest, Sort};
-use crate::service::{Deployment, ServiceError, Webhooks};
+use crate::domain::audit::audit_of;
+use crate::domain::{
+    Alert, AlertFilter, AlertId, AlertQuery, AuditEntry, Delivery, DeliveryFilter, DeliveryState, EndpointId, PageRequest, Sort,
+};
+use crate::service::{Audit, Deployment, ServiceError, Webhooks};
 
 /// How many deliveries are counted before it is enough to say "or more", and how many at a time.
 const MOST_COUNTED: u64 = 10_000;
@@ -47,4 +50,12 @@ pub(super) fn refunds(others: &[Alert]) -> Option<bool> {
 pub(super) async fn count(deployment: &Deployment, filter: AlertFilter) -> Result<u64, ServiceError> {
     let query = AlertQuery { filter, sort: Sort::default(), page: PageRequest { page: 0, size: 1 } };
     deployment.alerts.list(&query).await.map(|page| page.total)
+}
+
+/// So many of the newest entries of an audit log are looked through for what they say of alerts.
+const AUDITED: u32 = 1_000;
+
+/// What the newest entries of an audit log say of these alerts.
+pub(super) async fn audited(audit: &dyn Audit, alerts: &[AlertId]) -> Result<Vec<AuditEntry>, ServiceError> {
+    Ok(audit_of(audit.audit(None, AUDITED).await?, alerts))
 }

@@ -81,6 +81,9 @@ pub fn stage_together(
     cx.runs.begin(number, subject, made, &keys, cx.now);
     let first = cx.decisions.get(number).map(PendingDecision::journal_key);
     let run = first.filter(|_| keys.len() > 1).map(|first| JournalRun { first, from: chosen });
+    if let Some(run) = &run {
+        cx.runs.name(number, &run.first);
+    }
     staged(&keys, run.as_ref(), cx)
 }
 

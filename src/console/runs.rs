@@ -1,12 +1,14 @@
 //! Runs: decisions that were made together, what became of each, kept until they are dismissed.
 
-use std::collections::VecDeque;
+mod earlier;
+
+use std::collections::{HashSet, VecDeque};
 
 use chrono::Duration;
 use uuid::Uuid;
 
 use super::decisions::{DecisionEvent, PendingDecision};
-use crate::desk::GroupDraft;
+use crate::desk::{GroupDraft, LeftDecision, Leftovers};
 use crate::domain::{Alert, Resolution, Timestamp};
 
 /// A run: alerts that were answered together.
@@ -26,6 +28,10 @@ pub struct DecisionRun {
     ends: VecDeque<Timestamp>,
     /// Whether it was said that it has ended.
     told: bool,
+    /// Its name in the journal, where it has one: the key of its first decision.
+    first: Option<String>,
+    /// Whether an earlier console made it: its alerts are known as the journal names them.
+    is_earlier: bool,
 }
 
 /// An alert of a run.
@@ -168,10 +174,30 @@ impl DecisionRun {
     }
 }
 
+/// Decisions that earlier consoles did not finish, by their keys in the journal: what is open and not among them is another console's that is
+/// still there.
+#[derive(Debug, Default)]
+pub struct LeftKeys {
+    unsent: HashSet<String>,
+    unanswered: HashSet<String>,
+}
+
+impl LeftKeys {
+    /// Those of what was left.
+    pub fn of(left: &Leftovers) -> Self {
+        let keys = |left: &[LeftDecision]| left.iter().map(|left| left.key.clone()).collect();
+        Self { unsent: keys(&left.unsent), unanswered: keys(&left.unanswered) }
+    }
+}
+
 /// The runs of this console that were not dismissed, the oldest first.
 #[derive(Debug, Default)]
 pub struct Runs {
     all: Vec<DecisionRun>,
+    /// What earlier consoles left, until their runs are taken in.
+    left: Option<LeftKeys>,
+    /// The run whose results are about to be written to a file.
+    exporting: Option<u64>,
 }
 
 impl Runs {
@@ -197,7 +223,32 @@ impl Runs {
             filled_in: None,
             ends: VecDeque::new(),
             told: false,
+            first: None,
+            is_earlier: false,
         });
+    }
+
+    /// These were left by earlier consoles: their runs are taken in once the journal is read.
+    pub fn expect_earlier(&mut self, left: LeftKeys) {
+        self.left = Some(left);
+    }
+
+    /// A run goes by this name in the journal.
+    pub fn name(&mut self, number: u64, first: &str) {
+        if let Some(run) = self.all.iter_mut().find(|run| run.number == number) {
+            run.first = Some(first.to_owned());
+        }
+    }
+
+    /// The results of a run are about to be written to a file.
+    pub fn exporting(&mut self, number: u64) {
+        self.exporting = Some(number);
+    }
+
+    /// The results that were about to be are in a file: the run's name in the journal.
+    pub fn exported(&mut self) -> Option<String> {
+        let number = self.exporting.take()?;
+        self.get(number).filter(|run| run.has_ended())?.first.clone()
     }
 
     /// What was chosen with the newest run's alerts and got no decision, and why.
@@ -245,9 +296,10 @@ impl Runs {
         self.all.iter().rev().find(goes_on).or(self.all.last())
     }
 
-    /// Forgets a run.
-    pub fn dismiss(&mut self, number: u64) {
-        self.all.retain(|run| run.number != number);
+    /// Forgets a run: its name in the journal.
+    pub fn dismiss(&mut self, number: u64) -> Option<String> {
+        let at = self.all.iter().position(|run| run.number == number)?;
+        self.all.remove(at).first
     }
 
     /// Takes in what became of a decision; whether it belongs to a run.

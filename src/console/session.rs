@@ -13,12 +13,12 @@ use super::program_log::ProgramLog;
 use super::rules_file::RulesFile;
 use super::setting::{SettingOverride, SettingsKeeper};
 use super::theme::ThemeName;
-use super::times::{ShownClocks, Zone};
+use super::times::{Moments, ShownClocks, Zone};
 use crate::desk::AlertRecords;
 use crate::domain::filter::MAX_PAGE_SIZE;
 use crate::domain::rule::DecisionRule;
 use crate::domain::time::SharedClock;
-use crate::domain::{Alert, Dialect, Environment, LinkTemplates, Timestamp};
+use crate::domain::{Alert, Calendar, Dialect, Environment, LinkTemplates, Timestamp};
 use crate::service::Deployment;
 
 /// Writes an alert as the interface does, for copying it.
@@ -165,6 +165,18 @@ impl Default for Preferences {
             kept_in: None,
             overrides: Vec::new(),
         }
+    }
+}
+
+impl Preferences {
+    /// How moments are told.
+    pub fn times(&self) -> Moments {
+        Moments { clocks: self.clocks, zone: self.zone, by_minutes: !self.motion }
+    }
+
+    /// The analyst's own days.
+    pub fn calendar(&self, now: Timestamp) -> Calendar {
+        Calendar::at(self.times().own_offset(now))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::desk::{BuiltIn, Layout, SavedView, same_name};
 use crate::domain::query::{self, QueryError, Vocabulary};
-use crate::domain::{AlertFilter, Sort, Timestamp};
+use crate::domain::{AlertFilter, Calendar, Sort, Timestamp};
 
 /// What is shown: a view by name, and what it asks for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -10,17 +10,28 @@ pub struct View {
     pub name: String,
     pub filter: AlertFilter,
     pub sort: Sort,
+    /// What its name says and the list cannot be asked for, in words.
+    pub note: Option<&'static str>,
 }
 
 impl View {
-    /// A built-in view.
-    pub fn built_in(view: BuiltIn, now: Timestamp) -> Self {
-        let (filter, sort) = view.query(now);
-        Self { name: view.name().to_owned(), filter, sort }
+    /// A built-in view where lists know these words.
+    pub fn built_in(view: BuiltIn, vocabulary: Vocabulary, now: Timestamp, calendar: Calendar) -> Self {
+        let (filter, sort) = view.query(now, calendar, vocabulary);
+        Self { name: view.name().to_owned(), filter, sort, note: view.note(vocabulary) }
     }
-}
 
-impl View {
+    /// A view as it was left by whoever listed this.
+    pub fn listed(name: String, filter: AlertFilter, sort: Sort) -> Self {
+        Self { name, filter, sort, note: None }
+    }
+
+    /// The built-in view of this name as it is by now, where time has made another one of it.
+    pub fn renewed(&self, vocabulary: Vocabulary, now: Timestamp, calendar: Calendar) -> Option<Self> {
+        let view = Self::built_in(BuiltIn::named(&self.name)?, vocabulary, now, calendar);
+        (view.filter != self.filter).then_some(view)
+    }
+
     /// Whether it is the one of what is put aside on this machine.
     pub fn is_snoozed(&self) -> bool {
         self.name == BuiltIn::Snoozed.name()
@@ -50,7 +61,7 @@ impl SavedViews {
 
     /// What the screen was left on and cannot be shown here, in words: another list stands in its place.
     pub fn unread(&self, kept: &Layout, now: Timestamp) -> Vec<String> {
-        let view = kept.view.as_deref().and_then(|name| Some((name, self.named(name, now)?.err()?)));
+        let view = kept.view.as_deref().and_then(|name| Some((name, self.named(name, now, Calendar::UTC)?.err()?)));
         let listed = kept.query.as_deref().and_then(|text| self.read(text).err());
         let of_view = view.map(|(name, error)| format!("The view {name} cannot be read: {error}"));
         of_view.into_iter().chain(listed.map(|error| format!("What was listed last cannot be read: {error}"))).collect()
@@ -66,13 +77,13 @@ impl SavedViews {
         BuiltIn::ALL.iter().map(|view| view.name()).chain(self.own.iter().map(|view| view.name.as_str())).collect()
     }
 
-    /// A view by its name. One's own whose query can no longer be read is the error.
-    pub fn named(&self, name: &str, now: Timestamp) -> Option<Result<View, QueryError>> {
+    /// A view by its name, with today as a day of the calendar. One's own whose query can no longer be read is the error.
+    pub fn named(&self, name: &str, now: Timestamp, calendar: Calendar) -> Option<Result<View, QueryError>> {
         if let Some(view) = BuiltIn::named(name) {
-            return Some(Ok(View::built_in(view, now)));
+            return Some(Ok(View::built_in(view, self.vocabulary, now, calendar)));
         }
         let own = self.own.iter().find(|view| view.name == name)?;
-        Some(self.read(&own.query).map(|(filter, sort)| View { name: own.name.clone(), filter, sort }))
+        Some(self.read(&own.query).map(|(filter, sort)| View::listed(own.name.clone(), filter, sort)))
     }
 
     /// Saves a view under its name; another one of that name gives way.
@@ -129,6 +140,16 @@ mod tests {
         assert_eq!(restored, Ok((BUILT_IN + 1, "two".to_owned())));
         assert_eq!(all.names()[BUILT_IN..], ["one", "two", "three"]);
         assert_eq!(all.restore(), Err("No view was deleted.".to_owned()));
+    }
+
+    #[test]
+    fn a_view_of_today_is_another_one_tomorrow_and_others_stay() {
+        let at = |text: &str| crate::domain::time::from_iso(text).unwrap();
+        let of = |view| View::built_in(view, Vocabulary::Desk, at("2026-03-10T23:59:59Z"), Calendar::UTC);
+        let renewed = |view, now: &str| of(view).renewed(Vocabulary::Desk, at(now), Calendar::UTC).is_some();
+
+        assert_eq!([renewed(BuiltIn::RefundedToday, "2026-03-10T23:59:59Z"), renewed(BuiltIn::Urgent, "2026-03-11T00:00:00Z")], [false; 2]);
+        assert!(renewed(BuiltIn::RefundedToday, "2026-03-11T00:00:00Z"));
     }
 
     #[test]

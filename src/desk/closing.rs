@@ -1,9 +1,15 @@
-//! What lapses next: the open alerts whose window closes within so many hours, as far as one page of the list tells.
+//! What lapses next: the open alerts whose window closes within so many hours and that ask for an answer, as far as a few pages of the list tell.
 
 use super::same_payment::list_in_some_order;
 use crate::domain::filter::MAX_PAGE_SIZE;
-use crate::domain::{Alert, AlertFilter, AlertQuery, PageRequest, Sort, SortField, SortOrder};
+use crate::domain::{Alert, AlertFilter, AlertQuery, AlertType, PageRequest, Sort, SortField, SortOrder};
 use crate::service::{Alerts, ServiceError};
+
+/// So many pages are read where notices, which ask for no answer, take the room of what does.
+const PAGES: u64 = 5;
+
+/// The order in which alerts lapse.
+const BY_DEADLINE: Sort = Sort { field: SortField::HoursLeft, order: SortOrder::Ascending };
 
 /// The alerts that lapse next.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -25,17 +31,145 @@ impl ClosingAlerts {
     }
 }
 
-/// Reads the alerts that lapse next, in one request where the service sorts as it is asked to.
+/// Reads the alerts that lapse next and ask for an answer, in one request where the service sorts as it is asked to and a page holds them.
 pub async fn closing(alerts: &dyn Alerts, hours: u32) -> Result<ClosingAlerts, ServiceError> {
-    first_to_lapse(alerts, AlertFilter { expires_in: Some(hours), ..AlertFilter::default() }).await
+    let filter = AlertFilter { expires_in: Some(hours), ..AlertFilter::default() };
+    let page = PageRequest { page: 0, size: MAX_PAGE_SIZE };
+    let mut query = AlertQuery { filter, sort: BY_DEADLINE, page };
+    let (mut found, mut read) = (ClosingAlerts::default(), 0);
+    loop {
+        let page = list_in_some_order(alerts, &mut query).await?;
+        let rows = page.data.len() as u64;
+        read += rows;
+        found.alerts.extend(page.data.into_iter().filter(|alert| !alert.alert_type.is_notice()));
+        found.total = page.total.max(read);
+        let is_last = rows < u64::from(MAX_PAGE_SIZE) || page.counted && read >= page.total;
+        query.page.page += 1;
+        if is_last || found.alerts.len() >= MAX_PAGE_SIZE as usize || query.page.page == PAGES {
+            found.open_end = !is_last && !page.counted;
+            break;
+        }
+    }
+    let unread = found.total - read;
+    found.first = query.sort == BY_DEADLINE || unread == 0;
+    // Of what was not read some may be notices: how many there are in all is asked.
+    let notices = if unread == 0 { Some(0) } else { notices(alerts, hours).await? };
+    let passed_over = read - found.alerts.len() as u64;
+    match notices {
+        Some(notices) => found.total = found.alerts.len() as u64 + unread.saturating_sub(notices.saturating_sub(passed_over)),
+        // What is not known is not counted.
+        None => (found.total, found.open_end) = (found.alerts.len() as u64, true),
+    }
+    Ok(found)
 }
 
-/// The same of what a filter lists.
+/// How many notices there are within so many hours; none where the service cannot be asked for types.
+async fn notices(alerts: &dyn Alerts, hours: u32) -> Result<Option<u64>, ServiceError> {
+    let filter = AlertFilter { expires_in: Some(hours), types: AlertType::NOTICES.to_vec(), ..AlertFilter::default() };
+    let query = AlertQuery { filter, sort: Sort::default(), page: PageRequest { page: 0, size: 1 } };
+    match alerts.list(&query).await {
+        Ok(page) => Ok(Some(page.total).filter(|_| page.counted)),
+        Err(ServiceError::InvalidRequest(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// The first page of what a filter lists, what lapses next first.
 pub async fn first_to_lapse(alerts: &dyn Alerts, filter: AlertFilter) -> Result<ClosingAlerts, ServiceError> {
-    let sort = Sort { field: SortField::HoursLeft, order: SortOrder::Ascending };
-    let mut query = AlertQuery { filter, sort, page: PageRequest { page: 0, size: MAX_PAGE_SIZE } };
+    let mut query = AlertQuery { filter, sort: BY_DEADLINE, page: PageRequest { page: 0, size: MAX_PAGE_SIZE } };
     let page = list_in_some_order(alerts, &mut query).await?;
     let total = page.total.max(page.data.len() as u64);
     let open_end = !page.counted && page.data.len() >= MAX_PAGE_SIZE as usize;
-    Ok(ClosingAlerts { open_end, first: query.sort == sort || total <= page.data.len() as u64, alerts: page.data, total })
+    Ok(ClosingAlerts { open_end, first: query.sort == BY_DEADLINE || total <= page.data.len() as u64, alerts: page.data, total })
+}
+
+#[cfg(test)]
+mod tests {
+    use async_trait::async_trait;
+    use chrono::{Duration, TimeDelta};
+
+    use super::*;
+    use crate::domain::time::from_iso;
+    use crate::domain::{AlertId, Deadline, Page, Provider, Timestamp};
+    use crate::service::ResolveRequest;
+
+    fn now() -> Timestamp {
+        from_iso("2026-03-10T12:00:00Z").unwrap()
+    }
+
+    /// A list of alerts that lapse one minute after the other.
+    struct Listed {
+        types: Vec<AlertType>,
+        knows_types: bool,
+    }
+
+    #[async_trait]
+    impl Alerts for Listed {
+        async fn list(&self, query: &AlertQuery) -> Result<Page<Alert>, ServiceError> {
+            if !self.knows_types && !query.filter.types.is_empty() {
+                return Err(ServiceError::InvalidRequest(Vec::new()));
+            }
+            let due = |minutes: usize| Deadline::At(now() + Duration::seconds(i64::try_from(minutes).unwrap()));
+            let all = self.types.iter().zip(1..);
+            let all = all
+                .map(|(kind, minutes)| Alert { deadline: due(minutes), ..Alert::new(AlertId::generate(), Provider::Verifi, kind.clone()) });
+            let all: Vec<Alert> = all.filter(|alert| query.filter.matches(alert, now())).collect();
+            let PageRequest { page, size } = query.page;
+            let data = all.iter().skip(page as usize * size as usize).take(size as usize).cloned().collect();
+            Ok(Page { data, total: all.len() as u64, counted: true, page, size })
+        }
+
+        async fn get(&self, id: AlertId) -> Result<Alert, ServiceError> {
+            Err(ServiceError::AlertNotFound(id))
+        }
+
+        async fn clock_lead(&self) -> Result<Option<TimeDelta>, ServiceError> {
+            Ok(None)
+        }
+
+        async fn resolve(&self, id: AlertId, _: ResolveRequest) -> Result<Alert, ServiceError> {
+            Err(ServiceError::AlertNotFound(id))
+        }
+    }
+
+    fn listed(types: &[(AlertType, usize)]) -> Listed {
+        Listed { types: types.iter().flat_map(|(kind, count)| vec![kind.clone(); *count]).collect(), knows_types: true }
+    }
+
+    async fn told(listed: Listed) -> (usize, u64, bool) {
+        let found = closing(&listed, 4).await.unwrap();
+        assert!(found.first && found.alerts.iter().all(|alert| !alert.alert_type.is_notice()));
+        (found.alerts.len(), found.unread(), found.open_end)
+    }
+
+    #[tokio::test]
+    async fn notices_are_passed_over_however_many_stand_before_what_asks_for_an_answer() {
+        let (notice, asking) = (AlertType::VerifiFraudNotice, AlertType::parse("CDRN_QUERY"));
+
+        assert_eq!(told(listed(&[(notice.clone(), 3), (asking.clone(), 2)])).await, (2, 0, false));
+        assert_eq!(told(listed(&[(notice.clone(), 250), (asking.clone(), 7), (notice, 50)])).await, (7, 0, false));
+    }
+
+    #[tokio::test]
+    async fn of_what_was_not_read_notices_are_not_counted() {
+        let all = [
+            (AlertType::VerifiDispute, 90),
+            (AlertType::VerifiDisputeNotice, 30),
+            (AlertType::VerifiCancel, 60),
+            (AlertType::VerifiCancelNotice, 40),
+        ];
+
+        assert_eq!(told(listed(&all)).await, (150, 0, false));
+        assert_eq!(
+            told(listed(&[all[0].clone(), all[1].clone(), all[3].clone(), (AlertType::VerifiCancel, 160)])).await,
+            (130, 120, false)
+        );
+    }
+
+    #[tokio::test]
+    async fn where_notices_cannot_be_told_apart_what_was_not_read_is_not_claimed() {
+        let listed = Listed { knows_types: false, ..listed(&[(AlertType::VerifiDispute, 150)]) };
+
+        assert_eq!(told(listed).await, (100, 0, true));
+    }
 }

@@ -1,6 +1,6 @@
 //! The history of a desk: what its journal says of each decision, from the first step to the last, and what its user was told.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use uuid::Uuid;
 
@@ -136,6 +136,8 @@ pub struct History {
     latest: HashMap<AlertId, usize>,
     /// The decisions of each run, by the key of its first one.
     runs: HashMap<String, Vec<usize>>,
+    /// Those whose results somebody has seen, by the same key.
+    dismissed_runs: HashSet<String>,
     notifications: VecDeque<NotificationRecord>,
 }
 
@@ -160,6 +162,10 @@ impl History {
                 return self.told(NotificationRecord { at, place, session, user, tone, words, alert, decision });
             }
             JournalStep::Typing { .. } | JournalStep::Closed { .. } => return,
+            JournalStep::RunDismissed { run } => {
+                self.dismissed_runs.insert(run);
+                return;
+            }
             JournalStep::Dismissed { decision } => {
                 if let Some(record) = self.record_mut(&decision) {
                     record.dismissed = true;
@@ -228,6 +234,17 @@ impl History {
     /// The decisions of a run, by the key of its first one, in the order in which the journal has them: as many as are known.
     pub fn run(&self, first: &str) -> impl ExactSizeIterator<Item = &DecisionRecord> {
         self.runs.get(first).map_or(&[][..], Vec::as_slice).iter().map(|index| &self.records[*index])
+    }
+
+    /// Whether somebody has seen what became of a run, by the key of its first decision.
+    pub fn is_run_dismissed(&self, first: &str) -> bool {
+        self.dismissed_runs.contains(first)
+    }
+
+    /// The decisions on an alert, in the order in which the journal has them.
+    pub fn on(&self, alert: AlertId) -> impl Iterator<Item = &DecisionRecord> {
+        let known: &[DecisionRecord] = if self.has_decided(alert) { &self.records } else { &[] };
+        known.iter().filter(move |record| record.said.alert.id == alert)
     }
 
     /// The last decision on an alert.

@@ -147,6 +147,11 @@ pub enum JournalStep {
     Read { decision: String },
     /// Somebody has seen to a decision that failed: it calls for nobody any more.
     Dismissed { decision: String },
+    /// Somebody has seen what became of the decisions of a run: its results are not shown any more.
+    RunDismissed {
+        /// The key of its first decision.
+        run: String,
+    },
     /// Somebody was told something.
     Notified {
         /// `good`, `note` or `bad`.
@@ -367,7 +372,10 @@ impl Journal {
                 JournalStep::NotSent { decision, .. } => {
                     begun.iter_mut().filter(|left| left.key == *decision).for_each(|left| left.sent_at = None);
                 }
-                JournalStep::Unknown { .. } | JournalStep::Dismissed { .. } | JournalStep::Notified { .. } => {}
+                JournalStep::Unknown { .. }
+                | JournalStep::Dismissed { .. }
+                | JournalStep::RunDismissed { .. }
+                | JournalStep::Notified { .. } => {}
                 JournalStep::TakenBack { decision }
                 | JournalStep::Recorded { decision, .. }
                 | JournalStep::Overtaken { decision, .. }

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use super::file::{DeskError, DeskFile};
-use crate::domain::{AlertFilter, AlertStatus, AlertType, Sort, SortField, SortOrder, Timestamp};
+use crate::domain::query::Vocabulary;
+use crate::domain::{AlertFilter, AlertStatus, AlertType, Calendar, CalendarDay, LocalConditions, Sort, SortField, SortOrder, Timestamp};
 
 /// How many hours before its deadline an alert is urgent.
 const URGENT_HOURS: u32 = 6;
@@ -43,17 +44,28 @@ impl BuiltIn {
         }
     }
 
-    /// What the view shows, in words.
-    pub const fn about(self) -> &'static str {
+    /// What the view shows where lists know these words, in words.
+    pub const fn about(self, vocabulary: Vocabulary) -> &'static str {
         match self {
-            Self::Urgent => "waits for an answer and lapses within 6 hours, next first",
+            Self::Urgent => "asks for an answer and lapses within 6 hours, next first",
             Self::Open => "every open alert, next to lapse first",
             Self::AwaitingAnswer => "open alerts of the kinds that ask for an answer, without notices",
-            // The list operation cannot ask for the time of the answer; this is as near as it comes.
-            Self::RefundedToday => "refunds on alerts of today and the three days before, last answered first",
+            Self::RefundedToday => match vocabulary {
+                Vocabulary::Desk => "refunded since midnight, last answered first",
+                Vocabulary::Interface => "refunds on alerts of today and the three days before, last answered first",
+            },
             Self::Missed => "lapsed without an answer, last first",
             Self::Snoozed => "put aside on this machine; each comes back by itself",
             Self::All => "everything, newest first",
+        }
+    }
+
+    /// What the list of a service that knows these words cannot be asked for, so that the view shows something near it; in words.
+    pub const fn note(self, vocabulary: Vocabulary) -> Option<&'static str> {
+        match (vocabulary, self) {
+            (Vocabulary::Interface, Self::Urgent | Self::AwaitingAnswer) => Some("known types only"),
+            (Vocabulary::Interface, Self::RefundedToday) => Some("by the alerts' days, not the refunds'"),
+            _ => None,
         }
     }
 
@@ -62,8 +74,8 @@ impl BuiltIn {
         Self::ALL.into_iter().find(|view| same_name(view.name(), name))
     }
 
-    /// What the view asks for at the moment `now`, and in which order.
-    pub fn query(self, now: Timestamp) -> (AlertFilter, Sort) {
+    /// What the view asks for at the moment `now` of a list that knows these words, and in which order. Today is a day of the calendar.
+    pub fn query(self, now: Timestamp, calendar: Calendar, vocabulary: Vocabulary) -> (AlertFilter, Sort) {
         let any = AlertFilter::default();
         let (field, order) = match self {
             Self::Urgent | Self::Open | Self::AwaitingAnswer | Self::Snoozed => (SortField::HoursLeft, SortOrder::Ascending),
@@ -72,21 +84,35 @@ impl BuiltIn {
             Self::All => (SortField::AlertTimeStamp, SortOrder::Descending),
         };
         let filter = match self {
-            Self::Urgent => AlertFilter { expires_in: Some(URGENT_HOURS), ..any },
+            Self::Urgent => AlertFilter { expires_in: Some(URGENT_HOURS), ..without_notices(vocabulary) },
             Self::Open => AlertFilter { statuses: vec![AlertStatus::Open], ..any },
-            Self::AwaitingAnswer => {
-                let types = AlertType::KNOWN.iter().filter(|alert_type| !alert_type.is_notice()).cloned().collect();
-                AlertFilter { statuses: vec![AlertStatus::Open], types, ..any }
-            }
-            Self::RefundedToday => {
-                let start_date = Some((now - Duration::days(LONGEST_WINDOW_DAYS)).date_naive());
-                AlertFilter { statuses: vec![AlertStatus::Resolved, AlertStatus::Refunded], start_date, ..any }
-            }
+            Self::AwaitingAnswer => AlertFilter { statuses: vec![AlertStatus::Open], ..without_notices(vocabulary) },
+            Self::RefundedToday => match vocabulary {
+                Vocabulary::Desk => {
+                    let refunded = Some(CalendarDay::of(now, calendar));
+                    AlertFilter { conditions: LocalConditions { refunded, ..LocalConditions::default() }, ..any }
+                }
+                // The list operation cannot ask for the time of the answer; this is as near as it comes.
+                Vocabulary::Interface => {
+                    let start_date = Some((now - Duration::days(LONGEST_WINDOW_DAYS)).date_naive());
+                    AlertFilter { statuses: vec![AlertStatus::Resolved, AlertStatus::Refunded], start_date, ..any }
+                }
+            },
             Self::Missed => AlertFilter { statuses: vec![AlertStatus::Expired], ..any },
             // Which those are is not the service's to say.
             Self::Snoozed | Self::All => any,
         };
         (filter, Sort { field, order })
+    }
+}
+
+/// What asks for an answer. The list operation can only be asked for the types that are known to.
+fn without_notices(vocabulary: Vocabulary) -> AlertFilter {
+    match vocabulary {
+        Vocabulary::Desk => {
+            AlertFilter { conditions: LocalConditions { notices: Some(false), ..LocalConditions::default() }, ..AlertFilter::default() }
+        }
+        Vocabulary::Interface => AlertFilter { types: AlertType::asking(), ..AlertFilter::default() },
     }
 }
 
@@ -263,35 +289,48 @@ mod tests {
         assert_eq!(std::fs::read_to_string(views.file.path()).unwrap(), text);
     }
 
-    #[test]
-    fn the_built_in_views_show_what_they_say() {
+    #[rstest]
+    #[case::here(Vocabulary::Desk, [
+        [1, 0, 0, 0, 0, 0, 0, 1, 0],
+        [1, 1, 1, 0, 0, 0, 0, 1, 0],
+        [1, 1, 0, 0, 0, 0, 0, 1, 0],
+        [0, 0, 0, 1, 0, 1, 0, 0, 0],
+    ])]
+    // Its list knows neither when an answer was given nor a type that has no name yet.
+    #[case::elsewhere(Vocabulary::Interface, [
+        [1, 0, 0, 0, 0, 0, 0, 0, 0],
+        [1, 1, 1, 0, 0, 0, 0, 1, 0],
+        [1, 1, 0, 0, 0, 0, 0, 0, 0],
+        [0, 0, 0, 1, 1, 0, 0, 0, 0],
+    ])]
+    fn the_built_in_views_show_what_they_say(#[case] vocabulary: Vocabulary, #[case] differing: [[u8; 9]; 4]) {
         let now = from_iso("2026-03-10T12:00:00Z").unwrap();
+        let zone = Calendar::of_minutes(240).unwrap();
         let base = Alert {
             alert_time: Some(now - Duration::hours(20)),
             deadline: Deadline::At(now + Duration::hours(4)),
             ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud)
         };
+        let refunded_at = |at: &str, alert: &Alert| {
+            let outcome = Outcome { action_time: from_iso(at), refunded: "refunded".to_owned(), ..Outcome::sample(alert.id) };
+            Alert { status: AlertStatus::Resolved, outcome: Some(outcome), ..alert.clone() }
+        };
         let later = Alert { deadline: Deadline::At(now + Duration::hours(7)), ..base.clone() };
         let notice = Alert { alert_type: AlertType::VerifiFraudNotice, ..later.clone() };
-        let refunded = Alert { status: AlertStatus::Resolved, outcome: Some(Outcome::sample(base.id)), ..base.clone() };
-        let last_week = Alert { alert_time: Some(now - Duration::days(7)), ..refunded.clone() };
+        let today = refunded_at("2026-03-09T20:00:00Z", &base);
+        let yesterday = refunded_at("2026-03-09T19:59:59Z", &base);
+        let late = refunded_at("2026-03-10T11:00:00Z", &Alert { alert_time: Some(now - Duration::days(7)), ..base.clone() });
         let missed = Alert { status: AlertStatus::Expired, expired_at: Some(now), ..base.clone() };
-        let alerts = [&base, &later, &notice, &refunded, &last_week, &missed];
+        let unknown = Alert { alert_type: AlertType::parse("CDRN_QUERY"), ..base.clone() };
+        let near_notice = Alert { alert_type: AlertType::VerifiFraudNotice, ..base.clone() };
+        let invalid = Alert { status: AlertStatus::Invalid, ..today.clone() };
+        let alerts = [&base, &later, &notice, &today, &yesterday, &late, &missed, &unknown, &invalid];
 
-        let shown = BuiltIn::ALL.map(|view| alerts.map(|alert| u8::from(view.query(now).0.matches(alert, now))));
+        let shown = BuiltIn::ALL.map(|view| alerts.map(|alert| u8::from(view.query(now, zone, vocabulary).0.matches(alert, now))));
 
-        assert_eq!(
-            shown,
-            [
-                [1, 0, 0, 0, 0, 0],
-                [1, 1, 1, 0, 0, 0],
-                [1, 1, 0, 0, 0, 0],
-                [0, 0, 0, 1, 0, 0],
-                [0, 0, 0, 0, 0, 1],
-                // Which are put aside is known on this machine alone, whatever the service's list has.
-                [1, 1, 1, 1, 1, 1],
-                [1, 1, 1, 1, 1, 1],
-            ]
-        );
+        assert_eq!(shown[..4], differing);
+        // Which are put aside is known on this machine alone, whatever the service's list has.
+        assert_eq!(shown[4..], [[0, 0, 0, 0, 0, 0, 1, 0, 0], [1; 9], [1; 9]]);
+        assert!(!BuiltIn::Urgent.query(now, zone, vocabulary).0.matches(&near_notice, now));
     }
 }

@@ -119,7 +119,7 @@ mod tests {
     }
 
     fn order(decision: Decision, refund: Option<RefundTime>) -> Option<OrderAdvice> {
-        Some(OrderAdvice { decision, why: "why", refund })
+        Some(OrderAdvice { decision, why: "why", refund, refunded_at: None })
     }
 
     fn shipped() -> Option<OrderAdvice> {

@@ -34,9 +34,18 @@ open_enum! {
 }
 
 impl AlertType {
-    /// Whether the network only informs and waits for no answer (field notes; such an alert can still be resolved).
+    /// The notices: the types with which a network only informs and waits for no answer (field notes; such an alert can still be resolved).
+    /// They are no work: nothing lapses there that could be answered.
+    pub const NOTICES: [Self; 3] = [Self::VerifiDisputeNotice, Self::VerifiFraudNotice, Self::VerifiCancelNotice];
+
+    /// Whether it is one of [`AlertType::NOTICES`]. A type that nobody knows asks for an answer until it is known not to.
     pub fn is_notice(&self) -> bool {
-        matches!(self, Self::VerifiDisputeNotice | Self::VerifiFraudNotice | Self::VerifiCancelNotice)
+        Self::NOTICES.contains(self)
+    }
+
+    /// The known types that ask for an answer.
+    pub fn asking() -> Vec<Self> {
+        Self::KNOWN.iter().filter(|known| !known.is_notice()).cloned().collect()
     }
 
     /// The type in words, without the network's prefix: `Confirmed fraud`. Unknown types are shown as they are.
@@ -211,6 +220,11 @@ impl Alert {
             || self.outcome.as_ref().is_some_and(|outcome| outcome.refunded.eq_ignore_ascii_case("refunded"))
     }
 
+    /// When it was answered with a refund, where that is known. An answer as INVALID is none, though it may say that money had gone back.
+    pub fn refunded_at(&self) -> Option<Timestamp> {
+        self.outcome.as_ref().filter(|outcome| is_refund(&self.status, &outcome.refunded))?.action_time
+    }
+
     /// Whether VERIFI's own rule has probably refunded already (field notes, T1).
     pub fn network_rule_applied(&self) -> bool {
         self.provider == Provider::Verifi && (self.rule_name.is_some() || self.rule_type.is_some())
@@ -220,6 +234,11 @@ impl Alert {
     pub fn refund_is_likely(&self) -> bool {
         self.was_refunded() || self.outcome.is_none() && self.network_rule_applied()
     }
+}
+
+/// Whether an answer counts as a refund: by the status that it led to, and the outcome's own word.
+pub fn is_refund(status: &AlertStatus, refunded: &str) -> bool {
+    *status != AlertStatus::Invalid && refunded.eq_ignore_ascii_case("refunded")
 }
 
 macro_rules! words {

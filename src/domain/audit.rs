@@ -37,6 +37,9 @@ impl Actor {
     }
 }
 
+const ALERT_RESOLVED: &str = "alert.resolved";
+const ATTEMPT_SETTLED: &str = "attempt.settled";
+
 /// The action of an entry that tells of entries before it which were pruned.
 const PRUNED: &str = "audit.pruned";
 
@@ -66,12 +69,12 @@ impl AuditNote {
     pub fn alert_resolved(alert: &Alert, resolution: &Resolution) -> Self {
         let said = resolution.to_parts();
         let said: Vec<String> = [said.refunded, said.resolution].into_iter().flatten().collect();
-        Self::new("alert.resolved", &alert.id, format!("{}: {}", alert.status, said.join(", ")))
+        Self::new(ALERT_RESOLVED, &alert.id, format!("{}: {}", alert.status, said.join(", ")))
     }
 
     /// A person decided a parked attempt.
     pub fn attempt_settled(attempt: AttemptId, alert: AlertId, applied: bool) -> Self {
-        Self::new("attempt.settled", &attempt, format!("alert {alert}: {}", word_of(applied)))
+        Self::new(ATTEMPT_SETTLED, &attempt, format!("alert {alert}: {}", word_of(applied)))
     }
 
     /// The oldest entries went, up to this link, and so many of them were an organization's.
@@ -190,6 +193,33 @@ pub struct AuditEntry {
     pub previous: [u8; 32],
     /// SHA-256 of this entry.
     pub hash: [u8; 32],
+}
+
+impl AuditEntry {
+    /// Whether it says what became of an alert: that it was resolved, or that a person decided a parked attempt on it.
+    pub fn is_of(&self, alert: AlertId) -> bool {
+        let id = alert.to_string();
+        match self.action.as_str() {
+            ALERT_RESOLVED => self.subject == id,
+            ATTEMPT_SETTLED => self.detail.contains(&id),
+            _ => false,
+        }
+    }
+
+    /// Whether it says that the alert got its outcome.
+    pub fn tells_of_resolution(&self) -> bool {
+        self.action == ALERT_RESOLVED
+    }
+
+    /// Who did it: the credential, and behind it who that caller said to be.
+    pub fn by_whom(&self) -> String {
+        if self.person.is_empty() { self.actor.clone() } else { format!("{} “{}”", self.actor, self.person) }
+    }
+}
+
+/// What the newest entries say of these alerts.
+pub fn audit_of(entries: Vec<AuditEntry>, alerts: &[AlertId]) -> Vec<AuditEntry> {
+    entries.into_iter().filter(|entry| alerts.iter().any(|alert| entry.is_of(*alert))).collect()
 }
 
 /// An entry, as the one after it refers to it. Number 0 is where a log begins.

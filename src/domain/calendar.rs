@@ -1,6 +1,9 @@
 //! A calendar of days: which day a moment is of, where an analyst sits.
 
-use chrono::{FixedOffset, Offset, Utc};
+use std::fmt;
+use std::str::FromStr;
+
+use chrono::{Days, FixedOffset, NaiveDate, NaiveTime, Offset, Utc};
 
 use super::time::Timestamp;
 
@@ -58,6 +61,76 @@ impl Calendar {
     }
 }
 
+/// A day of a calendar: `2026-03-10` of UTC, `2026-03-10+04:00` of another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CalendarDay {
+    pub date: NaiveDate,
+    pub calendar: Calendar,
+}
+
+impl CalendarDay {
+    /// The day that a moment is on.
+    pub fn of(moment: Timestamp, calendar: Calendar) -> Self {
+        Self { date: moment.with_timezone(&calendar.offset()).date_naive(), calendar }
+    }
+
+    /// From its first moment on, before the second one.
+    pub fn range(self) -> (Timestamp, Timestamp) {
+        let start = |date: NaiveDate| {
+            let local = date.and_time(NaiveTime::MIN).and_utc();
+            local.checked_sub_signed(chrono::Duration::minutes(self.calendar.minutes().into())).unwrap_or(local)
+        };
+        (start(self.date), start(self.date.checked_add_days(Days::new(1)).unwrap_or(NaiveDate::MAX)))
+    }
+
+    /// Whether a moment is on it.
+    pub fn contains(self, moment: Timestamp) -> bool {
+        let (from, until) = self.range();
+        (from..until).contains(&moment)
+    }
+}
+
+impl fmt::Display for CalendarDay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.date.format("%Y-%m-%d"))?;
+        if self.calendar.is_utc() {
+            return Ok(());
+        }
+        let minutes = self.calendar.minutes();
+        let sign = if minutes < 0 { '-' } else { '+' };
+        write!(f, "{sign}{:02}:{:02}", minutes.abs() / 60, minutes.abs() % 60)
+    }
+}
+
+impl FromStr for CalendarDay {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (date, offset) = text.split_at_checked(10).ok_or(())?;
+        let shape = |text: &str, separators: &[usize], separator: u8| {
+            text.bytes().enumerate().all(|(at, b)| if separators.contains(&at) { b == separator } else { b.is_ascii_digit() })
+        };
+        if !shape(date, &[4, 7], b'-') {
+            return Err(());
+        }
+        let date = date.parse().map_err(|_| ())?;
+        if offset.is_empty() {
+            return Ok(Self { date, calendar: Calendar::UTC });
+        }
+        let (sign, clock) = match offset.as_bytes()[0] {
+            b'+' => (1, &offset[1..]),
+            b'-' => (-1, &offset[1..]),
+            _ => return Err(()),
+        };
+        if clock.len() != 5 || !shape(clock, &[2], b':') {
+            return Err(());
+        }
+        let [hours, minutes] = [&clock[..2], &clock[3..]].map(|digits| digits.parse::<i32>().unwrap_or(i32::MAX));
+        let calendar = (hours < 24 && minutes < 60).then(|| Calendar::of_minutes(sign * (hours * 60 + minutes))).flatten();
+        calendar.map(|calendar| Self { date, calendar }).ok_or(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
@@ -75,6 +148,36 @@ mod tests {
 
         assert_eq!(calendar.day_start(day), from_iso(first).unwrap());
         assert_eq!([first, last].map(|moment| calendar.day_of(from_iso(moment).unwrap())), [day, day]);
+    }
+
+    #[rstest]
+    #[case("2026-03-10", "2026-03-10T00:00:00Z", "2026-03-11T00:00:00Z")]
+    #[case("2026-03-10+04:00", "2026-03-09T20:00:00Z", "2026-03-10T20:00:00Z")]
+    #[case("2026-03-10-03:30", "2026-03-10T03:30:00Z", "2026-03-11T03:30:00Z")]
+    fn a_day_is_written_with_its_calendar_and_reaches_from_midnight_to_midnight(
+        #[case] text: &str,
+        #[case] from: &str,
+        #[case] until: &str,
+    ) {
+        let day: CalendarDay = text.parse().unwrap();
+        let [from, until] = [from, until].map(|moment| from_iso(moment).unwrap());
+
+        assert_eq!((day.to_string().as_str(), day.range()), (text, (from, until)));
+        assert_eq!((day.contains(from), day.contains(until)), (true, false));
+        assert_eq!(CalendarDay::of(from, day.calendar), day);
+    }
+
+    #[rstest]
+    #[case("")]
+    #[case("2026-3-10")]
+    #[case("2026-02-30")]
+    #[case("2026-03-10Z")]
+    #[case("2026-03-10+4:00")]
+    #[case("2026-03-10+24:00")]
+    #[case("2026-03-10+04:60")]
+    #[case("2026-03-1é+04:00")]
+    fn what_names_no_day_is_refused(#[case] text: &str) {
+        assert_eq!(text.parse::<CalendarDay>(), Err(()));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::alert::Alert;
+use super::calendar::CalendarDay;
 use super::fold::fold;
 use super::money::{Amount, Currency, MAX_DECIMALS};
 
@@ -56,13 +57,16 @@ pub struct LocalConditions {
     /// What the issuer's name begins with, letter case ignored.
     pub issuers: Vec<String>,
     pub mccs: Vec<String>,
+    /// Whether notices are wanted, which ask for no answer, or all but them.
+    pub notices: Option<bool>,
+    /// Answered with a refund on this day.
+    pub refunded: Option<CalendarDay>,
 }
 
 impl LocalConditions {
     /// Whether nothing is asked.
     pub fn is_empty(&self) -> bool {
-        let Self { amounts, currencies, issuers, mccs } = self;
-        amounts.is_empty() && currencies.is_empty() && issuers.is_empty() && mccs.is_empty()
+        *self == Self::default()
     }
 
     /// Whether an alert fulfils them all. What an alert does not tell fulfils none, nor does an amount that cannot be put in order.
@@ -75,6 +79,8 @@ impl LocalConditions {
                 || self.currencies.iter().any(|wanted| wanted.as_str().eq_ignore_ascii_case(alert.currency.as_str())))
             && (self.issuers.is_empty() || self.wants_issuer(&alert.issuer))
             && (self.mccs.is_empty() || self.mccs.iter().any(|wanted| wanted == mcc))
+            && self.notices.is_none_or(|notices| alert.alert_type.is_notice() == notices)
+            && self.refunded.is_none_or(|day| alert.refunded_at().is_some_and(|at| day.contains(at)))
     }
 
     /// The amounts that fulfil every comparison, in millionths; an empty range where none can, and none where nothing is compared.

@@ -1,8 +1,12 @@
 //! Duplicates: several alerts on one payment. What to ask a service for, what says that two of them are, and what follows for an answer.
 
+mod facts;
+
 use std::collections::{BTreeSet, HashMap};
 
 use chrono::Duration;
+
+pub use facts::{SharedFact, shared_facts};
 
 use super::alert::{Alert, Provider};
 use super::filter::{AlertFilter, AlertQuery, MAX_PAGE_SIZE, PageRequest, Sort, SortField, SortOrder};
@@ -101,7 +105,7 @@ pub fn evidence(one: &Alert, other: &Alert) -> Option<DuplicateEvidence> {
     let money = amounts && one.currency == other.currency;
     let arn = same(&one.acquirer_reference_number, &other.acquirer_reference_number, SHORTEST_ARN);
     let code = same(&one.auth_code, &other.auth_code, 1);
-    match last_four(one).zip(last_four(other)).map(|(a, b)| a == b && same_bin(&one.card_bin, &other.card_bin)) {
+    match is_of_one_card(one, other) {
         Some(true) if money && in_time() => {
             let day = transacted.is_some_and(|(a, b)| a.date_naive() == b.date_naive());
             Some(if day { DuplicateEvidence::CardAmountAndDay } else { DuplicateEvidence::CardAndAmount })
@@ -113,6 +117,11 @@ pub fn evidence(one: &Alert, other: &Alert) -> Option<DuplicateEvidence> {
         None if money && code && within(transacted.or(raised), SAME_CODE) == Some(true) => Some(DuplicateEvidence::AuthCodeAndAmount),
         Some(_) | None => None,
     }
+}
+
+/// Whether two alerts are on one card, where both tell its last digits.
+fn is_of_one_card(one: &Alert, other: &Alert) -> Option<bool> {
+    last_four(one).zip(last_four(other)).map(|(a, b)| a == b && same_bin(&one.card_bin, &other.card_bin))
 }
 
 /// Whether two BINs are of one card: networks give six digits or eight.

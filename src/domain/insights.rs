@@ -7,8 +7,11 @@ use std::collections::BTreeMap;
 
 use chrono::{Datelike, Days, Duration, DurationRound, NaiveDate, NaiveTime};
 
+use super::alert::is_refund;
 use super::monitoring::{CardScheme, MonitoredCount};
-use super::{Alert, AlertFilter, AlertStatus, AlertType, Amount, Calendar, Currency, Deadline, Money, Provider, Timestamp};
+use super::{
+    Alert, AlertFilter, AlertStatus, AlertType, Amount, Calendar, Currency, Deadline, LocalConditions, Money, Provider, Timestamp,
+};
 
 /// Days that are told one by one, today among them.
 pub const INSIGHT_DAYS: i64 = 30;
@@ -22,7 +25,7 @@ pub const SOON_HOURS: i64 = 4;
 /// A quarter of an hour: every time zone is whole quarters from UTC, so that hours of any are sums of these.
 pub const QUARTER: Duration = Duration::minutes(15);
 
-/// What lapses within one quarter of an hour in one currency.
+/// What lapses within one quarter of an hour in one currency. Notices do not lapse: they ask for no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lapsing {
     /// The beginning of the quarter; none for all that lapses later than [`LAPSE_HOURS`] ahead.
@@ -62,7 +65,7 @@ pub struct DayCount {
     pub refunded: u64,
     pub not_refunded: u64,
     pub invalid: u64,
-    /// Alerts whose time ran out that day, answered since or not.
+    /// Alerts whose time ran out that day, answered since or not; of notices nothing is missed.
     pub missed: u64,
 }
 
@@ -212,7 +215,7 @@ impl InsightsBuilder {
         self.on(day, provider, |count| {
             let number = if *status == AlertStatus::Invalid {
                 &mut count.invalid
-            } else if refunded.eq_ignore_ascii_case("refunded") {
+            } else if is_refund(status, refunded) {
                 &mut count.refunded
             } else {
                 &mut count.not_refunded
@@ -295,7 +298,7 @@ impl Insights {
             let day = alert.alert_time.map(|at| calendar.day_of(at));
             let kind = (alert.provider.clone(), alert.alert_type.clone(), alert.status.clone());
             found.add_kind(kind, outcome.is_some(), alert.expired_at.is_some(), day, 1);
-            if let Some(expired) = alert.expired_at {
+            if let Some(expired) = alert.expired_at.filter(|_| !alert.alert_type.is_notice()) {
                 found.add_missed(calendar.day_of(expired), &alert.provider, 1);
             }
             match outcome.map(|outcome| (outcome, outcome.action_time)) {
@@ -324,7 +327,7 @@ impl Lapsing {
             Deadline::Unknown => return None,
         };
         let waits = alert.outcome.is_none() && alert.expired_at.is_none() && alert.status == AlertStatus::Open;
-        if !waits || deadline <= now {
+        if !waits || deadline <= now || alert.alert_type.is_notice() {
             return None;
         }
         let micros = alert.amount.and_then(Amount::micros);
@@ -336,7 +339,8 @@ impl Lapsing {
 
 /// The part of a filter that says which alerts are meant, and not how they stand: that is what insights tell.
 pub fn scope(filter: &AlertFilter) -> AlertFilter {
-    AlertFilter { statuses: Vec::new(), outcomes: Vec::new(), expired: None, expires_in: None, ..filter.clone() }
+    let conditions = LocalConditions { refunded: None, ..filter.conditions.clone() };
+    AlertFilter { statuses: Vec::new(), outcomes: Vec::new(), expired: None, expires_in: None, conditions, ..filter.clone() }
 }
 
 /// What monitoring programmes may count of these alerts: of those that were raised this month.
@@ -428,6 +432,18 @@ mod tests {
                 (None, false, 2, "3.00 EUR".to_owned(), 0),
             ]
         );
+    }
+
+    #[test]
+    fn a_notice_neither_lapses_nor_is_missed_and_a_type_that_nobody_knows_does() {
+        let of = |alert_type: AlertType| Alert { alert_type, ..open(60, Some("5"), "EUR") };
+        let missed = |alert: Alert| Alert { status: AlertStatus::Expired, expired_at: Some(now()), ..alert };
+        let (notice, unknown) = (of(AlertType::VerifiDisputeNotice), of(AlertType::parse("CDRN_QUERY")));
+
+        let told = Insights::of(&[notice.clone(), missed(notice), unknown.clone(), missed(unknown)], now(), Calendar::UTC);
+
+        assert_eq!(told.lapsing.iter().map(|row| row.alerts).collect::<Vec<_>>(), [1]);
+        assert_eq!(told.days.iter().map(|count| count.missed).sum::<u64>(), 1);
     }
 
     #[test]

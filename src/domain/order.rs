@@ -217,8 +217,10 @@ pub struct OrderAdvice {
     pub decision: Decision,
     /// In words: `refunded before the alert came`.
     pub why: &'static str,
-    /// When the order's money went back, where it did.
+    /// When the order's money went back as its alert has it, where it did.
     pub refund: Option<RefundTime>,
+    /// The moment of that, where it is told.
+    pub refunded_at: Option<Timestamp>,
 }
 
 impl OrderAdvice {

@@ -26,7 +26,8 @@ mod tests {
 
     use super::*;
     use crate::domain::{
-        AlertFilter, AlertStatus, AlertType, Amount, CompanyId, Comparison, Currency, LocalConditions, Provider, Sort, SortField, SortOrder,
+        AlertFilter, AlertStatus, AlertType, Amount, Calendar, CalendarDay, CompanyId, Comparison, Currency, LocalConditions, Provider,
+        Sort, SortField, SortOrder,
     };
 
     fn days() -> impl Strategy<Value = (Option<NaiveDate>, Option<NaiveDate>)> {
@@ -61,14 +62,28 @@ mod tests {
         })
     }
 
+    /// A day of any calendar.
+    fn calendar_days() -> impl Strategy<Value = CalendarDay> {
+        let first = NaiveDate::from_ymd_opt(1990, 1, 1).unwrap();
+        (0u64..30_000, -1_439i32..=1_439).prop_map(move |(days, minutes)| CalendarDay {
+            date: first + Days::new(days),
+            calendar: Calendar::of_minutes(minutes).unwrap(),
+        })
+    }
+
     fn conditions() -> impl Strategy<Value = LocalConditions> {
         let currencies = proptest::collection::btree_set("[A-Z]{3}".prop_map(Currency::new), 0..3);
-        (amounts(), currencies, trimmed_texts(), trimmed_texts()).prop_map(|(amounts, currencies, issuers, mccs)| LocalConditions {
-            // An amount is one of a currency.
-            amounts: if currencies.is_empty() { Vec::new() } else { amounts },
-            currencies: currencies.into_iter().collect(),
-            issuers,
-            mccs,
+        let rest = (proptest::option::of(any::<bool>()), proptest::option::of(calendar_days()));
+        (amounts(), currencies, trimmed_texts(), trimmed_texts(), rest).prop_map(|(amounts, currencies, issuers, mccs, rest)| {
+            LocalConditions {
+                // An amount is one of a currency.
+                amounts: if currencies.is_empty() { Vec::new() } else { amounts },
+                currencies: currencies.into_iter().collect(),
+                issuers,
+                mccs,
+                notices: rest.0,
+                refunded: rest.1,
+            }
         })
     }
 

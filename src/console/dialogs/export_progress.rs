@@ -32,7 +32,10 @@ impl Dialog for ExportProgress {
             Event::Key(key) => match key.code {
                 KeyCode::Esc => Some(Deed::Back),
                 KeyCode::Char('x') if key.modifiers.is_empty() => Some(Deed::Cancel),
-                _ => None,
+                _ => {
+                    cx.hint_unknown(*key);
+                    None
+                }
             },
             event => self.targets.clicked(event),
         };

@@ -59,7 +59,13 @@ impl OpenMenu {
     /// Takes an event. What it asks for beyond moving the choice, such as [`Action::MenuPick`].
     pub fn update(&mut self, event: &Event, length: usize, cx: &mut AppContext) -> Option<Action> {
         let action = match event {
-            Event::Key(key) => cx.settings.keymap.action(self.contexts, (*key).into())?,
+            Event::Key(key) => match cx.settings.keymap.action(self.contexts, (*key).into()) {
+                Some(action) => action,
+                None => {
+                    cx.hint_unknown(*key);
+                    return None;
+                }
+            },
             Event::Mouse(mouse) if mouse.kind == MouseEventKind::ScrollDown => Action::MenuDown,
             Event::Mouse(mouse) if mouse.kind == MouseEventKind::ScrollUp => Action::MenuUp,
             Event::Mouse(_) => match self.targets.clicked(event)? {

@@ -11,5 +11,5 @@ pub fn is_everywhere(action: Action) -> bool {
 
 /// Whether an action leads away from the page.
 pub fn leads_elsewhere(action: Action) -> bool {
-    matches!(action, Action::Find | Action::GoToTold | Action::JournalPane) || ScreenName::of(action).is_some()
+    matches!(action, Action::Find | Action::GoToTold | Action::JournalPane | Action::RulesShow) || ScreenName::of(action).is_some()
 }

@@ -129,7 +129,13 @@ pub fn answered<T: Copy + PartialEq>(
     cx: &mut AppContext,
 ) -> Option<T> {
     match message {
-        Message::Input(Event::Key(key)) => meaning(*key),
+        Message::Input(Event::Key(key)) => {
+            let answer = meaning(*key);
+            if answer.is_none() {
+                cx.hint_unknown(*key);
+            }
+            answer
+        }
         Message::Input(Event::Paste(_)) => {
             cx.notify(Tone::Note, NO_FIELD);
             None

@@ -15,11 +15,12 @@ use super::page_keys::{is_everywhere, leads_elsewhere};
 use crate::console::decisions::PendingDecision;
 use crate::console::dialog::DataAge;
 use crate::console::keymap::Chord;
-use crate::console::resolving::undo;
+use crate::console::resolving::{record, undo};
 use crate::console::runs::{DecisionRun, RunCounts, RunItem, RunResult};
 use crate::console::text::columns;
 use crate::console::unfinished::in_words;
 use crate::console::{Action, AppContext, ClickTargets, Dialog, KeyContext, Message, Order, Orders, Pen, Tone, dialog, times};
+use crate::desk::JournalStep;
 use crate::domain::sanitize::spreadsheet_cell;
 use crate::domain::{Alert, AlertId};
 
@@ -137,11 +138,13 @@ impl RunProgress {
             Deed::Export => {
                 let rows = results(run);
                 let results = ExportedResults { csv: results_csv(&rows), ndjson: results_ndjson(&rows) };
-                return dialog::open(ExportForm::of_results(&run.subject, results, cx));
+                let form = ExportForm::of_results(&run.subject, results, cx);
+                cx.runs.exporting(number);
+                return dialog::open(form);
             }
             Deed::Dismiss => {
-                cx.runs.dismiss(number);
-                return vec![Order::Close];
+                let run = cx.runs.dismiss(number);
+                return std::iter::once(Order::Close).chain(run.map(|run| record(JournalStep::RunDismissed { run }))).collect();
             }
         }
         Vec::new()
@@ -362,10 +365,12 @@ pub fn open(cx: &mut AppContext) -> Orders {
     dialog::open(RunProgress::default())
 }
 
-/// Tells what became of writing a file.
-pub fn written(path: &Path, result: &Result<(), String>, cx: &mut AppContext) {
+/// Tells what became of writing a file. What is in one need not be offered at the next start.
+pub fn written(path: &Path, result: &Result<(), String>, cx: &mut AppContext) -> Orders {
     match result {
         Ok(()) => cx.notify(Tone::Good, format!("Written: {}", path.display())),
         Err(why) => cx.notify(Tone::Bad, format!("{} was not written: {why}.", path.display())),
     }
+    let run = result.as_ref().ok().and_then(|()| cx.runs.exported());
+    run.map(|run| record(JournalStep::RunDismissed { run })).into_iter().collect()
 }

@@ -30,13 +30,13 @@ impl ViewsMenu {
     /// All views; the one that is shown is chosen.
     pub fn of(queue: &Queue, cx: &AppContext) -> Self {
         let at = cx.views.names().iter().position(|name| *name == queue.view.name).unwrap_or(0);
-        let listed = View { name: queue.view.name.clone(), filter: queue.filter().clone(), sort: queue.sort() };
+        let listed = View::listed(queue.view.name.clone(), queue.filter().clone(), queue.sort());
         Self { menu: OpenMenu::new(Selection::at(at), &[KeyContext::Menu, KeyContext::Views], Action::MenuPick), listed }
     }
 
     fn show(&self, at: usize, cx: &mut AppContext) -> Orders {
         let name = cx.views.names()[at].to_owned();
-        match cx.views.named(&name, cx.now) {
+        match cx.views.named(&name, cx.now, cx.calendar()) {
             Some(Ok(view)) => vec![Order::Close, Message::ShowView(view).into()],
             Some(Err(error)) => {
                 cx.notify(Tone::Bad, format!("The view {name} cannot be read: {error}"));
@@ -129,13 +129,14 @@ impl Dialog for ViewsMenu {
                 Span::styled(sanitize(about).into_owned(), theme.quiet),
             ])
         };
-        let built_in = BuiltIn::ALL.iter().map(|view| line(view.name(), view.about()));
+        let words = |view: &BuiltIn| view.about(cx.views.vocabulary);
+        let built_in = BuiltIn::ALL.iter().map(|view| line(view.name(), words(view)));
         let entries: Vec<Line<'_>> = built_in.chain(cx.views.own().iter().map(|view| line(&view.name, &view.query))).collect();
         let chosen = self.menu.chosen.index(entries.len()).unwrap_or(0);
         let own = chosen.checked_sub(BuiltIn::ALL.len());
         let about = own
             .and_then(|at| cx.views.own().get(at))
-            .map_or_else(|| BuiltIn::ALL[chosen.min(BuiltIn::ALL.len() - 1)].about(), |view| &view.query);
+            .map_or_else(|| words(&BuiltIn::ALL[chosen.min(BuiltIn::ALL.len() - 1)]), |view| &view.query);
         // What has no room in its line stands below.
         let is_cut = entries.get(chosen).is_some_and(|entry| entry.width() > usize::from(OpenMenu::room(WIDTH, area)));
         let below = if is_cut { sanitize(about).into_owned() } else { String::new() };

@@ -4,6 +4,35 @@ use super::{MatchConfidence, OrderAdvice, OrderMatch, OrderState};
 use crate::domain::alert::Alert;
 use crate::domain::duplicate::RefundTime;
 use crate::domain::resolution::{Decision, InvalidReason};
+use crate::domain::time::Timestamp;
+
+/// What is answered where the money had gone back before the alert came.
+const REFUNDED_EARLIER: Decision = Decision::Invalid(InvalidReason::PreviouslyRefunded);
+
+/// Whether something came after the alert, where both times are known.
+fn is_after(moment: Option<Timestamp>, alert: &Alert) -> Option<bool> {
+    moment.zip(alert.alert_time).map(|(moment, raised)| moment > raised)
+}
+
+impl OrderAdvice {
+    /// That of an order whose money went back at this moment.
+    fn after_refund(refunded_at: Option<Timestamp>, alert: &Alert) -> Self {
+        let (decision, why, refund) = match is_after(refunded_at, alert) {
+            Some(true) => (Decision::Refunded, "refunded since the alert came", RefundTime::Since),
+            Some(false) => (REFUNDED_EARLIER, "refunded before the alert came", RefundTime::Before),
+            None => (REFUNDED_EARLIER, "refunded already; when is not known", RefundTime::Unknown),
+        };
+        Self { decision, why, refund: Some(refund), refunded_at }
+    }
+
+    /// What the same order advises for another alert on its payment that is about the same money: that it was refunded or cancelled is told
+    /// of the payment, and not of the one alert that the order was found by.
+    pub fn for_another(&self, found_by: &Alert, other: &Alert) -> Option<Self> {
+        let money = |alert: &Alert| alert.amount.map(|amount| (amount.decimal().normalize(), alert.currency.clone()));
+        let is_told = self.refund.is_some() && !other.is_over() && money(found_by) == money(other);
+        is_told.then(|| Self::after_refund(self.refunded_at, other))
+    }
+}
 
 impl OrderMatch {
     /// The decision that the order suggests; none for an answered alert, or where it is not likely that it is this order.
@@ -13,22 +42,17 @@ impl OrderMatch {
         if alert.is_over() || self.confidence < MatchConfidence::Likely {
             return None;
         }
-        let refunded_earlier = Decision::Invalid(InvalidReason::PreviouslyRefunded);
-        let after_alert = self.order.state_at.zip(alert.alert_time).map(|(state, alert)| state > alert);
         let (decision, why, refund) = match (self.order.state?, self.is_refunded(alert)) {
-            (OrderState::Refunded, None | Some(true)) | (OrderState::Paid | OrderState::Shipped | OrderState::Delivered, Some(true)) => {
-                // The time of another state than refunded says nothing of when the money went back.
-                match after_alert.filter(|_| self.order.state == Some(OrderState::Refunded)) {
-                    Some(true) => (Decision::Refunded, "refunded since the alert came", Some(RefundTime::Since)),
-                    Some(false) => (refunded_earlier, "refunded before the alert came", Some(RefundTime::Before)),
-                    None => (refunded_earlier, "refunded already; when is not known", Some(RefundTime::Unknown)),
-                }
+            // The time of another state than refunded says nothing of when the money went back.
+            (OrderState::Refunded, None | Some(true)) => return Some(OrderAdvice::after_refund(self.order.state_at, alert)),
+            (OrderState::Paid | OrderState::Shipped | OrderState::Delivered, Some(true)) => {
+                return Some(OrderAdvice::after_refund(None, alert));
             }
             (OrderState::Cancelled, Some(false)) => (Decision::Refunded, "cancelled, and not refunded yet: refund it first", None),
-            (OrderState::Cancelled, _) => match after_alert {
+            (OrderState::Cancelled, _) => match is_after(self.order.state_at, alert) {
                 Some(true) => (Decision::Refunded, "cancelled since the alert came; no refund is told", Some(RefundTime::Since)),
-                Some(false) => (refunded_earlier, "cancelled before the alert came; no refund is told", Some(RefundTime::Before)),
-                None => (refunded_earlier, "cancelled already, not known when; no refund is told", Some(RefundTime::Unknown)),
+                Some(false) => (REFUNDED_EARLIER, "cancelled before the alert came; no refund is told", Some(RefundTime::Before)),
+                None => (REFUNDED_EARLIER, "cancelled already, not known when; no refund is told", Some(RefundTime::Unknown)),
             },
             // A part of the money went back: what to do with the rest is nobody's but a person's word.
             (OrderState::Refunded, Some(false)) => return None,
@@ -37,7 +61,7 @@ impl OrderMatch {
             (OrderState::Delivered, _) => (Decision::NotRefunded, "delivered: it cannot be stopped any more", None),
             (OrderState::Paid, _) => return None,
         };
-        Some(OrderAdvice { decision, why, refund })
+        Some(OrderAdvice { decision, why, refund, refunded_at: refund.and(self.order.state_at) })
     }
 
     /// Whether all of the disputed money went back; `None` where no refunded amount is known, or it cannot be compared.
@@ -103,6 +127,28 @@ mod tests {
         let advice = found(state, state_at, refunded).advice(&alert());
 
         assert_eq!(advice.map(|advice| advice.decision), decision);
+    }
+
+    #[rstest]
+    #[case("2026-03-03T07:00:00Z", Some(Decision::Refunded))]
+    #[case("2026-03-03T09:00:00Z", Some(EARLIER))]
+    fn what_was_refunded_is_told_of_every_alert_of_the_payment_by_its_own_time(#[case] raised: &str, #[case] decision: Option<Decision>) {
+        let other = Alert { alert_time: from_iso(raised), amount: Some("129.9".parse().unwrap()), ..Alert::sample() };
+        let advice = found(OrderState::Refunded, Some(BEFORE), None).advice(&alert()).unwrap();
+
+        let of_other = advice.for_another(&alert(), &other);
+
+        assert_eq!(of_other.map(|advice| advice.decision), decision);
+        assert!(of_other.is_some_and(|advice| advice.refund.is_some()));
+    }
+
+    #[test]
+    fn what_was_shipped_or_is_about_other_money_is_not_told_of_other_alerts() {
+        let shipped = found(OrderState::Shipped, Some(BEFORE), None).advice(&alert()).unwrap();
+        let refunded = found(OrderState::Refunded, Some(BEFORE), None).advice(&alert()).unwrap();
+        let less = Alert { amount: Some("50".parse().unwrap()), ..alert() };
+
+        assert_eq!((shipped.for_another(&alert(), &alert()), refunded.for_another(&alert(), &less)), (None, None));
     }
 
     #[test]

@@ -51,6 +51,8 @@ pub fn without(mut filter: AlertFilter, mut sort: Sort, key: Key) -> (AlertFilte
         }
         Key::Issuer => filter.conditions.issuers.clear(),
         Key::Mcc => filter.conditions.mccs.clear(),
+        Key::Notices => filter.conditions.notices = None,
+        Key::Refunded => filter.conditions.refunded = None,
         Key::Sort => sort = DEFAULT_SORT,
         Key::Text => filter.q = None,
     }

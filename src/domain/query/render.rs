@@ -23,7 +23,7 @@ pub(super) fn value_of(key: Key, filter: &AlertFilter, sort: Sort) -> Option<Str
         Key::Provider => list(filter.providers.iter().map(words::provider_word).collect()),
         Key::Type => list(filter.types.iter().map(words::type_word).collect()),
         Key::Expires => filter.expires_in.map(|hours| hours.to_string()),
-        Key::Expired => filter.expired.map(|expired| if expired { "yes" } else { "no" }.to_owned()),
+        Key::Expired => filter.expired.map(yes_or_no),
         Key::From => day(filter.start_date),
         Key::To => day(filter.end_date),
         Key::TxFrom => day(filter.transaction_start_date),
@@ -35,9 +35,15 @@ pub(super) fn value_of(key: Key, filter: &AlertFilter, sort: Sort) -> Option<Str
         Key::Currency => list(filter.conditions.currencies.iter().map(ToString::to_string).collect()),
         Key::Issuer => list(filter.conditions.issuers.iter().map(|issuer| words::quoted_value(issuer)).collect()),
         Key::Mcc => list(filter.conditions.mccs.iter().map(|mcc| words::quoted_value(mcc)).collect()),
+        Key::Notices => filter.conditions.notices.map(yes_or_no),
+        Key::Refunded => filter.conditions.refunded.map(|day| day.to_string()),
         Key::Sort => Some(words::sort_word(sort)),
         Key::Text => filter.q.as_deref().map(words::quoted_text),
     }
+}
+
+fn yes_or_no(wanted: bool) -> String {
+    if wanted { "yes" } else { "no" }.to_owned()
 }
 
 fn comparisons(amounts: &[(Comparison, Amount)]) -> String {

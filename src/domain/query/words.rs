@@ -27,6 +27,8 @@ pub enum Key {
     Currency,
     Issuer,
     Mcc,
+    Notices,
+    Refunded,
     Sort,
     /// Free text; it has no key before it.
     Text,
@@ -34,7 +36,7 @@ pub enum Key {
 
 impl Key {
     /// Every key, in the order in which a query is written.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 20] = [
         Self::Status,
         Self::Provider,
         Self::Type,
@@ -51,13 +53,15 @@ impl Key {
         Self::Currency,
         Self::Issuer,
         Self::Mcc,
+        Self::Notices,
+        Self::Refunded,
         Self::Sort,
         Self::Text,
     ];
 
     /// Whether only this machine's desk can be asked for it.
     pub const fn is_local(self) -> bool {
-        matches!(self, Self::Amount | Self::Currency | Self::Issuer | Self::Mcc)
+        matches!(self, Self::Amount | Self::Currency | Self::Issuer | Self::Mcc | Self::Notices | Self::Refunded)
     }
 
     /// The key as it is typed before the colon, or before the sign.
@@ -79,6 +83,8 @@ impl Key {
             Self::Currency => "currency",
             Self::Issuer => "issuer",
             Self::Mcc => "mcc",
+            Self::Notices => "notices",
+            Self::Refunded => "refunded",
             Self::Sort => "sort",
             Self::Text => "text",
         }
@@ -105,7 +111,7 @@ impl Key {
         match self {
             Self::Status | Self::Provider | Self::Type => self.values().join(", "),
             Self::Expires => "whole hours, 1 or more, such as expires:6".to_owned(),
-            Self::Expired => "yes or no".to_owned(),
+            Self::Expired | Self::Notices => "yes or no".to_owned(),
             Self::From | Self::To | Self::TxFrom | Self::TxTo => format!("a day, such as {}:2026-01-31", self.word()),
             Self::Descriptor => "what the merchant descriptor begins with".to_owned(),
             Self::Outcome => "stored outcomes, such as resolved, unresolved_dispute, not_found".to_owned(),
@@ -114,6 +120,7 @@ impl Key {
             Self::Currency => "currency codes of three letters, such as currency:EUR".to_owned(),
             Self::Issuer => "what the issuer's name begins with, such as issuer:hsbc".to_owned(),
             Self::Mcc => "merchant category codes, such as mcc:5941".to_owned(),
+            Self::Refunded => "the day of the answer, such as refunded:2026-01-31, or refunded:2026-01-31+04:00 for a local day".to_owned(),
             Self::Sort => self.values().join(", ") + "; with - before it: largest first",
             Self::Text => "what is in the provider id, descriptor, BIN or last four digits".to_owned(),
         }

@@ -11,7 +11,7 @@ use super::statements::{Sql, Value, cell, micros};
 use crate::domain::filter::wanted_text;
 use crate::domain::fold::fold;
 use crate::domain::time::Timestamp;
-use crate::domain::{AlertFilter, LocalConditions, SortField, SortOrder};
+use crate::domain::{AlertFilter, AlertStatus, AlertType, LocalConditions, SortField, SortOrder};
 use crate::store::searched::{DESCRIPTOR_MARK, blanks, searchable, spellings};
 
 /// A half-open range: from the first on, before the second.
@@ -24,6 +24,8 @@ pub(super) struct Wanted {
     /// Words by column; none where any will do.
     words: Vec<(&'static str, Vec<String>)>,
     expired: Option<bool>,
+    /// Whether notices are wanted, or all but them.
+    notices: Option<bool>,
     alert_time: Range,
     transaction_time: Range,
     companies: Vec<uuid::Uuid>,
@@ -45,6 +47,8 @@ struct Conditions {
     /// Every issuer's name that is wanted.
     issuers: Option<Vec<String>>,
     mccs: Option<Vec<String>>,
+    /// Answered with a refund from the first moment on, before the second one.
+    refunded: Option<(i64, i64)>,
 }
 
 /// Every name of an issuer, each once, by jumping from one to the next along the index.
@@ -55,9 +59,9 @@ const ISSUERS: &str = "WITH RECURSIVE name (value) AS (
 ) SELECT value FROM name WHERE value IS NOT NULL";
 
 impl Conditions {
-    /// Reads conditions. Names of issuers are compared here, as the domain does it.
+    /// Reads conditions. Names of issuers are compared here, as the domain does it; whether notices are wanted is a filter of types.
     async fn read(conn: &Connection, organization: i64, asked: &LocalConditions) -> Work<Self> {
-        let LocalConditions { amounts: _, currencies, issuers, mccs } = asked;
+        let LocalConditions { amounts: _, currencies, issuers, mccs, notices: _, refunded } = asked;
         let issuers = if issuers.is_empty() {
             None
         } else {
@@ -67,12 +71,13 @@ impl Conditions {
         };
         let some = |texts: Vec<String>| Some(texts).filter(|texts| !texts.is_empty()).map(storable_ones);
         let currencies = some(spellings(currencies));
-        Ok(Self { amounts: asked.micros(), currencies, issuers, mccs: some(mccs.clone()) })
+        let refunded = refunded.map(|day| day.range()).map(|(from, until)| (micros(from), micros(until)));
+        Ok(Self { amounts: asked.micros(), currencies, issuers, mccs: some(mccs.clone()), refunded })
     }
 
     fn is_any(&self) -> bool {
-        let Self { amounts, currencies, issuers, mccs } = self;
-        amounts.is_none() && currencies.is_none() && issuers.is_none() && mccs.is_none()
+        let Self { amounts, currencies, issuers, mccs, refunded } = self;
+        amounts.is_none() && currencies.is_none() && issuers.is_none() && mccs.is_none() && refunded.is_none()
     }
 
     fn push(&self, sql: &mut Sql) {
@@ -89,6 +94,16 @@ impl Conditions {
         if let Some(mccs) = &self.mccs {
             sql.with(" AND btrim(a.mcc, ", Value::Text(blanks()));
             sql.with(") = ANY(", Value::Texts(mccs.clone()));
+            sql.push(")");
+        }
+        if let Some((from, until)) = self.refunded {
+            // As the domain's `is_refund` has it.
+            sql.with(" AND a.status <> ", Value::Text(AlertStatus::Invalid.as_str().to_owned()));
+            sql.with(
+                " AND EXISTS (SELECT 1 FROM outcome o WHERE o.alert = a.key AND lower(o.refunded) = 'refunded' AND o.action_time >= ",
+                Value::Number(from),
+            );
+            sql.with(" AND o.action_time < ", Value::Number(until));
             sql.push(")");
         }
     }
@@ -133,6 +148,7 @@ impl Wanted {
             organization,
             words: asked.map(|(column, words)| (column, storable_ones(words))).collect(),
             expired: *expired,
+            notices: conditions.notices,
             alert_time: days(*start_date, *end_date),
             transaction_time: days(*transaction_start_date, *transaction_end_date),
             companies: companies.iter().map(|company| company.0).collect(),
@@ -196,6 +212,12 @@ impl Wanted {
             sql.with(&format!(" AND a.{column} = ANY("), Value::Texts(words.clone()));
             sql.push(")");
         }
+        match self.notices {
+            Some(true) => sql.with(" AND a.type = ANY(", Value::Texts(notices())),
+            Some(false) => sql.with(" AND a.type <> ALL(", Value::Texts(notices())),
+            None => return,
+        }
+        sql.push(")");
     }
 
     /// FROM and WHERE over the alerts.
@@ -252,6 +274,11 @@ impl Wanted {
             sql.range("a.day", (from.map(day), Some(until.map_or(NO_DAY, day))));
         }
     }
+}
+
+/// The types that ask for no answer.
+pub(super) fn notices() -> Vec<String> {
+    AlertType::NOTICES.iter().map(|word| word.as_str().to_owned()).collect()
 }
 
 /// Text in a LIKE that means itself.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::conditions::notices;
 use super::connection::Connection;
 use super::counts::{CountChanges, CountKey};
 use super::fault::Work;
@@ -66,16 +67,16 @@ pub(super) async fn next_deadline(conn: &Connection) -> Work<Option<Timestamp>> 
     Ok(conn.first(&earliest, &[], cell).await?.map(moment).transpose()?)
 }
 
-/// Open alerts whose deadline is after `now` and at or before `until`, by currency.
+/// Open alerts that ask for an answer and whose deadline is after `now` and at or before `until`, by currency.
 pub(super) async fn at_risk(unit: &Unit<'_>, organization: OrganizationId, now: Timestamp, until: Timestamp) -> Work<Vec<AtRisk>> {
     let sums =
         "SELECT currency, count(*), coalesce(sum(amount_micros / 1000000), 0)::bigint, coalesce(sum(amount_micros % 1000000), 0)::bigint
         FROM alert WHERE organization = (SELECT key FROM organization WHERE id = $1) AND status = $2
-            AND open_deadline > $3 AND open_deadline <= $4
+            AND open_deadline > $3 AND open_deadline <= $4 AND type <> ALL($5)
         GROUP BY currency ORDER BY count(*) DESC, currency";
     let open = AlertStatus::Open;
     unit.conn
-        .all(sums, &[&organization.0, &open.as_str(), &micros(now), &micros(until)], |row| {
+        .all(sums, &[&organization.0, &open.as_str(), &micros(now), &micros(until), &notices()], |row| {
             let (alerts, whole, fraction): (i64, i64, i64) = (row.try_get(1)?, row.try_get(2)?, row.try_get(3)?);
             let amount = Amount::from_micros(i128::from(whole) * 1_000_000 + i128::from(fraction));
             Ok(AtRisk { alerts: alerts.unsigned_abs(), money: Money { amount, currency: Currency::new(row.try_get::<_, String>(0)?) } })

@@ -1,6 +1,6 @@
 //! Statistics of the alerts within a filter: how they stand from the counts where those know it, the rest through the index of what is asked.
 
-use super::conditions::Wanted;
+use super::conditions::{Wanted, notices};
 use super::counts::{DAY_MICROS, NO_DAY};
 use super::fault::Work;
 use super::statements::{Sql, Value, micros, moment};
@@ -103,7 +103,8 @@ async fn add_lapsing(unit: &Unit<'_>, wanted: &Wanted, now: Timestamp, found: &m
     wanted.push_alerts(&mut sql);
     sql.with(" AND a.status = ", Value::Text(AlertStatus::Open.as_str().to_owned()));
     sql.with(" AND a.expired_at IS NULL AND a.open_deadline > ", Value::Number(micros(now)));
-    sql.push(" GROUP BY 1, 2, 7");
+    sql.with(" AND a.type <> ALL(", Value::Texts(notices()));
+    sql.push(") GROUP BY 1, 2, 7");
     let lapsing = unit
         .conn
         .made(&sql, |row| {
@@ -157,7 +158,8 @@ async fn add_missed(unit: &Unit<'_>, wanted: &Wanted, days: Days, found: &mut In
     let mut sql = Sql::new(&format!("SELECT {}, a.provider, count(*)", days.of("a.expired_at")));
     wanted.push_alerts(&mut sql);
     sql.with(" AND a.expired_at >= ", Value::Number(micros(days.begin())));
-    sql.push(" GROUP BY 1, 2");
+    sql.with(" AND a.type <> ALL(", Value::Texts(notices()));
+    sql.push(") GROUP BY 1, 2");
     let missed = unit.conn.made(&sql, |row| Ok((row.try_get(0)?, Provider::parse(row.try_get(1)?), row.try_get::<_, i64>(2)?))).await?;
     for (day, provider, alerts) in missed {
         found.add_missed(day, &provider, alerts.unsigned_abs());

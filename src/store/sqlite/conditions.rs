@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 use rusqlite::Connection;
 
 use super::sql::Sql;
-use super::statements::{Statements as _, cell};
-use crate::domain::LocalConditions;
+use super::statements::{Statements as _, cell, micros};
+use crate::domain::{AlertStatus, LocalConditions};
 use crate::store::searched::{blanks, spellings};
 use crate::store::{StoreError, StoreResult};
 
@@ -19,6 +19,8 @@ pub(super) struct Conditions {
     /// Every issuer's name that is wanted, as a JSON array: there may be any number.
     pub(super) issuers: Option<String>,
     pub(super) mccs: Option<Vec<String>>,
+    /// Answered with a refund from the first moment on, before the second one.
+    pub(super) refunded: Option<(i64, i64)>,
     /// Whether some condition is one that no alert fulfils.
     impossible: bool,
 }
@@ -32,9 +34,9 @@ const ISSUERS: &str = "WITH RECURSIVE name (value) AS (
 ) SELECT value FROM name WHERE value IS NOT NULL";
 
 impl Conditions {
-    /// Reads conditions. Names of issuers are compared here, as the domain does it.
+    /// Reads conditions. Names of issuers are compared here, as the domain does it; whether notices are wanted is a filter of types.
     pub(super) fn read(conn: &Connection, organization: i64, asked: &LocalConditions) -> StoreResult<Self> {
-        let LocalConditions { amounts: _, currencies, issuers, mccs } = asked;
+        let LocalConditions { amounts: _, currencies, issuers, mccs, notices: _, refunded } = asked;
         let amounts = asked.micros();
         let mut impossible = amounts.as_ref().is_some_and(RangeInclusive::is_empty);
         let some = |texts: Vec<String>| Some(texts).filter(|texts| !texts.is_empty());
@@ -47,13 +49,14 @@ impl Conditions {
             Some(serde_json::to_string(&names).map_err(|error| StoreError::Corrupt(error.to_string()))?)
         };
         let currencies = some(spellings(currencies));
-        Ok(Self { amounts, currencies, issuers, mccs: some(mccs.clone()), impossible })
+        let refunded = refunded.map(|day| day.range()).map(|(from, until)| (micros(from), micros(until)));
+        Ok(Self { amounts, currencies, issuers, mccs: some(mccs.clone()), refunded, impossible })
     }
 
     /// Whether nothing is asked.
     pub(super) fn is_any(&self) -> bool {
-        let Self { amounts, currencies, issuers, mccs, impossible: _ } = self;
-        amounts.is_none() && currencies.is_none() && issuers.is_none() && mccs.is_none()
+        let Self { amounts, currencies, issuers, mccs, refunded, impossible: _ } = self;
+        amounts.is_none() && currencies.is_none() && issuers.is_none() && mccs.is_none() && refunded.is_none()
     }
 
     /// Whether no alert can fulfil them.
@@ -67,6 +70,11 @@ impl Conditions {
         self.push_currencies(sql);
         self.push_issuers(sql);
         self.push_mccs(sql);
+        if self.refunded.is_some() {
+            sql.push(" AND EXISTS (SELECT 1 FROM outcome o WHERE o.alert = a.key");
+            self.push_refunded(sql);
+            sql.push(")");
+        }
     }
 
     pub(super) fn push_amounts(&self, sql: &mut Sql) {
@@ -89,6 +97,19 @@ impl Conditions {
             sql.push(" AND a.issuer IN (SELECT value FROM json_each(");
             sql.value(issuers.clone());
             sql.push("))");
+        }
+    }
+
+    /// Tests of an outcome and its alert, as the domain's `is_refund` has it.
+    pub(super) fn push_refunded(&self, sql: &mut Sql) {
+        if let Some((from, until)) = self.refunded {
+            sql.push(" AND o.action_time >= ");
+            sql.value(from);
+            sql.push(" AND o.action_time < ");
+            sql.value(until);
+            sql.push(" AND lower(o.refunded) = 'refunded' AND a.status IS NOT (SELECT key FROM word WHERE value = ");
+            sql.value(AlertStatus::Invalid.as_str().to_owned());
+            sql.push(")");
         }
     }
 

@@ -4,6 +4,7 @@ use rusqlite::Connection;
 
 use super::counts::CountChanges;
 use super::interned::Dictionary;
+use super::query::notice_keys;
 use super::readers::Reader;
 use super::rows::{self, WordKeys, organization_key};
 use super::statements::{Statements as _, cell, micros, moment};
@@ -86,22 +87,23 @@ pub(super) fn next_deadline(reader: &mut Reader) -> StoreResult<Option<Timestamp
     earliest.map(moment).transpose()
 }
 
-/// Open alerts whose deadline is after `now` and at or before `until`, by currency.
+/// Open alerts that ask for an answer and whose deadline is after `now` and at or before `until`, by currency.
 pub(super) fn at_risk(reader: &mut Reader, organization: OrganizationId, now: Timestamp, until: Timestamp) -> StoreResult<Vec<AtRisk>> {
     let conn = &reader.conn;
     let Some(organization) = organization_key(conn, organization)? else { return Ok(Vec::new()) };
     let Some(open) = open_word(conn, &mut reader.dictionary)? else { return Ok(Vec::new()) };
+    let notices: Vec<String> = notice_keys(conn, &mut reader.dictionary)?.iter().map(ToString::to_string).collect();
     // In two parts, because the sum of many large amounts does not fit into SQLite's integers.
-    conn.all(
+    let sums = format!(
         "SELECT currency, count(*), coalesce(sum(amount_micros / 1000000), 0), coalesce(sum(amount_micros % 1000000), 0)
          FROM alert INDEXED BY alert_by_open_deadline
-         WHERE organization = ?1 AND open_deadline > ?3 AND open_deadline <= ?4 AND status = ?2
+         WHERE organization = ?1 AND open_deadline > ?3 AND open_deadline <= ?4 AND status = ?2 AND type NOT IN ({})
          GROUP BY currency ORDER BY count(*) DESC, currency",
-        [organization, open, micros(now), micros(until)],
-        |row| {
-            let (alerts, whole, fraction): (i64, i64, i64) = (row.get(1)?, row.get(2)?, row.get(3)?);
-            let amount = Amount::from_micros(i128::from(whole) * 1_000_000 + i128::from(fraction));
-            Ok(AtRisk { alerts: alerts.unsigned_abs(), money: Money { amount, currency: Currency::new(row.get::<_, String>(0)?) } })
-        },
-    )
+        notices.join(",")
+    );
+    conn.all(&sums, [organization, open, micros(now), micros(until)], |row| {
+        let (alerts, whole, fraction): (i64, i64, i64) = (row.get(1)?, row.get(2)?, row.get(3)?);
+        let amount = Amount::from_micros(i128::from(whole) * 1_000_000 + i128::from(fraction));
+        Ok(AtRisk { alerts: alerts.unsigned_abs(), money: Money { amount, currency: Currency::new(row.get::<_, String>(0)?) } })
+    })
 }

@@ -7,7 +7,7 @@ use rusqlite::{Row, params_from_iter};
 
 use super::counts::{Cell, DAY_MICROS, NO_DAY, NO_OUTCOME, day_of, day_start};
 use super::interned::Dictionary;
-use super::query::Wanted;
+use super::query::{Wanted, notice_keys};
 use super::readers::Reader;
 use super::selection::{BY_DEADLINE, BY_TIME, from_alerts, from_own_index, rows_index};
 use super::sql::Sql;
@@ -29,14 +29,14 @@ pub(super) fn insights(
     let days = Days { calendar, now };
     let Some(organization) = reader.organization(organization)? else { return Ok(found.finish()) };
     reader.refresh_counts(organization)?;
-    let wanted = Wanted::new(&reader.conn, &mut reader.dictionary, organization, filter, now)?;
+    let wanted = Wanted::new(reader, organization, filter, now)?;
     if !wanted.is_impossible() {
         add_kinds(reader, &wanted, days, &mut found)?;
         add_lapsing(reader, &wanted, now, &mut found)?;
         add_answers(reader, &wanted, days, &mut found)?;
         add_missed(reader, &wanted, days, &mut found)?;
     }
-    let everything = Wanted::new(&reader.conn, &mut reader.dictionary, organization, &AlertFilter::default(), now)?;
+    let everything = Wanted::new(reader, organization, &AlertFilter::default(), now)?;
     add_monitored(reader, &everything, now, &mut found)?;
     Ok(found.finish())
 }
@@ -89,6 +89,11 @@ fn rows<T>(reader: &Reader, sql: &Sql, read: impl FnMut(&Row<'_>) -> StoreResult
 fn push_test(sql: &mut Sql, test: &str, value: i64) {
     sql.push(test);
     sql.value(value);
+}
+
+/// Leaves alerts out that ask for no answer.
+fn push_no_notices(sql: &mut Sql, notices: &[i64]) {
+    sql.push(&format!(" AND a.type NOT IN ({})", joined(notices)));
 }
 
 fn add_kinds(reader: &mut Reader, wanted: &Wanted, days: Days, found: &mut InsightsBuilder) -> StoreResult<()> {
@@ -150,6 +155,7 @@ fn add_lapsing(reader: &mut Reader, wanted: &Wanted, now: Timestamp, found: &mut
     let mut sql = from_alerts(Sql::new(&select), wanted, Some(BY_DEADLINE));
     push_test(&mut sql, " AND a.status = ", open);
     push_test(&mut sql, " AND a.expired_at IS NULL AND a.open_deadline > ", micros(now));
+    push_no_notices(&mut sql, &notice_keys(&reader.conn, &mut reader.dictionary)?);
     sql.push(" GROUP BY 1, 2, 7");
     let lapsing = rows(reader, &sql, |row| {
         let quarters: Option<i64> = row.get(0)?;
@@ -202,6 +208,7 @@ fn add_missed(reader: &mut Reader, wanted: &Wanted, days: Days, found: &mut Insi
     wanted.push_conditions(&mut sql, wanted.alert_time);
     wanted.push_text_tests(&mut sql);
     push_test(&mut sql, " AND a.expired_at IS NOT NULL AND a.expired_at >= ", micros(days.begin()));
+    push_no_notices(&mut sql, &notice_keys(&reader.conn, &mut reader.dictionary)?);
     sql.push(" GROUP BY 1, 2");
     let missed: Vec<(i64, i64, i64)> = rows(reader, &sql, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     let mut words = Words { conn: &reader.conn, dictionary: &mut reader.dictionary };

@@ -67,7 +67,7 @@ pub(super) fn list(
 /// A filter with what the counts know of where its matches are; none where nothing can match.
 pub(super) fn planned(reader: &mut Reader, organization: i64, filter: &AlertFilter, now: Timestamp) -> StoreResult<Option<Wanted>> {
     reader.refresh_counts(organization)?;
-    let mut wanted = Wanted::new(&reader.conn, &mut reader.dictionary, organization, filter, now)?;
+    let mut wanted = Wanted::new(reader, organization, filter, now)?;
     if wanted.is_impossible() {
         return Ok(None);
     }

@@ -12,7 +12,7 @@ use super::statements::micros;
 use crate::domain::filter::wanted_text;
 use crate::domain::fold::fold;
 use crate::domain::time::Timestamp;
-use crate::domain::{AlertFilter, SortField, SortOrder};
+use crate::domain::{AlertFilter, AlertType, SortField, SortOrder};
 use crate::store::StoreResult;
 use crate::store::searched::{DESCRIPTOR_MARK, searchable};
 
@@ -37,14 +37,9 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    /// Reads a filter. Words and companies that no alert has become keys that no alert has.
-    pub(super) fn new(
-        conn: &Connection,
-        dictionary: &mut Dictionary,
-        organization: i64,
-        filter: &AlertFilter,
-        now: Timestamp,
-    ) -> StoreResult<Self> {
+    /// Reads a filter. Words and companies that no alert has become keys that no alert has. The counts tell which types there are.
+    pub(super) fn new(reader: &mut Reader, organization: i64, filter: &AlertFilter, now: Timestamp) -> StoreResult<Self> {
+        let Reader { conn, dictionary, counts, .. } = reader;
         let AlertFilter {
             start_date,
             end_date,
@@ -61,9 +56,16 @@ impl Wanted {
             q,
             conditions,
         } = filter;
+        let mut types = words(conn, dictionary, types.iter().map(|word| word.as_str().to_owned()))?;
+        if let Some(wanted) = conditions.notices {
+            let notices = notice_keys(conn, dictionary)?;
+            let mut keys = types.unwrap_or_else(|| counts.occurring(organization, |cell| cell.alert_type));
+            keys.retain(|key| notices.contains(key) == wanted);
+            types = Some(keys);
+        }
         let cells = CellFilter {
             providers: words(conn, dictionary, providers.iter().map(|word| word.as_str().to_owned()))?,
-            types: words(conn, dictionary, types.iter().map(|word| word.as_str().to_owned()))?,
+            types,
             statuses: words(conn, dictionary, statuses.iter().map(|word| word.as_str().to_owned()))?,
             outcomes: words(conn, dictionary, outcomes.iter().map(|word| fold(word)))?,
             expired: *expired,
@@ -220,6 +222,11 @@ fn words(conn: &Connection, dictionary: &mut Dictionary, wanted: impl Iterator<I
     let keys = keys?;
     // An empty list means any; a list of words that nobody has means none.
     Ok(if keys.is_empty() { None } else { Some(keys.into_iter().flatten().collect()) })
+}
+
+/// The types that ask for no answer, as far as any alert is of them.
+pub(super) fn notice_keys(conn: &Connection, dictionary: &mut Dictionary) -> StoreResult<Vec<i64>> {
+    Ok(words(conn, dictionary, AlertType::NOTICES.iter().map(|word| word.as_str().to_owned()))?.unwrap_or_default())
 }
 
 /// Whole UTC days, both ends included.

@@ -543,10 +543,10 @@ fn the_list_of_a_case_has_columns_for_what_is_shared_and_for_what_each_gets_and_
     rig.advance(Duration::seconds(6));
 
     assert!(page.contains("STATE") && page.contains("SHARES") && page.contains("WITH i: INVALID"), "{page}");
-    assert!(page.contains("card, amount, day") && page.contains("duplicate"), "{page}");
+    assert!(page.contains("ARN, auth code, card") && page.contains("duplicate"), "{page}");
     assert!(page.contains("16 Oct 2025"), "what happened in another year says so: {page}");
     let screen = rig.screen();
-    let signs: Vec<&str> = screen.lines().filter(|line| line.contains("card, amount, day") && !line.contains("they share")).collect();
+    let signs: Vec<&str> = screen.lines().filter(|line| line.contains("ARN, auth code, card") && !line.contains("they share")).collect();
     assert_eq!(signs.len(), 4, "{screen}");
     assert!(signs.iter().all(|line| line.chars().take(6).any(|sign| sign == '✓')), "{screen}");
 }

@@ -2,7 +2,7 @@
 
 use avert::console::SessionInfo;
 use avert::console::app::DeskState;
-use avert::desk::{Layout, SavedView};
+use avert::desk::{BuiltIn, Layout, SavedView};
 use avert::domain::query::{Vocabulary, parse};
 use chrono::Duration;
 
@@ -110,4 +110,34 @@ fn the_list_of_columns_says_how_it_is_left_in_eighty_columns_too() {
 
     let screen = rig.screen();
     assert!(screen.contains("esc close") && screen.contains("backspace usual columns"), "{screen}");
+}
+
+#[test]
+fn on_this_machine_views_show_what_their_names_say() {
+    let mut rig = Made::default().start();
+
+    rig.show_view(BuiltIn::Urgent);
+    let urgent = rig.screen();
+    rig.show_view(BuiltIn::RefundedToday);
+    let today = rig.screen();
+    rig.advance(Duration::hours(12));
+    let tomorrow = rig.screen();
+
+    assert!(urgent.contains("expires:6  notices:no"), "{urgent}");
+    assert!(today.contains("refunded:2026-11-20"), "{today}");
+    assert!(tomorrow.contains("refunded:2026-11-21"), "{tomorrow}");
+}
+
+#[test]
+fn elsewhere_views_say_what_the_list_cannot_be_asked_for() {
+    let mut rig = elsewhere().start();
+
+    rig.show_view(BuiltIn::Urgent);
+    let urgent = rig.screen();
+    rig.show_view(BuiltIn::RefundedToday);
+    let today = rig.screen();
+
+    assert!(urgent.contains("known types only"), "{urgent}");
+    assert!(rig.app.queue().filter().conditions.is_empty());
+    assert!(today.contains("by the alerts' days, not the refunds'"), "{today}");
 }

@@ -311,7 +311,13 @@ impl Stats for Fake {
         let now = self.clock.now();
         let filter = AlertFilter { expires_in: Some(within_hours), ..AlertFilter::default() };
         let mut risks: Vec<AtRisk> = Vec::new();
-        for alert in self.alerts.lock().unwrap().iter().filter(|alert| filter.matches(alert, now) && alert.status == AlertStatus::Open) {
+        for alert in self
+            .alerts
+            .lock()
+            .unwrap()
+            .iter()
+            .filter(|alert| filter.matches(alert, now) && alert.status == AlertStatus::Open && !alert.alert_type.is_notice())
+        {
             let Some(money) = alert.money() else { continue };
             match risks.iter_mut().find(|risk| risk.money.currency == money.currency) {
                 Some(risk) => {

@@ -16,12 +16,13 @@ use avert::console::rules_file::ReadRules;
 use avert::console::setting::SettingOverride;
 use avert::console::theme::{Theme, ThemeName};
 use avert::console::times::{ShownClocks, Zone};
+use avert::console::views::View;
 use avert::console::workstation::{export_list, rehearse_rules};
 use avert::console::{Preferences, SessionInfo};
-use avert::desk::{AlertRecords, Desk};
+use avert::desk::{AlertRecords, BuiltIn, Desk};
 use avert::domain::rule::parse_rules;
 use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, Environment, LinkTemplates};
+use avert::domain::{Alert, AlertId, Calendar, Environment, LinkTemplates};
 use avert::service::Deployment;
 use chrono::{Duration, FixedOffset};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
@@ -212,6 +213,13 @@ impl Made {
 impl Rig {
     pub fn new(alerts: Vec<Alert>) -> Self {
         Made::of(alerts).start()
+    }
+
+    /// Goes to a built-in view.
+    pub fn show_view(&mut self, view: BuiltIn) {
+        let vocabulary = self.deployment.vocabulary;
+        let view = View::built_in(view, vocabulary, self.clock.now(), Calendar::UTC);
+        self.update(Message::ShowView(view));
     }
 
     /// Hands the application a message and does what it wants, until nothing is left to do.

@@ -84,7 +84,7 @@ fn a_view_lists_what_is_snoozed_with_what_it_is_now_and_a_snooze_can_be_ended_th
     let mut rig = on_the_fifth();
     rig.press("z enter");
 
-    rig.update(Message::ShowView(avert::console::views::View::built_in(avert::desk::BuiltIn::Snoozed, rig.clock.now())));
+    rig.show_view(avert::desk::BuiltIn::Snoozed);
     rig.advance(Duration::milliseconds(400));
     let (listed, screen) = (rows(&rig), rig.screen());
     rig.press("z end enter");
@@ -94,7 +94,7 @@ fn a_view_lists_what_is_snoozed_with_what_it_is_now_and_a_snooze_can_be_ended_th
     assert_eq!(listed, [id(5)], "{screen}");
     assert!(screen.contains("Snoozed, by deadline") && screen.contains("snoozed 14 min more, until 14:18 UTC"), "{screen}");
     assert!(empty.contains("No longer snoozed."), "{empty}");
-    rig.update(Message::ShowView(avert::console::views::View::built_in(avert::desk::BuiltIn::Open, rig.clock.now())));
+    rig.show_view(avert::desk::BuiltIn::Open);
     rig.advance(Duration::milliseconds(400));
     assert!(rows(&rig).contains(&id(5)));
 }
@@ -217,7 +217,7 @@ fn an_alert_can_be_snoozed_in_its_case_and_where_nothing_may_be_sent() {
 fn what_was_answered_elsewhere_meanwhile_is_no_longer_hidden() {
     let alerts = morning(clock().now());
     let mut rig = Made { kept: kept(&alerts[4..5], 240), ..Made::of(alerts) }.start();
-    rig.update(Message::ShowView(avert::console::views::View::built_in(avert::desk::BuiltIn::All, rig.clock.now())));
+    rig.show_view(avert::desk::BuiltIn::All);
     rig.advance(Duration::milliseconds(400));
     let hidden = rows(&rig).contains(&id(5));
 
@@ -262,7 +262,7 @@ fn rows_that_are_hidden_among_many_pages_cost_no_row_in_sight() {
 fn the_view_snoozed_is_not_exported_for_more_than_it_shows() {
     let mut rig = on_the_fifth();
     rig.press("z enter");
-    rig.update(Message::ShowView(avert::console::views::View::built_in(avert::desk::BuiltIn::Snoozed, rig.clock.now())));
+    rig.show_view(avert::desk::BuiltIn::Snoozed);
 
     rig.press("e");
 

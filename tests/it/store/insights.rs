@@ -14,6 +14,7 @@ contract!(
     another_organizations_alerts_are_in_no_count,
     what_is_answered_moves_from_what_waits_to_its_day,
     what_is_answered_before_midnight_here_is_of_the_day_before,
+    notices_are_at_no_risk,
 );
 
 /// What insights are by the domain's own words.
@@ -35,7 +36,7 @@ prop_compose! {
     fn answered_alerts()(
         alert in alerts(),
         card in select(vec!["411111", "510510", "222100", "371234", ""]),
-        status in proptest::option::of(select(vec![AlertStatus::Chargeback, AlertStatus::Expired, AlertStatus::Open])),
+        status in proptest::option::of(select(vec![AlertStatus::Chargeback, AlertStatus::Expired, AlertStatus::Open, AlertStatus::Invalid])),
         alert_type in proptest::option::of(select(vec![AlertType::VerifiFraudNotice, AlertType::EthocaConfirmedFraud])),
         refunded in select(vec!["refunded", "Refunded", "not refunded", ""]),
         answered_hours_ago in proptest::option::of(0i64..900),
@@ -120,4 +121,18 @@ async fn what_is_answered_before_midnight_here_is_of_the_day_before(fixture: Fix
         |insights: &Insights, day| insights.days.iter().filter(|count| count.day == day).map(|count| (count.raised, count.refunded)).next();
     assert_eq!((on(&told[0], days[0]), on(&told[1], days[1])), (Some((1, 1)), None));
     assert_eq!(on(&told[1], days[1] - 1), Some((1, 1)));
+}
+
+async fn notices_are_at_no_risk(fixture: Fixture) {
+    let of = |name: &str, alert_type: AlertType| Alert { alert_type, ..open_alert(name) };
+    let mut all = vec![of("asks", AlertType::VerifiDispute), of("unknown", AlertType::parse("CDRN_QUERY"))];
+    all.extend(AlertType::NOTICES.into_iter().map(|notice| of(notice.as_str(), notice.clone())));
+
+    fixture.bring(&all).await;
+
+    let until = noon() + Duration::days(30);
+    let at_risk = fixture.store.at_risk(fixture.organization, noon(), until).await.unwrap();
+    let lapsing = told(&fixture, &AlertFilter::default()).await.lapsing;
+    assert_eq!(at_risk.iter().map(|risk| risk.alerts).sum::<u64>(), 2);
+    assert_eq!(lapsing.iter().map(|row| row.alerts).sum::<u64>(), 2);
 }

@@ -4,8 +4,8 @@ use avert::domain::filter::{MAX_PAGE_SIZE, PageRequest};
 use avert::domain::query::{Vocabulary, parse};
 use avert::domain::time::Timestamp;
 use avert::domain::{
-    Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, Amount, CompanyId, Comparison, Currency, Deadline, LocalConditions,
-    Provider, Sort, SortField, SortOrder,
+    Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, Amount, Calendar, CalendarDay, CompanyId, Comparison, Currency,
+    Deadline, LocalConditions, Provider, Sort, SortField, SortOrder,
 };
 use chrono::{Duration, NaiveDate};
 use proptest::prelude::*;
@@ -57,7 +57,13 @@ fn providers() -> impl Strategy<Value = Provider> {
 }
 
 fn types() -> impl Strategy<Value = AlertType> {
-    select(vec![AlertType::EthocaConfirmedFraud, AlertType::VerifiDispute, AlertType::VerifiCancel, AlertType::parse("NEW_KIND")])
+    select(vec![
+        AlertType::EthocaConfirmedFraud,
+        AlertType::VerifiDispute,
+        AlertType::VerifiCancel,
+        AlertType::VerifiFraudNotice,
+        AlertType::parse("NEW_KIND"),
+    ])
 }
 
 fn statuses() -> impl Strategy<Value = AlertStatus> {
@@ -132,11 +138,20 @@ fn conditions() -> impl Strategy<Value = LocalConditions> {
         1 => "[a-cA-C0-1*]{1,3}",
     ]);
     let mccs = some(select(vec!["5941", "5732", "ab", "594", "a\0"]).prop_map(str::to_owned));
-    (amounts, currencies, issuers, mccs).prop_map(|(amounts, currencies, issuers, mccs)| LocalConditions {
+    let notices = prop_oneof![3 => Just(None), 1 => any::<bool>().prop_map(Some)];
+    // Around the days of the answers, by the days of anywhere.
+    let day = (-4i64..=4, select(vec![0, 345, -210])).prop_map(|(days, minutes)| CalendarDay {
+        date: (noon() + Duration::days(days)).date_naive(),
+        calendar: Calendar::of_minutes(minutes).unwrap(),
+    });
+    let refunded = prop_oneof![3 => Just(None), 1 => day.prop_map(Some)];
+    (amounts, currencies, issuers, mccs, (notices, refunded)).prop_map(|(amounts, currencies, issuers, mccs, rest)| LocalConditions {
         amounts,
         currencies,
         issuers,
         mccs,
+        notices: rest.0,
+        refunded: rest.1,
     })
 }
 

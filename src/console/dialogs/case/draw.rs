@@ -8,9 +8,9 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::shared::shared_words;
+use super::shared::{shared_words, shares};
 use super::standing::{Foreseen, Standing, counts, duplicate_words, key_words};
-use super::timeline::{Weight, timeline};
+use super::timeline::{KnownOfCase, Weight, timeline};
 use super::{CaseDialog, Target};
 use crate::console::dialogs::alert_rows::{self, AlertRow, AlertTable, OF_ONE_PAYMENT};
 use crate::console::resolving::spoken;
@@ -19,7 +19,6 @@ use crate::console::screens::queue::detail::{Facet, Part, WIDEST, facets, put};
 use crate::console::screens::queue::facts::Facts;
 use crate::console::text::{columns, cut, indented_json, sanitize, wrap, wrap_indented, wrap_styled};
 use crate::console::{Action, AppContext, Loadable, Pen, times};
-use crate::domain::duplicate::DuplicateEvidence;
 use crate::domain::sanitize::lines;
 use crate::domain::{Alert, Dialect, Timestamp};
 
@@ -159,7 +158,9 @@ impl CaseDialog {
     fn draw_alerts(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) -> u16 {
         let theme = &cx.theme;
         let draw = cx.draw_context();
-        let foreseen = Foreseen::of(&self.alerts, self.current(), cx).filter(|foreseen| !foreseen.gets.is_empty());
+        let is_refunded = |alert: &Alert| cx.decisions.foreseen(alert).was_refunded();
+        let refunded = self.alerts.iter().any(is_refunded) || self.refunded_elsewhere(cx).is_some();
+        let foreseen = Foreseen::of(&self.known(), refunded, cx);
         let mut titles = vec!["SHARES".to_owned()];
         titles.extend(foreseen.as_ref().map(|foreseen| match foreseen.refunds {
             true => format!("WITH {}", cx.key(Action::Refund)),
@@ -170,8 +171,7 @@ impl CaseDialog {
             .alerts
             .iter()
             .map(|alert| {
-                let shares = self.shares(alert).map(DuplicateEvidence::words).unwrap_or_default();
-                let shares = shares.trim_start_matches("same ").replace(" and ", ", ");
+                let shares = shares(alert, &self.alerts);
                 let told = || state_here(alert, cx);
                 let over = alert.outcome.is_some();
                 let (sign, what, style) = match (&alert.outcome, cx.decisions.of(alert.id)) {
@@ -304,7 +304,16 @@ impl CaseDialog {
 
     fn timeline(&self, width: u16, cx: &AppContext) -> Vec<Part> {
         let theme = &cx.theme;
-        let events = timeline(&self.alerts, &self.facts, &cx.unfinished, &cx.notes);
+        let known = KnownOfCase {
+            facts: &self.facts,
+            unfinished: &cx.unfinished,
+            notes: &cx.notes,
+            history: cx.journal.history(),
+            place: cx.journal.place(),
+            audit: &self.audit,
+            service: if cx.place.remote && !cx.operator { "the service" } else { "avert" },
+        };
+        let events = timeline(&self.alerts, &known);
         // The other clock stands beside it where the words keep their room.
         let both = width >= BOTH && cx.times().beside(cx.now).is_some();
         let (heading, moments) =

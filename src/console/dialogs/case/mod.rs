@@ -17,23 +17,22 @@ use ratatui::layout::Rect;
 
 use standing::Standing;
 
-use super::many_form::{self, AnswerScope};
-use super::page_keys::is_everywhere;
+use super::many_form::{self, KnownCase};
+use super::page_keys::{is_everywhere, leads_elsewhere};
 use super::reconnected::Reconnected;
 use super::resolve_form::Choice;
 use super::{copy_menu, links_menu};
 use super::{note_form, snooze_menu};
 use crate::console::dialog::{DataAge, run};
-use crate::console::screens::ScreenName;
 use crate::console::screens::queue::facts::Facts;
 use crate::console::screens::queue::orders::change_match;
 use crate::console::screens::queue::state::Queue;
 use crate::console::suggestion::{Suggestion, order_advice};
 use crate::console::{Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Message, Order, Orders, Reply, Tone, dialog};
 use crate::domain::advice::{Advice, AdviceBasis};
-use crate::domain::duplicate::{self, DuplicateEvidence};
+use crate::domain::duplicate;
 use crate::domain::resolution::Decision;
-use crate::domain::{Alert, AlertId, Timestamp};
+use crate::domain::{Alert, AlertId, AuditEntry, Timestamp};
 
 /// Most alerts that a case shows: more on one payment is nothing that one decision could be right for.
 const MOST: usize = 20;
@@ -63,6 +62,8 @@ pub struct CaseDialog {
     facts: HashMap<AlertId, Facts>,
     /// The alerts whose payment was looked up, or is.
     asked: HashSet<AlertId>,
+    /// What the service's audit log says of its alerts.
+    audit: Vec<AuditEntry>,
     /// When its alerts were read.
     read_at: Timestamp,
     /// Whether the alert is shown as the interface writes it.
@@ -90,6 +91,7 @@ fn open_read(alert: &Alert, known: Option<&Facts>, read_at: Timestamp, cx: &AppC
         cursor: alert.id,
         facts: HashMap::new(),
         asked: HashSet::new(),
+        audit: Vec::new(),
         read_at,
         raw: false,
         scroll: 0,
@@ -137,6 +139,9 @@ impl CaseDialog {
                 effects.push(Effect::Deliveries(alert.id));
             }
         }
+        if cx.operator {
+            effects.push(Effect::AuditOf(self.alerts.iter().map(|alert| alert.id).collect()));
+        }
         effects.push(Effect::SameCards(new.iter().map(|alert| (alert.id, duplicate::query(alert))).collect()));
         run(effects)
     }
@@ -158,19 +163,6 @@ impl CaseDialog {
 
     fn current(&self) -> &Alert {
         &self.alerts[self.position()]
-    }
-
-    /// What an alert has in common with another one of the case: the strongest evidence there is.
-    fn shares(&self, alert: &Alert) -> Option<DuplicateEvidence> {
-        let others = self.alerts.iter().filter(|other| other.id != alert.id);
-        let rank = |evidence: &DuplicateEvidence| match evidence {
-            DuplicateEvidence::Arn => 0,
-            DuplicateEvidence::CardAmountAndDay => 1,
-            DuplicateEvidence::CardAndAuthCode => 2,
-            DuplicateEvidence::CardAndAmount => 3,
-            DuplicateEvidence::AuthCodeAndAmount => 4,
-        };
-        others.filter_map(|other| duplicate::evidence(alert, other)).min_by_key(rank)
     }
 
     fn move_by(&mut self, rows: isize) {
@@ -223,8 +215,7 @@ impl CaseDialog {
             Action::Note => return note_form::open(self.current(), cx),
             Action::Snooze => return snooze_menu::open_on(self.current(), cx),
             // What leads elsewhere leaves the case.
-            Action::Find | Action::GoToTold => return vec![Order::Close, Order::Act(action)],
-            action if ScreenName::of(action).is_some() => return vec![Order::Close, Order::Act(action)],
+            action if leads_elsewhere(action) => return vec![Order::Close, Order::Act(action)],
             Action::Unmatch => return run(change_match(self.current(), self.facts_here(), cx)),
             Action::Suggested => return self.take_suggestion(cx),
             Action::GoToWarned => match duplicate::of(self.current(), &self.alerts).first().map(|warned| warned.id) {
@@ -325,8 +316,15 @@ impl CaseDialog {
             };
             return vec![Order::Act(action)];
         }
-        let orders = self.alerts.iter().filter_map(|alert| Some((alert.id, order_advice(alert, self.facts.get(&alert.id)?)?.1))).collect();
-        many_form::answer_case(self.alerts.clone(), &orders, AnswerScope::Case(alert.id), choice, cx)
+        many_form::answer_case(&self.known(), choice, cx)
+    }
+
+    /// The case as the form is opened on it: what is known around each alert.
+    fn known(&self) -> KnownCase {
+        let around = |alert: &Alert| self.facts.get(&alert.id).map(|facts| (alert.id, facts));
+        let orders = self.alerts.iter().filter_map(|alert| Some((alert.id, order_advice(alert, self.facts.get(&alert.id)?)?.1)));
+        let others = self.alerts.iter().filter_map(around).filter_map(|(id, facts)| Some((id, facts.duplicates.loaded()?.clone())));
+        KnownCase { alerts: self.alerts.clone(), orders: orders.collect(), others: others.collect(), first: self.current().id }
     }
 
     fn key(&mut self, key: KeyEvent, cx: &mut AppContext) -> Orders {
@@ -387,6 +385,8 @@ impl Dialog for CaseDialog {
                 self.read_at = cx.now;
             }
             Message::Concluded(alert) if self.alerts.iter().any(|known| known.id == alert.id) => self.take_in(alert),
+            // Where it cannot be read the timeline says what else is known.
+            Message::AuditOf(Ok(entries)) => self.audit.clone_from(entries),
             Message::SameCards(found) => return self.take_found(found, cx),
             Message::OrdersMatched(id, matched) => {
                 if let Some(facts) = self.facts.get_mut(id) {
@@ -428,7 +428,7 @@ impl Dialog for CaseDialog {
             Action::Suggested => !cx.place.read_only && self.suggested(cx).is_some(),
             Action::Unmatch => self.facts_here().orders.as_ref().is_some_and(Result::is_ok),
             Action::GoToWarned => !duplicate::of(self.current(), &self.alerts).is_empty(),
-            action => ScreenName::of(action).is_some() || is_everywhere(action),
+            action => leads_elsewhere(action) || is_everywhere(action),
         }
     }
 

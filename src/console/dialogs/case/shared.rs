@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use crate::domain::Alert;
+use crate::domain::duplicate::SharedFact;
+use crate::domain::{Alert, duplicate};
 
 /// What the alerts share: `they share card, amount and day; two share the ARN`. Nothing where all have nothing in common.
 pub(super) fn shared_words(alerts: &[Alert]) -> Option<String> {
@@ -31,6 +32,19 @@ pub(super) fn shared_words(alerts: &[Alert]) -> Option<String> {
     let some = some.into_iter().filter(|(_, count)| (2..alerts.len()).contains(count));
     let some: String = some.map(|(words, count)| format!("; {} share the {words}", in_letters(count))).collect();
     Some(format!("they share {listed}{some}"))
+}
+
+/// So many facts say why an alert belongs there.
+const MOST_SHARED: usize = 3;
+
+/// What an alert shares with the other one of the case that it shares most with: `ARN, card, amount`, the strongest first.
+pub(super) fn shares(alert: &Alert, alerts: &[Alert]) -> String {
+    let others = alerts.iter().filter(|other| duplicate::evidence(alert, other).is_some());
+    let shared = others.map(|other| duplicate::shared_facts(alert, other));
+    // Stronger facts before weaker ones, and more before fewer.
+    let rank = |facts: &Vec<SharedFact>| facts.iter().map(|fact| (false, Some(*fact))).chain([(true, None)]).collect::<Vec<_>>();
+    let facts = shared.min_by_key(rank).unwrap_or_default();
+    facts.into_iter().take(MOST_SHARED).map(SharedFact::words).collect::<Vec<_>>().join(", ")
 }
 
 /// A text that was given.
@@ -88,6 +102,23 @@ mod tests {
         let alerts = [alert("74320456118200319940007", "1234"), alert("74320456118200319940007", "")];
 
         assert_eq!(shared_words(&alerts).as_deref(), Some("they share amount and ARN"));
+    }
+
+    #[test]
+    fn each_shares_the_strongest_fact_first_whatever_weaker_ones_there_are() {
+        let with = |arn: &str, code: Option<&str>, id: Option<&str>| Alert {
+            auth_code: code.map(str::to_owned),
+            transaction_id: id.map(str::to_owned),
+            ..alert(arn, "1234")
+        };
+        let (code, id) = (Some("093112"), Some("T-1"));
+        let told = |one: Alert, others: Vec<Alert>| shares(&one.clone(), &[vec![one], others].concat());
+
+        assert_eq!(told(with("", None, None), vec![with("", None, None)]), "card, amount");
+        assert_eq!(told(with("", code, None), vec![with("", code, None)]), "auth code, card, amount");
+        assert_eq!(told(with("", code, id), vec![with("", code, None), with("", None, id)]), "transaction id, card, amount");
+        let arn = "74320456118200319940007";
+        assert_eq!(told(with(arn, code, id), vec![with("", code, id), with(arn, None, None)]), "ARN, card, amount");
     }
 
     #[test]

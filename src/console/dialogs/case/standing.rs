@@ -3,15 +3,14 @@
 use std::borrow::Cow;
 
 use crate::console::AppContext;
-use crate::console::dialogs::resolve_form::{is_closed, usual_answer};
-use crate::console::guards::{KnownDecisions, cannot_be_answered};
+use crate::console::dialogs::many_form::{KnownCase, foresee};
+use crate::console::dialogs::resolve_form::{Choice, is_closed};
+use crate::console::guards::{Gets, KnownDecisions, cannot_be_answered};
 use crate::console::text::counted;
 use crate::console::unfinished::in_words;
-use crate::domain::advice::advice;
 use crate::domain::case::invalid;
-use crate::domain::duplicate::Duplicate;
 use crate::domain::resolution::{Decision, InvalidReason};
-use crate::domain::{Alert, AlertId, Dialect, Resolution, ResolutionParts, duplicate};
+use crate::domain::{Alert, AlertId, Dialect, Resolution, ResolutionParts};
 
 /// How an alert stands to a decision for its case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,43 +61,52 @@ pub(super) fn counts(alerts: &[Alert], cx: &AppContext) -> Vec<(String, bool)> {
     told
 }
 
-/// A refund of a case and what follows it, or what an answer as invalid says: for each alert that waits what it would get.
+/// What each alert of a case that waits would get by the key that fits: a refund and what follows it, or an answer as invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Foreseen {
-    /// Whether the alert under the cursor is refunded; else money has gone back already, or is about to.
+    /// Whether it is the refund of the alert under the cursor; else money has gone back already, or is about to.
     pub(super) refunds: bool,
     pub(super) gets: Vec<(AlertId, String)>,
 }
 
 impl Foreseen {
-    /// What every alert that waits gets where the case is decided as is suggested; nothing where none follows from the other ones.
-    pub(super) fn of(alerts: &[Alert], cursor: &Alert, cx: &AppContext) -> Option<Self> {
-        let foreseen: Vec<Alert> = alerts.iter().map(|alert| cx.decisions.foreseen(alert).into_owned()).collect();
-        let waits: Vec<&Alert> = alerts.iter().filter(|alert| Standing::of(alert, cx) == Standing::Waits).collect();
-        let dialect = cx.place.dialect;
-        if foreseen.iter().any(Alert::was_refunded) {
-            let gets = |alert: &&Alert| {
-                let others = foreseen.iter().filter(|other| other.id != alert.id);
-                let duplicates: Vec<Duplicate> = others.filter_map(|other| Duplicate::of(alert, other)).collect();
-                let reason = advice(alert, duplicates.iter(), None).filter(|advice| advice.after_refund)?.decision.reason()?;
-                Some((alert.id, reason_words(reason, dialect)))
-            };
-            return Some(Self { refunds: false, gets: waits.iter().filter_map(gets).collect() });
-        }
-        if waits.len() < 2 || Standing::of(cursor, cx) != Standing::Waits {
+    /// What the form for the case would send as it opens. `refunded`: money has gone back already, or is about to.
+    pub(super) fn of(case: &KnownCase, refunded: bool, cx: &AppContext) -> Option<Self> {
+        let waits = |alert: &Alert| Standing::of(alert, cx) == Standing::Waits;
+        let waiting = case.alerts.iter().filter(|alert| waits(alert)).count();
+        let is_first = case.alerts.iter().any(|alert| alert.id == case.first && waits(alert));
+        let shows = if refunded { waiting > 0 } else { waiting > 1 && is_first };
+        if !shows || cx.place.read_only {
             return None;
         }
-        let gets = |alert: &&&Alert| alert.id == cursor.id || duplicate::evidence(cursor, alert).is_some();
-        let gets = waits.iter().filter(gets).map(|alert| {
-            let words = if alert.id == cursor.id { refund_words(alert, dialect) } else { duplicate_words(dialect) };
+        let choice = if refunded { Choice::Invalid } else { Choice::Refunded };
+        let gets = foresee(case, choice, cx);
+        let words = |(at, alert): (usize, &Alert)| {
+            let words = match gets.as_ref().map(|gets| &gets[at]) {
+                Some(Gets::Sent(resolution)) => sent_words(resolution),
+                Some(Gets::Out { cautions, .. }) if !cautions.is_empty() => "asks for a tick".to_owned(),
+                Some(Gets::Out { .. }) => "not sent".to_owned(),
+                None => "asks for a reason".to_owned(),
+            };
             (alert.id, words)
-        });
-        Some(Self { refunds: true, gets: gets.collect() })
+        };
+        // Of what does not wait the state says why it is not sent.
+        let gets = case.alerts.iter().enumerate().filter(|(_, alert)| waits(alert)).map(words).collect();
+        Some(Self { refunds: !refunded, gets })
     }
 
     /// What an alert would get.
     pub(super) fn gets(&self, id: AlertId) -> &str {
         self.gets.iter().find(|(alert, _)| *alert == id).map_or("", |(_, words)| words)
+    }
+}
+
+/// What is sent, in few words.
+fn sent_words(resolution: &Resolution) -> String {
+    match resolution {
+        Resolution::Current { decision: Decision::Invalid(reason), .. } => reason_words(*reason, Dialect::Current),
+        Resolution::Current { decision, .. } => decision.words(),
+        Resolution::Older { .. } => in_words(resolution),
     }
 }
 
@@ -117,13 +125,6 @@ fn reason_words(reason: InvalidReason, dialect: Dialect) -> String {
 /// What follows a refund, in the words of a dialect.
 pub(super) fn duplicate_words(dialect: Dialect) -> String {
     reason_words(InvalidReason::Duplicate, dialect)
-}
-
-fn refund_words(alert: &Alert, dialect: Dialect) -> String {
-    match dialect {
-        Dialect::Current => Decision::Refunded.words(),
-        Dialect::Older => made_of(usual_answer(Decision::Refunded, alert, dialect, String::new())),
-    }
 }
 
 fn made_of(parts: ResolutionParts) -> String {

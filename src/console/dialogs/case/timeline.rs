@@ -2,11 +2,19 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use chrono::Duration;
+
 use crate::console::notes::NoteList;
+use crate::console::resolving::spoken;
+use crate::console::screens::activity::proof::{RowTone, step_words};
 use crate::console::screens::queue::columns::answer_words;
 use crate::console::screens::queue::facts::Facts;
-use crate::console::unfinished::{Unfinished, in_words};
-use crate::domain::{Alert, AlertId, Delivery, DeliveryState, Timestamp};
+use crate::console::unfinished::{Stage, Unfinished};
+use crate::desk::{DecisionFate, DecisionRecord, History};
+use crate::domain::{Alert, AlertId, AuditEntry, Delivery, DeliveryState, Timestamp};
+
+/// What follows so soon is told with what it follows.
+const AT_ONCE: Duration = Duration::minutes(1);
 
 /// How an event weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,8 +33,22 @@ pub(super) struct Happened {
     pub(super) weight: Weight,
 }
 
+/// What is known of a case beyond its alerts.
+pub(super) struct KnownOfCase<'k> {
+    pub(super) facts: &'k HashMap<AlertId, Facts>,
+    pub(super) unfinished: &'k Unfinished,
+    pub(super) notes: &'k NoteList,
+    pub(super) history: &'k History,
+    /// The place whose decisions the journal is asked for.
+    pub(super) place: &'k str,
+    /// What the service's audit log says of these alerts.
+    pub(super) audit: &'k [AuditEntry],
+    /// Who took the alerts in: `avert`, or another service.
+    pub(super) service: &'static str,
+}
+
 /// What happened on the payment of these alerts, as far as it is known.
-pub(super) fn timeline(alerts: &[Alert], facts: &HashMap<AlertId, Facts>, unfinished: &Unfinished, notes: &NoteList) -> Vec<Happened> {
+pub(super) fn timeline(alerts: &[Alert], known: &KnownOfCase<'_>) -> Vec<Happened> {
     let mut events: Vec<Happened> = Vec::new();
     // The payment is one, whatever its alerts say of its time: the earliest stands for it.
     if let Some(paid) = alerts.iter().filter_map(Alert::given_transaction_time).min() {
@@ -34,21 +56,66 @@ pub(super) fn timeline(alerts: &[Alert], facts: &HashMap<AlertId, Facts>, unfini
         events.push(Happened { at: paid, what: format!("paid{code}"), weight: Weight::Quiet });
     }
     for alert in alerts {
-        of_alert(alert, &mut events);
-        for note in notes.on(alert.id) {
+        of_alert(alert, known, &mut events);
+        of_desk(alert, known, &mut events);
+        for note in known.notes.on(alert.id) {
             let by = note.user.as_deref().map_or_else(String::new, |user| format!(" by {user}"));
             let what = format!("{}: noted here{by}: {}", alert.provider, note.text.replace('\n', " / "));
             events.push(Happened { at: note.at, what, weight: Weight::Plain });
         }
-        if let Some(attempt) = unfinished.of(alert.id) {
-            let what = format!("{}: {} sent by {}, not finished", alert.provider, in_words(&attempt.resolution), attempt.actor);
+        if let Some(attempt) = known.unfinished.of(alert.id) {
+            let stands = match Stage::of(attempt) {
+                Stage::Sending => "with the network right now",
+                Stage::Unknown => "not known whether it arrived, avert finds out",
+                Stage::Parked => "parked: a person has to ask the network",
+            };
+            let what = format!("{}: {} sent by {}: {stands}", alert.provider, spoken(&attempt.resolution), attempt.actor);
             events.push(Happened { at: attempt.started_at, what, weight: Weight::Bad });
         }
-        let deliveries = facts.get(&alert.id).and_then(|facts| facts.deliveries.loaded());
+        for entry in known.audit.iter().filter(|entry| entry.is_of(alert.id) && !entry.tells_of_resolution()) {
+            let said = entry.detail.rsplit(": ").next().unwrap_or_default();
+            let what = format!("{}: {} said of the parked decision: {said}", alert.provider, entry.by_whom());
+            events.push(Happened { at: entry.at, what, weight: Weight::Plain });
+        }
+        let deliveries = known.facts.get(&alert.id).and_then(|facts| facts.deliveries.loaded());
         of_webhooks(alert, deliveries.map_or(&[][..], Vec::as_slice), &mut events);
     }
     events.sort_by_key(|event| event.at);
     events
+}
+
+/// Who made a decision of this desk.
+fn maker(record: &DecisionRecord) -> String {
+    match (&record.rule, &record.user) {
+        (Some(rule), _) => format!("by the rule {rule}"),
+        (None, Some(user)) => format!("by {user}"),
+        (None, None) => "here".to_owned(),
+    }
+}
+
+/// The decisions of this desk on an alert, step by step. That one was recorded is told by the alert's outcome, and that one left by what came
+/// of it at once.
+fn of_desk(alert: &Alert, known: &KnownOfCase<'_>, events: &mut Vec<Happened>) {
+    for record in known.history.on(alert.id).filter(|record| record.place == known.place) {
+        for (index, (at, fate)) in record.steps.iter().enumerate() {
+            let next = record.steps.get(index + 1).map(|(at, _)| *at);
+            let at_once = next.is_some_and(|next| next - *at < AT_ONCE);
+            let (what, weight) = match fate {
+                DecisionFate::Staged => {
+                    let said = record.said.resolution().map_or_else(|| record.said.refunded.to_lowercase(), |said| spoken(&said));
+                    (format!("staged {}: {said}", maker(record)), Weight::Quiet)
+                }
+                DecisionFate::Recorded(_) if alert.outcome.is_some() => continue,
+                DecisionFate::Sent if at_once => continue,
+                fate => {
+                    let (words, tone) = step_words(fate);
+                    let weight = if matches!(tone, RowTone::Wrong | RowTone::Unsure) { Weight::Bad } else { Weight::Quiet };
+                    (words, weight)
+                }
+            };
+            events.push(Happened { at: *at, what: format!("{}: {what}", alert.provider), weight });
+        }
+    }
 }
 
 /// What became of an alert's webhooks: those that fared alike within a minute are told once.
@@ -71,10 +138,16 @@ fn of_webhooks(alert: &Alert, deliveries: &[Delivery], events: &mut Vec<Happened
 }
 
 /// What happened to one alert.
-fn of_alert(alert: &Alert, events: &mut Vec<Happened>) {
+fn of_alert(alert: &Alert, known: &KnownOfCase<'_>, events: &mut Vec<Happened>) {
     let provider = &alert.provider;
+    // When it was seen first is when the service took it in: nothing tells who looked at it.
+    let at_once = alert.alert_time.zip(alert.created_at).is_some_and(|(at, seen)| seen >= at && seen - at < AT_ONCE);
     if let Some(at) = alert.alert_time {
-        events.push(Happened { at, what: format!("{provider} alerts {}", alert.provider_id), weight: Weight::Plain });
+        let seen = if at_once { ", seen" } else { "" };
+        events.push(Happened { at, what: format!("{provider} alerts {}{seen}", alert.provider_id), weight: Weight::Plain });
+    }
+    if let Some(at) = alert.created_at.filter(|_| !at_once) {
+        events.push(Happened { at, what: format!("{provider}: seen by {}", known.service), weight: Weight::Quiet });
     }
     if let Some(at) = alert.expired_at {
         events.push(Happened { at, what: format!("{provider}: the window closed"), weight: Weight::Bad });
@@ -83,16 +156,175 @@ fn of_alert(alert: &Alert, events: &mut Vec<Happened>) {
         let comment = if outcome.comments.is_empty() { String::new() } else { format!(" \"{}\"", outcome.comments.replace('\n', " / ")) };
         let word = answer_words(alert, outcome);
         let weight = if word == "refunded" { Weight::Good } else { Weight::Plain };
-        events.push(Happened { at, what: format!("{provider}: {word}{comment}"), weight });
+        let by = who_resolved(alert, known).map_or_else(String::new, |who| format!(" by {who}"));
+        events.push(Happened { at, what: format!("{provider}: {word}{by}{comment}"), weight });
     }
+}
+
+/// Who gave an alert its outcome, where that is known: by the service's audit log, else by this desk's journal.
+fn who_resolved(alert: &Alert, known: &KnownOfCase<'_>) -> Option<String> {
+    let audited = known.audit.iter().find(|entry| entry.tells_of_resolution() && entry.is_of(alert.id));
+    audited.map(AuditEntry::by_whom).or_else(|| {
+        let mut ours = known.history.on(alert.id).filter(|record| record.place == known.place);
+        ours.find(|record| matches!(record.fate(), DecisionFate::Recorded(_)))?.user.clone()
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::console::Loadable;
+    use crate::desk::{JournalDecision, JournalEntry, JournalStep};
+    use crate::domain::resolution::Decision;
     use crate::domain::time::from_iso;
-    use crate::domain::{DeliveryId, EndpointId, EventId, EventKind, Outcome, Provider};
+    use crate::domain::time::to_iso;
+    use crate::domain::{AttemptId, DeliveryId, EndpointId, EventId, EventKind, Outcome, Provider, Resolution, ResolutionAttempt};
+
+    /// What is known, for one test.
+    #[derive(Default)]
+    struct Around {
+        facts: HashMap<AlertId, Facts>,
+        unfinished: Unfinished,
+        history: History,
+        audit: Vec<AuditEntry>,
+    }
+
+    fn told(alerts: &[Alert], around: &Around) -> Vec<Happened> {
+        let Around { facts, unfinished, history, audit } = around;
+        let notes = &NoteList::default();
+        timeline(alerts, &KnownOfCase { facts, unfinished, notes, history, place: "acme", audit, service: "avert" })
+    }
+
+    fn at(text: &str) -> Timestamp {
+        from_iso(text).unwrap()
+    }
+
+    fn words(events: &[Happened]) -> Vec<&str> {
+        events.iter().map(|event| event.what.as_str()).collect()
+    }
+
+    /// A journal of these steps, each with its moment.
+    fn journal(steps: Vec<(&str, JournalStep)>) -> History {
+        let entry = |(moment, step): (&str, JournalStep)| JournalEntry {
+            at: to_iso(at(moment)),
+            session: uuid::Uuid::nil(),
+            place: "acme".to_owned(),
+            user: Some("maria".to_owned()),
+            step,
+        };
+        History::of(steps.into_iter().map(entry))
+    }
+
+    fn staged(key: &str, alert: &Alert) -> JournalStep {
+        let said = JournalDecision::of(alert, &Resolution::Current { decision: Decision::Refunded, comments: String::new() });
+        JournalStep::Staged { decision: key.to_owned(), said, rule: None, together: None }
+    }
+
+    fn plain() -> Alert {
+        Alert { transaction_time: None, alert_time: None, provider_id: "A".to_owned(), ..Alert::sample() }
+    }
+
+    fn audited(action: &str, subject: String, detail: String) -> AuditEntry {
+        AuditEntry {
+            number: 1,
+            at: at("2026-03-02T12:30:00Z"),
+            actor: "key 7Qd2".to_owned(),
+            origin: String::new(),
+            person: "omar".to_owned(),
+            action: action.to_owned(),
+            subject,
+            detail,
+            previous: [0; 32],
+            hash: [0; 32],
+        }
+    }
+
+    #[test]
+    fn when_an_alert_was_seen_is_a_line_of_its_own_where_that_was_later() {
+        let raised = Some(at("2026-03-02T12:00:00Z"));
+        let seen = |text: &str| Alert { alert_time: raised, created_at: Some(at(text)), ..plain() };
+
+        let later = told(&[seen("2026-03-02T14:00:00Z")], &Around::default());
+        let at_once = told(&[seen("2026-03-02T12:00:20Z")], &Around::default());
+
+        assert_eq!(words(&later), ["ETHOCA alerts A", "ETHOCA: seen by avert"]);
+        assert_eq!(words(&at_once), ["ETHOCA alerts A, seen"]);
+    }
+
+    #[test]
+    fn what_failed_or_is_not_known_of_this_desks_decisions_is_told_with_who_made_them() {
+        let alert = plain();
+        let decision = |key: &str| key.to_owned();
+        let history = journal(vec![
+            ("2026-03-02T12:00:00Z", staged("a", &alert)),
+            ("2026-03-02T12:00:05Z", JournalStep::Sent { decision: decision("a") }),
+            ("2026-03-02T12:00:06Z", JournalStep::Refused { decision: decision("a"), why: "closed by the issuer".to_owned() }),
+            ("2026-03-02T13:00:00Z", staged("b", &alert)),
+            ("2026-03-02T13:00:05Z", JournalStep::Sent { decision: decision("b") }),
+            ("2026-03-02T13:02:00Z", JournalStep::Unknown { decision: decision("b"), why: "time-out".to_owned() }),
+        ]);
+
+        let events = told(&[alert], &Around { history, ..Around::default() });
+
+        assert_eq!(
+            words(&events),
+            [
+                "ETHOCA: staged by maria: refunded",
+                "ETHOCA: not recorded: closed by the issuer",
+                "ETHOCA: staged by maria: refunded",
+                "ETHOCA: sent",
+                "ETHOCA: not known whether it arrived: time-out",
+            ]
+        );
+        assert_eq!([events[1].weight, events[4].weight], [Weight::Bad; 2]);
+    }
+
+    #[test]
+    fn an_outcome_says_who_gave_it_where_that_is_known() {
+        let alert = plain();
+        let outcome = Outcome { action_time: Some(at("2026-03-02T12:00:06Z")), comments: String::new(), ..Outcome::sample(alert.id) };
+        let alert = Alert { outcome: Some(outcome), ..alert };
+        let recorded = JournalStep::Recorded { decision: "a".to_owned(), status: "RESOLVED".to_owned() };
+        let history = journal(vec![("2026-03-02T12:00:00Z", staged("a", &alert)), ("2026-03-02T12:00:06Z", recorded)]);
+        let audit = vec![audited("alert.resolved", alert.id.to_string(), "RESOLVED: REFUNDED".to_owned())];
+
+        let by_nobody = told(std::slice::from_ref(&alert), &Around::default());
+        let by_desk = told(std::slice::from_ref(&alert), &Around { history: history.clone(), ..Around::default() });
+        let by_audit = told(&[alert], &Around { history, audit, ..Around::default() });
+
+        assert_eq!(words(&by_nobody), ["ETHOCA: refunded"]);
+        assert_eq!(words(&by_desk), ["ETHOCA: staged by maria: refunded", "ETHOCA: refunded by maria"]);
+        assert_eq!(words(&by_audit)[1], "ETHOCA: refunded by key 7Qd2 “omar”");
+    }
+
+    #[test]
+    fn what_the_engine_has_parked_and_what_a_person_said_of_it_is_told() {
+        let alert = plain();
+        let mut unfinished = Unfinished::default();
+        let attempt = ResolutionAttempt {
+            id: AttemptId::generate(),
+            alert: alert.id,
+            state: "PARKED".to_owned(),
+            resolution: Resolution::Current { decision: Decision::Refunded, comments: String::new() },
+            started_at: at("2026-03-02T12:00:00Z"),
+            next_check: None,
+            checks: 3,
+            detail: String::new(),
+            actor: "local".to_owned(),
+        };
+        unfinished.take(vec![attempt], at("2026-03-02T12:10:00Z"));
+        let audit = vec![audited("attempt.settled", "x".to_owned(), format!("alert {}: not applied", alert.id))];
+
+        let events = told(&[alert], &Around { unfinished, audit, ..Around::default() });
+
+        assert_eq!(
+            words(&events),
+            [
+                "ETHOCA: refunded sent by local: parked: a person has to ask the network",
+                "ETHOCA: key 7Qd2 “omar” said of the parked decision: not applied",
+            ]
+        );
+    }
 
     #[test]
     fn what_happened_stands_in_its_order_and_the_payment_is_told_once() {
@@ -114,7 +346,7 @@ mod tests {
         let refunded = Outcome { action_time: at("2026-03-02T12:00:00Z"), comments: "88213".to_owned(), ..Outcome::sample(second.id) };
         second.outcome = Some(refunded);
 
-        let events = timeline(&[first, second], &HashMap::new(), &Unfinished::default(), &NoteList::default());
+        let events = told(&[first, second], &Around::default());
 
         let told: Vec<&str> = events.iter().map(|event| event.what.as_str()).collect();
         assert_eq!(told, ["paid, approved 141832", "VERIFI alerts B", "VERIFI: refunded \"88213\"", "ETHOCA alerts A"]);
@@ -149,7 +381,7 @@ mod tests {
         ];
         let facts = HashMap::from([(alert.id, Facts { deliveries: Loadable::Loaded(deliveries), ..Facts::default() })]);
 
-        let events = timeline(&[alert], &facts, &Unfinished::default(), &NoteList::default());
+        let events = told(&[alert], &Around { facts, ..Around::default() });
 
         let told: Vec<&str> = events.iter().map(|event| event.what.as_str()).collect();
         let delivered = "ETHOCA: webhook created delivered";
@@ -160,6 +392,6 @@ mod tests {
     fn a_time_that_was_not_given_is_not_told() {
         let alert = Alert { transaction_time: None, alert_time: None, ..Alert::sample() };
 
-        assert_eq!(timeline(&[alert], &HashMap::new(), &Unfinished::default(), &NoteList::default()), []);
+        assert_eq!(told(&[alert], &Around::default()), []);
     }
 }

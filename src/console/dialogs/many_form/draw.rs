@@ -237,8 +237,8 @@ impl ManyForm {
     }
 
     fn draw_word(&self, frame: &mut Frame<'_>, line: Rect, cx: &AppContext) {
-        if let Some(word) = &self.word {
-            Pen::new(frame.buffer_mut(), line).put(word, cx.theme.warning);
+        if let Some(word) = self.said() {
+            Pen::new(frame.buffer_mut(), line).put(&word, cx.theme.warning);
         }
     }
 

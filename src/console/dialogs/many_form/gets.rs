@@ -51,6 +51,16 @@ impl FormItem {
     }
 }
 
+/// What the shop's orders say of each alert: that the payment's money went back counts for all its alerts, whichever the order was found by.
+fn orders(rows: &[FormItem], twins: &[BTreeSet<usize>]) -> Vec<Option<OrderAdvice>> {
+    let of = |(row, twins): (&FormItem, &BTreeSet<usize>)| {
+        let own = row.order().copied();
+        let told_by = |at: &usize| rows[*at].order()?.for_another(&rows[*at].alert, &row.alert);
+        own.filter(|own| own.refund.is_some()).or_else(|| twins.iter().find_map(told_by)).or(own)
+    };
+    rows.iter().zip(twins).map(of).collect()
+}
+
 /// What is said in the form.
 pub(super) struct Said<'s> {
     pub parts: &'s ResolutionParts,
@@ -80,12 +90,13 @@ impl Said<'_> {
 pub(super) fn gets(rows: &[FormItem], said: &Said<'_>, cx: &AppContext) -> Result<Vec<Gets>, Vec<FieldError>> {
     // Each alert's own rules come later: what is wrong for all is told once, at its field.
     let alone = said.alone();
+    let orders = orders(rows, said.twins);
     let mut all: Vec<Gets> = Vec::with_capacity(rows.len());
     for (position, row) in rows.iter().enumerate() {
         let taken = match takes_part(row, KnownDecisions::of(cx)) {
             Some(out) => out,
-            None => match resolution((position, row), rows, said, &alone, cx) {
-                Ok(resolution) => held_to_the_guards(row, position, resolution, rows, &all, said, cx),
+            None => match resolution((position, row), rows, orders[position].as_ref(), said, &alone, cx) {
+                Ok(resolution) => held_to_the_guards((position, row), orders[position].as_ref(), resolution, rows, &all, said, cx),
                 Err(wrong) => return Err(wrong),
             },
         };
@@ -112,6 +123,7 @@ fn takes_part(row: &FormItem, known: KnownDecisions<'_>) -> Option<Gets> {
 fn resolution(
     (position, row): (usize, &FormItem),
     rows: &[FormItem],
+    order: Option<&OrderAdvice>,
     said: &Said<'_>,
     alone: &Result<Resolution, Vec<FieldError>>,
     cx: &AppContext,
@@ -127,7 +139,7 @@ fn resolution(
     if said.choice == Choice::Invalid && alone.is_err() && is_open {
         let twins = cx.decisions.duplicates(&row.alert, said.twins[position].iter().map(|at| &rows[*at].alert));
         // Which of several is a duplicate is not said by those that wait.
-        let advised = advice(&row.alert, twins.iter(), row.order()).filter(|advice| advice.after_refund);
+        let advised = advice(&row.alert, twins.iter(), order).filter(|advice| advice.after_refund);
         return advised.and_then(|advice| advice.decision.reason()).map_or_else(|| alone.clone(), of);
     }
     alone.clone()
@@ -135,8 +147,8 @@ fn resolution(
 
 /// What speaks against a decision on an alert by itself, or beside the alerts before it.
 fn held_to_the_guards(
-    row: &FormItem,
-    position: usize,
+    (position, row): (usize, &FormItem),
+    order: Option<&OrderAdvice>,
     resolution: Resolution,
     rows: &[FormItem],
     earlier: &[Gets],
@@ -147,7 +159,7 @@ fn held_to_the_guards(
     let beside = said.twins[position].iter().map(|at| &rows[*at].alert);
     let others = row.others.loaded().into_iter().flatten().chain(beside);
     // In a case alone something is ticked by hand; of many alerts each has to be looked at by itself.
-    if let Some(out) = speaks_against(alert, &resolution, others, row.order(), &row.confirmed, KnownDecisions::of(cx)) {
+    if let Some(out) = speaks_against(alert, &resolution, others, order, &row.confirmed, KnownDecisions::of(cx)) {
         return out;
     }
     if let Some(first) = said.refunds_in_case()

@@ -28,7 +28,7 @@ use crate::service::ServiceError;
 
 pub use gets::AnswerScope;
 use gets::{FormItem, Said, gets};
-pub use opening::{again, answer_case, marked, repeat};
+pub use opening::{KnownCase, again, answer_case, foresee, marked, repeat};
 use typed::TypedAnswer;
 
 /// Above so many alerts their number is typed before they are sent.
@@ -83,6 +83,8 @@ pub struct ManyForm {
     kept_send: Option<usize>,
     typed: TypedAnswer,
     word: Option<String>,
+    /// Whether it was refused for want of the number: what is asked for follows the count.
+    wants_number: bool,
     targets: ClickTargets<Target>,
 }
 
@@ -122,6 +124,7 @@ impl ManyForm {
             kept_send: None,
             typed,
             word: None,
+            wants_number: false,
             targets: ClickTargets::default(),
         };
         form.work_out(cx);
@@ -274,7 +277,8 @@ impl ManyForm {
         }
         if self.asked_number().is_some_and(|asked| self.number.text().trim() != asked.to_string()) {
             self.go_to(Part::Number);
-            return self.say(&format!("Type {} to send {}.", made.len(), counted(made.len() as u64, "decision", "decisions")));
+            (self.word, self.wants_number) = (None, true);
+            return Vec::new();
         }
         if refunds && self.is_searching() && kept.is_none() {
             self.kept_send = Some(self.counts().care);
@@ -301,6 +305,13 @@ impl ManyForm {
             outcome.push(Order::Act(Action::Bulk));
         }
         outcome
+    }
+
+    /// What is said below the form now.
+    fn said(&self) -> Option<String> {
+        let asked = self.asked_number().filter(|_| self.wants_number);
+        let asks = || asked.map(|asked| format!("Type {asked} to send {}.", counted(asked as u64, "decision", "decisions")));
+        self.word.clone().or_else(asks)
     }
 
     fn say(&mut self, words: &str) -> Orders {
@@ -330,7 +341,7 @@ impl ManyForm {
     }
 
     fn key(&mut self, key: KeyEvent, cx: &mut AppContext) -> Orders {
-        self.word = None;
+        (self.word, self.wants_number) = (None, false);
         let control = key.modifiers.contains(KeyModifiers::CONTROL) && !key.modifiers.contains(KeyModifiers::ALT);
         let was_kept = self.kept_send.is_some();
         match key.code {
@@ -379,6 +390,7 @@ impl ManyForm {
             (KeyCode::Enter, _) => self.word = Some("Enter never sends: ctrl-s does.".to_owned()),
             (_, Some(action)) if is_everywhere(action) => return Some(vec![Order::Act(action)]),
             (_, Some(action)) if leads_elsewhere(action) => return Some(self.leave_for(action, cx)),
+            (KeyCode::F(_), _) => cx.hint_unknown(key),
             (KeyCode::Char(_), _) => self.word = Some("Text goes into the comments: tab goes there. x leaves an alert out.".to_owned()),
             _ => {}
         }

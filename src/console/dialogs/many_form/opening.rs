@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::{AnswerScope, ManyForm};
 use crate::console::dialogs::resolve_form::Choice;
+use crate::console::guards::Gets;
 use crate::console::runs::RunItem;
 use crate::console::screens::queue::heading::title;
 use crate::console::screens::queue::state::Queue;
@@ -38,42 +39,63 @@ pub fn repeat(last: &Resolution, in_form: bool, queue: &Queue, cx: &mut AppConte
     if outcome.is_empty() { form.open() } else { outcome.into_iter().skip(1).collect() }
 }
 
+/// The alerts of one payment, and what is known around each.
+pub struct KnownCase {
+    pub alerts: Vec<Alert>,
+    /// What the shop's orders say.
+    pub orders: HashMap<AlertId, OrderAdvice>,
+    /// Other alerts on the payment of each.
+    pub others: HashMap<AlertId, Vec<Alert>>,
+    /// The one that is refunded where money goes back.
+    pub first: AlertId,
+}
+
 /// Opens the form on the alerts of one payment, with a decision already made; what was written for that decision before is in it.
-pub fn answer_case(
-    alerts: Vec<Alert>,
-    orders: &HashMap<AlertId, OrderAdvice>,
-    purpose: AnswerScope,
-    choice: Choice,
-    cx: &mut AppContext,
-) -> Orders {
+pub fn answer_case(case: &KnownCase, choice: Choice, cx: &mut AppContext) -> Orders {
     if cx.place.read_only {
         cx.notify(Tone::Note, "This place is read-only: nothing is sent from here.");
         return Vec::new();
     }
-    if alerts.iter().all(|alert| alert.outcome.is_some()) {
+    if case.alerts.iter().all(|alert| alert.outcome.is_some()) {
         cx.notify(Tone::Note, "Every alert of this case is answered already.");
         return Vec::new();
     }
-    let ids: Vec<AlertId> = alerts.iter().map(|alert| alert.id).collect();
+    let Some((form, note)) = filled_in(case, choice, cx) else { return Vec::new() };
+    if let Some(note) = note {
+        cx.notify(Tone::Note, note);
+    }
+    form.open()
+}
+
+/// What each alert of a case would get if the form that [`answer_case`] opens were sent as it stands; nothing where it would be refused, because
+/// a reason is asked for. It is the form itself that says it.
+pub fn foresee(case: &KnownCase, choice: Choice, cx: &AppContext) -> Option<Vec<Gets>> {
+    filled_in(case, choice, cx)?.0.gets.ok()
+}
+
+/// The form for a case as it opens, and what is said of that.
+fn filled_in(case: &KnownCase, choice: Choice, cx: &AppContext) -> Option<(ManyForm, Option<&'static str>)> {
+    let ids: Vec<AlertId> = case.alerts.iter().map(|alert| alert.id).collect();
     let draft = cx.group_drafts.find(true, &ids).cloned();
-    let answer = draft.as_ref().map(|draft| draft.answer.clone());
-    let Some(mut form) = ManyForm::new(alerts.clone(), choice, answer, purpose, String::new(), cx) else { return Vec::new() };
+    let anew = |answer| ManyForm::new(case.alerts.clone(), choice, answer, AnswerScope::Case(case.first), String::new(), cx);
+    let mut form = anew(draft.as_ref().map(|draft| draft.answer.clone()))?;
+    let mut note = None;
     if let Some(draft) = draft {
         // What was written for one decision never slips into another one.
         if form.says(&draft.answer) {
             form.restore(&draft, cx);
-            cx.notify(Tone::Note, "What was begun for this case before is in the form.");
+            note = Some("What was begun for this case before is in the form.");
         } else {
-            let Some(anew) = ManyForm::new(alerts, choice, None, purpose, String::new(), cx) else { return Vec::new() };
-            form = anew;
-            cx.notify(Tone::Note, "What was written for another decision is kept until something is written here.");
+            form = anew(None)?;
+            note = Some("What was written for another decision is kept until something is written here.");
         }
     }
     for row in &mut form.rows {
-        row.order = orders.get(&row.alert.id).map_or(Loadable::NotAsked, |advice| Loadable::Loaded(Some(*advice)));
+        row.order = case.orders.get(&row.alert.id).map_or(Loadable::NotAsked, |advice| Loadable::Loaded(Some(*advice)));
+        row.others = case.others.get(&row.alert.id).map_or(Loadable::NotAsked, |others| Loadable::Loaded(others.clone()));
     }
     form.work_out(cx);
-    form.open()
+    Some((form, note))
 }
 
 /// Opens the form on what failed, with the decision that it was to get.

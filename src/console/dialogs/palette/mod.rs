@@ -150,7 +150,7 @@ impl Palette {
             PaletteGoal::Act(action) => orders.push(Order::Choose(action)),
             PaletteGoal::InList(list, action) => orders.extend([Order::Choose(list), Order::Choose(action)]),
             PaletteGoal::Open(next) => orders.extend(leave.into_iter().chain([Message::OpenConsole(next).into()])),
-            PaletteGoal::View(name) => match cx.views.named(&name, cx.now) {
+            PaletteGoal::View(name) => match cx.views.named(&name, cx.now, cx.calendar()) {
                 Some(Ok(view)) => orders.extend(leave.into_iter().chain([Order::Act(Action::ShowQueue), Message::ShowView(view).into()])),
                 Some(Err(error)) => cx.notify(Tone::Bad, format!("The view {name} cannot be read: {error}")),
                 None => {}

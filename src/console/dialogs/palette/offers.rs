@@ -114,7 +114,7 @@ pub fn views(views: &SavedViews) -> Vec<PaletteOffer> {
         about: about.to_owned(),
         keys: String::new(),
     };
-    let built_in = BuiltIn::ALL.iter().map(|view| offer(view.name(), view.about()));
+    let built_in = BuiltIn::ALL.iter().map(|view| offer(view.name(), view.about(views.vocabulary)));
     built_in.chain(views.own().iter().map(|view| offer(&view.name, &view.query))).collect()
 }
 

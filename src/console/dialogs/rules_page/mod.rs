@@ -160,7 +160,7 @@ impl RulesPage {
             Action::Find | Action::GoToTold => return self.leave(action),
             action if ScreenName::of(action).is_some() => return self.leave(action),
             action if is_everywhere(action) => return vec![Order::Act(action)],
-            _ => {}
+            action => cx.hint_idle(action),
         }
         Vec::new()
     }
@@ -202,7 +202,10 @@ impl RulesPage {
         }
         match cx.settings.keymap.action(&CONTEXTS, key.into()) {
             Some(action) => self.act(action, cx),
-            None => Vec::new(),
+            None => {
+                cx.hint_unknown(key);
+                Vec::new()
+            }
         }
     }
 }

@@ -183,8 +183,7 @@ fn of_note(note: &Note, cx: &AppContext) -> ActivityRow {
 
 /// Who did something: the credential, and behind it who that caller said to be.
 fn by_whom(entry: &AuditEntry) -> String {
-    let said = if entry.person.is_empty() { String::new() } else { format!(" “{}”", entry.person) };
-    sanitize(&format!("{}{said}", entry.actor)).into_owned()
+    sanitize(&entry.by_whom()).into_owned()
 }
 
 fn of_notification(told: &NotificationRecord, cx: &AppContext) -> ActivityRow {

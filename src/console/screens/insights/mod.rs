@@ -14,7 +14,7 @@ use ratatui::layout::Rect;
 use crate::console::dialog::run;
 use crate::console::text::count;
 use crate::console::{Action, AppContext, Effect, Keep, KeyContext, Keys, Message, Order, Orders, Screen, Tone};
-use crate::domain::{Calendar, Timestamp};
+use crate::domain::Timestamp;
 
 use state::InsightsScreen;
 
@@ -24,7 +24,7 @@ const WHEEL: i32 = 3;
 impl Screen for InsightsScreen {
     fn update(&mut self, message: Message, cx: &mut AppContext) -> Orders {
         match message {
-            Message::Tick => return run(self.run_due(&cx.listed, Calendar::at(cx.times().own_offset(cx.now)), cx.now)),
+            Message::Tick => return run(self.run_due(&cx.listed, cx.calendar(), cx.now)),
             Message::Shown => self.refresh(cx.now),
             Message::Act(action) => return act(self, action, cx),
             Message::Input(event) => return input(self, &event),

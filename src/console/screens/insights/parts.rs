@@ -274,7 +274,9 @@ fn day_words(view: &InsightsView<'_>) -> &'static str {
 pub fn today(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let (theme, today) = (view.draw.theme, view.today());
     let of_today = |pick: fn(&DayCount) -> u64| view.insights().days.iter().filter(|count| count.day == today).map(pick).sum::<u64>();
-    let waiting: u64 = view.insights().kinds.iter().map(|kind| kind.waiting).sum();
+    // A notice waits for nobody.
+    let asking = view.insights().kinds.iter().filter(|kind| !kind.alert_type.is_notice());
+    let waiting: u64 = asking.map(|kind| kind.waiting).sum();
     let rows = [
         ("refunded", of_today(|count| count.refunded), theme.ok),
         ("not refunded", of_today(|count| count.not_refunded), theme.plain),

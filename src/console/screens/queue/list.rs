@@ -61,6 +61,10 @@ fn draw_chips(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>, regi
     let room = pen.room().saturating_sub(width(&search).min(area.width / 2));
     let rest = if width(&others) <= room + 2 { room + 2 } else { room };
     let mut used = 0;
+    if let Some(note) = queue.view_note().filter(|note| 2 + text::columns(note) <= rest) {
+        used += pen.put(note, theme.warning).width + 2;
+        pen.skip(2);
+    }
     for chip in others.into_iter().chain(search) {
         let style = if chip.set { theme.accent } else { theme.quiet };
         let shown = sanitize(&chip.text);

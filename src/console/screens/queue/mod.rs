@@ -48,8 +48,10 @@ impl Screen for Queue {
                 if self.take_unfound() {
                     cx.notify(Tone::Note, "The alert that was found could not be shown in the list.");
                 }
-                let followed = self.follow_snoozes(&cx.snoozes, now);
-                followed.into_iter().chain(self.run_due(now)).collect()
+                let mut effects = self.follow_snoozes(&cx.snoozes, now);
+                effects.extend(self.renew_view(now, cx.calendar()));
+                effects.extend(self.run_due(now));
+                effects
             }
             Message::Snoozed(ids) => {
                 let leaves = self.left_aside(&ids);

@@ -5,6 +5,7 @@ mod aside;
 mod marking;
 mod sight;
 mod snoozed;
+mod viewed;
 
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
@@ -17,7 +18,7 @@ use crate::console::views::{SavedViews, View};
 use crate::console::{Action, ClickTargets, Effect, Loadable, TextInput};
 use crate::desk::snoozed_page::ChosenAlerts;
 use crate::desk::{self, BuiltIn, Layout};
-use crate::domain::{Alert, AlertFilter, AlertId, AtRisk, Sort, SortField, SortOrder, Timestamp, duplicate, query};
+use crate::domain::{Alert, AlertFilter, AlertId, AtRisk, Calendar, Sort, SortField, SortOrder, Timestamp, duplicate, query};
 
 use super::columns::{self, Column, Placed};
 use super::facts::Facts;
@@ -168,9 +169,9 @@ pub struct Queue {
 
 impl Queue {
     /// The screen as it was left, or on the alerts that wait for an answer.
-    pub fn new(kept: &Layout, views: &SavedViews, operator: bool, area: Rect, now: Timestamp) -> Self {
-        let named = kept.view.as_deref().and_then(|name| views.named(name, now)).and_then(Result::ok);
-        let view = named.unwrap_or_else(|| View::built_in(BuiltIn::Open, now));
+    pub fn new(kept: &Layout, views: &SavedViews, operator: bool, area: Rect, now: Timestamp, calendar: Calendar) -> Self {
+        let named = kept.view.as_deref().and_then(|name| views.named(name, now, calendar)).and_then(Result::ok);
+        let view = named.unwrap_or_else(|| View::built_in(BuiltIn::Open, views.vocabulary, now, calendar));
         let (filter, sort) = match kept.query.as_deref().map(|text| views.read(text)) {
             Some(Ok(query)) => query,
             _ => (view.filter.clone(), view.sort),
@@ -370,17 +371,6 @@ impl Queue {
                 incoming.fall_back();
             }
             self.incoming = Some(incoming);
-        }
-        effects
-    }
-
-    /// Goes to a view.
-    pub fn show(&mut self, view: View) -> Vec<Effect> {
-        let (filter, sort) = (view.filter.clone(), view.sort);
-        self.view = view;
-        let effects = self.ask(filter, sort);
-        if let Some(incoming) = &mut self.incoming {
-            incoming.forget_widths();
         }
         effects
     }

@@ -1,0 +1,239 @@
+//! Runs of earlier consoles: what became of alerts that were answered together stands in the journal until somebody has seen it.
+
+use std::collections::{HashSet, VecDeque};
+
+use super::{DecisionRun, LeftKeys, RunItem, RunResult, Runs};
+use crate::console::decisions::alert_of;
+use crate::console::text::counted;
+use crate::desk::{DecisionFate, DecisionRecord, History};
+use crate::domain::{Alert, AlertId};
+
+/// Why what never left can be answered again.
+const NEVER_LEFT: &str = "did not leave: the console ended first";
+
+/// What became of a decision of an earlier console; none where a living one has it.
+fn result(record: &DecisionRecord, left: &LeftKeys) -> Option<RunResult> {
+    let (at, fate) = record.last();
+    Some(match fate {
+        DecisionFate::Recorded(status) => RunResult::Recorded { status: status.clone(), at },
+        DecisionFate::Overtaken(status) => RunResult::Conflict(format!("another was first: {status}")),
+        DecisionFate::Refused(why) => RunResult::Refused(why.clone()),
+        DecisionFate::Unknown(why) => RunResult::Unknown(why.clone()),
+        DecisionFate::TakenBack => RunResult::TakenBack,
+        DecisionFate::NeverLeft => RunResult::Refused(NEVER_LEFT.to_owned()),
+        DecisionFate::Sent if left.unanswered.contains(&record.key) => RunResult::Unknown("its answer never came".to_owned()),
+        DecisionFate::Staged | DecisionFate::NotSent(_) if left.unsent.contains(&record.key) => RunResult::Refused(NEVER_LEFT.to_owned()),
+        DecisionFate::Sent | DecisionFate::Staged | DecisionFate::NotSent(_) => return None,
+    })
+}
+
+/// The alert of a record, as far as the journal names it.
+fn named(record: &DecisionRecord) -> Alert {
+    let said = &record.said.alert;
+    Alert { card_last_four: said.card_last_four.clone(), merchant_order_id: said.order.clone(), ..alert_of(said) }
+}
+
+/// A run as the journal tells it; none where a living console has it, or nothing of it can be read.
+fn run(
+    first: &str,
+    history: &History,
+    left: &LeftKeys,
+    key_of: &impl Fn(&DecisionRecord) -> Option<u64>,
+    number: u64,
+) -> Option<DecisionRun> {
+    let mut items = Vec::new();
+    let mut is_case = false;
+    for record in history.run(first) {
+        is_case |= record.together.as_ref().is_some_and(|run| run.from.is_none());
+        let found = result(record, left);
+        // What was answered again after it had not gone well is told by that answer.
+        if history.is_superseded(record) && !found.as_ref().is_some_and(RunResult::is_settled) {
+            continue;
+        }
+        let (result, resolution) = (found?, record.said.resolution()?);
+        items.push(RunItem { alert: named(record), resolution, key: key_of(record).unwrap_or(u64::MAX), result });
+    }
+    let started = history.record(first)?.made_at;
+    let ended = history.run(first).map(|record| record.last().0).max()?;
+    let alert = named(history.record(first)?);
+    let subject = match is_case {
+        true => {
+            format!("the case of {} {}", alert.provider, alert.money().map_or_else(|| alert.provider_id.clone(), |money| money.to_string()))
+        }
+        false => counted(items.len() as u64, "alert", "alerts"),
+    };
+    items.sort_by_key(|item| matches!(item.result, RunResult::Recorded { .. } | RunResult::TakenBack));
+    (!items.is_empty()).then(|| DecisionRun {
+        number,
+        subject,
+        items,
+        started,
+        left_out: Vec::new(),
+        filled_in: None,
+        ends: VecDeque::from([ended]),
+        told: true,
+        first: Some(first.to_owned()),
+        is_earlier: true,
+    })
+}
+
+impl Runs {
+    /// Takes in the runs of earlier consoles at this place whose results nobody has seen: the last one, and before it those of which something
+    /// failed or is not known. Once; `key_of` tells the decision of this console that goes on with a record. What there is to tell, in words;
+    /// and the alerts of which more is to be read.
+    pub fn take_earlier(
+        &mut self,
+        history: &History,
+        place: &str,
+        key_of: impl Fn(&DecisionRecord) -> Option<u64>,
+    ) -> (Vec<String>, Vec<AlertId>) {
+        let Some(left) = self.left.take() else { return Default::default() };
+        let mut firsts: Vec<&str> = Vec::new();
+        let mut known = HashSet::new();
+        for record in history.records().iter().filter(|record| record.place == place) {
+            if let Some(run) = &record.together
+                && known.insert(run.first.as_str())
+                && self.all.iter().all(|ours| ours.first.as_deref() != Some(&run.first))
+            {
+                firsts.push(&run.first);
+            }
+        }
+        let last = firsts.last().copied();
+        let unseen = firsts.into_iter().filter(|first| !history.is_run_dismissed(first));
+        let earlier = unseen.zip(0..).filter_map(|(first, number)| run(first, history, &left, &key_of, EARLIER + number));
+        let seen_to = |run: &DecisionRun| {
+            let open = |item: &RunItem| matches!(item.result, RunResult::Refused(_) | RunResult::Unknown(_));
+            let dismissed = |item: &RunItem| history.latest_on(item.alert.id).is_some_and(|record| record.dismissed);
+            run.items.iter().all(|item| !open(item) || dismissed(item))
+        };
+        let earlier: Vec<DecisionRun> = earlier.filter(|run| run.first.as_deref() == last || !seen_to(run)).collect();
+        let open: Vec<&DecisionRun> = earlier.iter().filter(|run| !seen_to(run)).collect();
+        let words = open.iter().map(|run| format!("{}: {}", run.subject, run.words())).collect();
+        let items = open.iter().flat_map(|run| &run.items).filter(|item| !item.result.is_settled());
+        let alerts = items.map(|item| item.alert.id).take(READ).collect();
+        self.all.splice(0..0, earlier);
+        (words, alerts)
+    }
+
+    /// Takes in more of an alert of an earlier run, of which the journal has only what names it.
+    pub fn take_alert(&mut self, alert: &Alert) {
+        let earlier = self.all.iter_mut().filter(|run| run.is_earlier).flat_map(|run| &mut run.items);
+        earlier.filter(|item| item.alert.id == alert.id).for_each(|item| item.alert.clone_from(alert));
+    }
+}
+
+/// Numbers of earlier runs are beyond all that this console gives.
+const EARLIER: u64 = 1 << 62;
+
+/// So many alerts of earlier runs are read again.
+const READ: usize = 100;
+
+#[cfg(test)]
+mod tests {
+    use chrono::Duration;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::desk::{JournalDecision, JournalEntry, JournalRun, JournalStep};
+    use crate::domain::resolution::Decision;
+    use crate::domain::time::{from_iso, to_iso};
+    use crate::domain::{AlertType, Provider, Resolution};
+
+    fn alert() -> Alert {
+        Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud)
+    }
+
+    fn staged(key: &str, first: &str, alert: &Alert) -> JournalStep {
+        let said = JournalDecision::of(alert, &Resolution::Current { decision: Decision::Refunded, comments: String::new() });
+        let together = Some(JournalRun { first: first.to_owned(), from: Some("view Open".to_owned()) });
+        JournalStep::Staged { decision: key.to_owned(), said, rule: None, together }
+    }
+
+    fn refused(key: &str) -> JournalStep {
+        JournalStep::Refused { decision: key.to_owned(), why: "closed by the issuer".to_owned() }
+    }
+
+    fn recorded(key: &str) -> JournalStep {
+        JournalStep::Recorded { decision: key.to_owned(), status: "RESOLVED".to_owned() }
+    }
+
+    fn history(steps: Vec<JournalStep>) -> History {
+        let at = |second| to_iso(from_iso("2026-03-10T12:00:00Z").unwrap() + Duration::seconds(second));
+        let entry = |(second, step)| JournalEntry { at: at(second), session: Uuid::nil(), place: "acme".to_owned(), user: None, step };
+        History::of((0..).zip(steps).map(entry))
+    }
+
+    /// Two alerts that were answered together: one was recorded, one refused.
+    fn half_failed(key: &str) -> Vec<JournalStep> {
+        let other = format!("{key}2");
+        vec![staged(key, key, &alert()), staged(&other, key, &alert()), recorded(key), refused(&other)]
+    }
+
+    fn taken(steps: Vec<JournalStep>, left: LeftKeys) -> (Runs, Vec<String>) {
+        let mut runs = Runs { left: Some(left), ..Runs::default() };
+        let (words, _) = runs.take_earlier(&history(steps), "acme", |_| None);
+        (runs, words)
+    }
+
+    fn firsts(runs: &Runs) -> Vec<&str> {
+        runs.all.iter().filter_map(|run| run.first.as_deref()).collect()
+    }
+
+    #[test]
+    fn what_failed_in_an_earlier_run_is_there_again_with_the_result_of_each() {
+        let (runs, words) = taken(half_failed("a"), LeftKeys::default());
+
+        let run = runs.newest().unwrap();
+        assert_eq!(words, ["2 alerts: 1 recorded, 1 failed"]);
+        assert_eq!(run.items[0].result, RunResult::Refused("closed by the issuer".to_owned()));
+        assert!(run.has_ended() && run.failed().count() == 1 && runs.newest().unwrap().ended_at().is_some());
+    }
+
+    #[test]
+    fn what_was_dismissed_answered_again_or_seen_to_is_not() {
+        let dismissed = [half_failed("a"), vec![JournalStep::RunDismissed { run: "a".to_owned() }]].concat();
+        let (one, other) = (alert(), alert());
+        let failed = vec![staged("a", "a", &one), staged("a2", "a", &other), refused("a"), refused("a2")];
+        let again = vec![staged("b", "b", &one), staged("b2", "b", &other), recorded("b"), recorded("b2")];
+        let seen_to = [half_failed("a"), vec![JournalStep::Dismissed { decision: "a2".to_owned() }], half_failed("b")].concat();
+
+        assert_eq!(firsts(&taken(dismissed, LeftKeys::default()).0), Vec::<&str>::new());
+        assert_eq!(firsts(&taken([failed, again].concat(), LeftKeys::default()).0), ["b"]);
+        assert_eq!(firsts(&taken(seen_to, LeftKeys::default()).0), ["b"]);
+    }
+
+    #[test]
+    fn one_that_went_well_is_there_while_it_is_the_last_one_and_nothing_is_told_of_it() {
+        let well = |key: &str| vec![staged(key, key, &alert()), recorded(key)];
+
+        let (runs, words) = taken([well("a"), well("b")].concat(), LeftKeys::default());
+
+        assert_eq!((firsts(&runs), words), (vec!["b"], Vec::<String>::new()));
+    }
+
+    #[test]
+    fn what_another_console_is_about_is_left_to_it_and_what_a_dead_one_left_is_told() {
+        let steps = || vec![staged("a", "a", &alert()), staged("b", "a", &alert()), JournalStep::Sent { decision: "a".to_owned() }];
+        let keys = |key: &str| HashSet::from([key.to_owned()]);
+        let dead = LeftKeys { unsent: keys("b"), unanswered: keys("a") };
+
+        let (alive, _) = taken(steps(), LeftKeys::default());
+        let (_, words) = taken(steps(), dead);
+
+        assert!(alive.newest().is_none());
+        assert_eq!(words, ["2 alerts: 1 failed, 1 not known to have arrived"]);
+    }
+
+    #[test]
+    fn runs_of_other_places_are_not_taken_in_and_none_is_taken_in_twice() {
+        let mut runs = Runs { left: Some(LeftKeys::default()), ..Runs::default() };
+        let all = history(half_failed("a"));
+
+        let elsewhere = Runs { left: Some(LeftKeys::default()), ..Runs::default() }.take_earlier(&all, "other", |_| None);
+        let once = runs.take_earlier(&all, "acme", |_| None);
+        let twice = runs.take_earlier(&all, "acme", |_| None);
+
+        assert_eq!((elsewhere.0.len(), once.0.len(), twice.0.len(), runs.all.len()), (0, 1, 0, 1));
+        assert_eq!(once.1.len(), 1, "what failed is read again");
+    }
+}

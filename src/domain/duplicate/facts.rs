@@ -1,0 +1,51 @@
+//! The facts that two alerts share, each by itself, the strongest first.
+
+use super::{SHORTEST_ARN, is_of_one_card};
+use crate::domain::alert::Alert;
+
+/// A fact that two alerts share, stronger ones before weaker ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SharedFact {
+    /// The acquirer's reference, which names a transaction.
+    Arn,
+    TransactionId,
+    AuthCode,
+    Card,
+    /// Amount and currency.
+    Amount,
+    /// The day of the transaction.
+    Day,
+}
+
+impl SharedFact {
+    /// In words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Arn => "ARN",
+            Self::TransactionId => "transaction id",
+            Self::AuthCode => "auth code",
+            Self::Card => "card",
+            Self::Amount => "amount",
+            Self::Day => "day",
+        }
+    }
+}
+
+/// What two alerts share, the strongest fact first. What one of them does not tell is not shared.
+pub fn shared_facts(one: &Alert, other: &Alert) -> Vec<SharedFact> {
+    let same = |of: fn(&Alert) -> &Option<String>, shortest: usize| {
+        let [one, other] = [one, other].map(|alert| of(alert).as_deref().map(str::trim));
+        one == other && one.is_some_and(|text| text.len() >= shortest)
+    };
+    let amounts = one.amount.zip(other.amount).is_some_and(|(one, other)| one.decimal() == other.decimal());
+    let days = [one, other].map(|alert| alert.given_transaction_time().map(|at| at.date_naive()));
+    let all = [
+        (SharedFact::Arn, same(|alert| &alert.acquirer_reference_number, SHORTEST_ARN)),
+        (SharedFact::TransactionId, same(|alert| &alert.transaction_id, 1)),
+        (SharedFact::AuthCode, same(|alert| &alert.auth_code, 1)),
+        (SharedFact::Card, is_of_one_card(one, other) == Some(true)),
+        (SharedFact::Amount, amounts && one.currency == other.currency),
+        (SharedFact::Day, days[0].is_some() && days[0] == days[1]),
+    ];
+    all.into_iter().filter(|(_, shared)| *shared).map(|(fact, _)| fact).collect()
+}

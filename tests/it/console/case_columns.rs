@@ -1,0 +1,208 @@
+//! The case's column of what each alert gets: it says what the form sends, whatever the case.
+
+use std::collections::HashMap;
+
+use avert::console::SessionInfo;
+use avert::desk::Desk;
+use avert::domain::resolution::{Decision, InvalidReason};
+use avert::domain::time::Clock as _;
+use avert::domain::{Alert, AlertId, AlertStatus, AlertType, Dialect, MerchantOrder, OrderState, Provider, Resolution};
+use chrono::Duration;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::cases::three;
+use super::fake::refunded_sibling;
+use super::rig::{Made, Rig, clock};
+
+/// How an alert of the case stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stands {
+    Waits,
+    Ruled,
+    RefundedBefore,
+    RefundedSince,
+    Declined,
+    Notice,
+    Lapsed,
+}
+
+const STANDS: [Stands; 9] = [
+    Stands::Waits,
+    Stands::Waits,
+    Stands::Waits,
+    Stands::Ruled,
+    Stands::RefundedBefore,
+    Stands::RefundedSince,
+    Stands::Declined,
+    Stands::Notice,
+    Stands::Lapsed,
+];
+
+/// What the shop's order of the first alert says; it was found by that alert's transaction alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ordered {
+    Nothing,
+    Shipped,
+    RefundedBefore,
+    RefundedSince,
+}
+
+#[derive(Debug, Clone)]
+struct Case {
+    stands: [Stands; 3],
+    order: Ordered,
+    dialect: Dialect,
+    tabs: usize,
+}
+
+fn answered(alert: &Alert, hours_ago: i64, refunded: bool) -> Alert {
+    let mut outcome = refunded_sibling(alert, 1, clock().now()).outcome.unwrap();
+    outcome.alert_id = alert.id;
+    outcome.action_time = Some(clock().now() - Duration::hours(hours_ago));
+    let (status, word) = if refunded { (AlertStatus::Resolved, "refunded") } else { (AlertStatus::Chargeback, "not refunded") };
+    outcome.refunded = word.to_owned();
+    Alert { outcome: Some(outcome), status, ..alert.clone() }
+}
+
+/// One alert of the case, raised two hours ago.
+fn standing(alert: Alert, stands: Stands) -> Alert {
+    let now = clock().now();
+    let alert = Alert { alert_time: Some(now - Duration::hours(2)), rule_name: None, rule_type: None, ..alert };
+    match stands {
+        Stands::Waits => alert,
+        Stands::Ruled => Alert { provider: Provider::Verifi, rule_name: Some("Above 10 EUR".to_owned()), ..alert },
+        Stands::RefundedBefore => answered(&alert, 9, true),
+        Stands::RefundedSince => answered(&alert, 1, true),
+        Stands::Declined => answered(&alert, 1, false),
+        Stands::Notice => Alert { alert_type: AlertType::VerifiDisputeNotice, ..alert },
+        Stands::Lapsed => Alert {
+            status: AlertStatus::Expired,
+            expired_at: Some(now - Duration::minutes(5)),
+            deadline: avert::domain::Deadline::At(now - Duration::minutes(5)),
+            ..alert
+        },
+    }
+}
+
+impl Case {
+    fn open(&self) -> (tempfile::TempDir, Rig, Vec<AlertId>) {
+        let now = clock().now();
+        let payment: Vec<Alert> = three().into_iter().filter(|alert| alert.id.0.as_u128() == 1 || alert.id.0.as_u128() > 2_000).collect();
+        let mut alerts: Vec<Alert> = payment.into_iter().zip(self.stands).map(|(alert, stands)| standing(alert, stands)).collect();
+        alerts[0].transaction_id = Some("TX-1".to_owned());
+        let directory = tempfile::tempdir().unwrap();
+        let desk = Desk::open(directory.path()).unwrap();
+        let (state, hours_ago) = match self.order {
+            Ordered::Nothing => (None, 0),
+            Ordered::Shipped => (Some(OrderState::Shipped), 30),
+            Ordered::RefundedBefore => (Some(OrderState::Refunded), 30),
+            Ordered::RefundedSince => (Some(OrderState::Refunded), 1),
+        };
+        let order = MerchantOrder {
+            order_id: "NW-1".to_owned(),
+            transaction_id: alerts[0].transaction_id.clone(),
+            state,
+            state_at: Some(now - Duration::hours(hours_ago)),
+            ..MerchantOrder::default()
+        };
+        desk.make_orders().unwrap().import(state.map(|_| order).into_iter().collect()).unwrap();
+        let ids = alerts.iter().map(|alert| alert.id).collect();
+        let place = SessionInfo { dialect: self.dialect, ..Made::default().place };
+        let mut rig = Made { alerts, desk: Some(desk), place, size: (200, 60), ..Made::default() }.start();
+        rig.show_view(avert::desk::BuiltIn::All);
+        rig.press("enter g");
+        rig.press(&"tab ".repeat(self.tabs));
+        (directory, rig, ids)
+    }
+}
+
+/// The key that the column is of, and what it says of each alert.
+fn column(screen: &str, rig: &Rig, ids: &[AlertId]) -> Option<(&'static str, HashMap<AlertId, String>)> {
+    let head = screen.lines().find(|line| line.contains("WITH "))?;
+    let at = head.chars().collect::<String>().split("WITH ").next()?.chars().count();
+    let key = if head.contains("WITH r") { "r" } else { "i" };
+    let row = |id: &AlertId| {
+        let name = rig.service.alert(*id).unwrap().provider_id;
+        let line = screen.lines().skip_while(|line| !line.contains("WITH ")).skip(1).find(|line| line.contains(&name));
+        let cell: String = line.unwrap_or_else(|| panic!("{name}: {screen}")).chars().skip(at).collect();
+        (*id, cell.trim_matches(|c: char| c.is_whitespace() || c == '┃' || c == '│').to_owned())
+    };
+    Some((key, ids.iter().map(row).collect()))
+}
+
+/// What was sent, in the words of the column.
+fn words(resolution: &Resolution) -> String {
+    match resolution {
+        Resolution::Current { decision: Decision::Invalid(InvalidReason::PreviouslyRefunded), .. } => "refunded before".to_owned(),
+        Resolution::Current { decision: Decision::Invalid(InvalidReason::Duplicate), .. } => "duplicate".to_owned(),
+        Resolution::Current { decision, .. } => decision.words(),
+        Resolution::Older { word, refunded, .. } => format!("{word}, {refunded}"),
+    }
+}
+
+/// What the column says of each alert; and that the form sends exactly that.
+fn told_and_sent(case: &Case) -> Option<Vec<String>> {
+    let (_directory, mut rig, ids) = case.open();
+    let screen = rig.screen();
+    let (key, told) = column(&screen, &rig, &ids)?;
+    rig.press(key);
+    let form = rig.screen();
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(6));
+    rig.advance(Duration::seconds(6));
+    let sent: HashMap<AlertId, String> =
+        rig.service.resolutions.lock().unwrap().iter().map(|(id, request)| (*id, words(&request.resolution))).collect();
+    for id in &ids {
+        let said = Some(told[id].as_str()).filter(|said| !["", "asks for a tick", "not sent", "asks for a reason"].contains(said));
+        assert_eq!(said, sent.get(id).map(String::as_str), "{case:?}\n{screen}\n{form}");
+    }
+    Some(ids.iter().map(|id| told[id].clone()).collect())
+}
+
+fn cases() -> impl Strategy<Value = Case> {
+    let one = || select(STANDS.to_vec());
+    let order = select(vec![Ordered::Nothing, Ordered::Nothing, Ordered::Shipped, Ordered::RefundedBefore, Ordered::RefundedSince]);
+    let dialect = select(vec![Dialect::Current, Dialect::Current, Dialect::Older]);
+    ((one(), one(), one()), order, dialect, 0usize..3).prop_map(|((first, second, third), order, dialect, tabs)| Case {
+        stands: [first, second, third],
+        order,
+        dialect,
+        tabs,
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 160, max_shrink_iters: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_column_says_what_the_form_sends_in_every_case(case in cases()) {
+        told_and_sent(&case);
+    }
+}
+
+fn told(stands: [Stands; 3], order: Ordered) -> Vec<String> {
+    told_and_sent(&Case { stands, order, dialect: Dialect::Current, tabs: 0 }).unwrap()
+}
+
+#[test]
+fn a_refund_and_its_duplicates_are_foretold() {
+    assert_eq!(told([Stands::Waits; 3], Ordered::Nothing), ["refunded", "duplicate", "duplicate"]);
+}
+
+#[test]
+fn an_order_that_was_refunded_counts_for_each_alert_of_the_payment() {
+    assert_eq!(told([Stands::Waits; 3], Ordered::RefundedBefore), ["refunded before"; 3]);
+}
+
+#[test]
+fn a_rule_at_the_network_of_one_alert_counts_for_each_alert_of_the_payment() {
+    assert_eq!(told([Stands::Waits, Stands::Ruled, Stands::Waits], Ordered::Nothing), ["refunded before"; 3]);
+}
+
+#[test]
+fn what_has_lapsed_is_not_sent_and_nothing_is_foretold_of_it() {
+    let case = Case { stands: [Stands::Waits, Stands::Lapsed, Stands::Waits], order: Ordered::Nothing, dialect: Dialect::Current, tabs: 0 };
+
+    assert_eq!(told_and_sent(&case), Some(vec!["refunded".to_owned(), String::new(), "duplicate".to_owned()]));
+}

@@ -1,0 +1,104 @@
+//! Results of a run until somebody has seen them: across a start of another console, dismissed, exported.
+
+use avert::console::effects::{Effect, Keep};
+use avert::console::message::Message;
+use avert::desk::{JournalEntry, JournalPart, JournalStep};
+use avert::domain::time::{Clock, to_iso};
+use avert::domain::{Alert, Outcome};
+use chrono::Duration;
+use uuid::Uuid;
+
+use super::bulk::alike;
+use super::fake::Fate;
+use super::rig::{Rig, clock};
+use avert::service::ServiceError;
+
+/// The steps that a console wrote into its journal.
+fn steps(rig: &Rig) -> Vec<JournalStep> {
+    let of = |effect: &Effect| match effect {
+        Effect::Keep(Keep::Journal(step)) => vec![step.clone()],
+        Effect::Keep(Keep::JournalSteps(steps)) => steps.clone(),
+        _ => Vec::new(),
+    };
+    rig.done.iter().flat_map(of).collect()
+}
+
+/// A run of these alerts, of which the third fails.
+fn with_a_failure(alerts: &[Alert]) -> Rig {
+    let mut rig = Rig::new(alerts.to_vec());
+    rig.press("* b alt-n ctrl-s");
+    rig.holding = true;
+    rig.advance(Duration::seconds(6));
+    rig.release_one();
+    rig.release_one();
+    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed("closed by the issuer".to_owned())));
+    rig.release();
+    rig.advance(Duration::seconds(1));
+    rig
+}
+
+/// A console that finds these steps of an earlier one in the journal.
+fn after(steps: Vec<JournalStep>, alerts: &[Alert]) -> Rig {
+    let mut rig = Rig::new(alerts.to_vec());
+    let entry = |step| JournalEntry {
+        at: to_iso(clock().now() - Duration::hours(9)),
+        session: Uuid::from_u128(99),
+        place: "acme-eu".to_owned(),
+        user: None,
+        step,
+    };
+    let entries = steps.into_iter().map(entry).collect();
+    rig.update(Message::JournalRead(Ok(JournalPart { entries, anew: true, ..JournalPart::default() })));
+    rig
+}
+
+#[test]
+fn results_that_were_not_dismissed_are_offered_at_the_next_start_with_what_became_of_each() {
+    let alerts = alike(5);
+    let mut rig = after(steps(&with_a_failure(&alerts)), &alerts);
+    let offered = rig.screen();
+
+    rig.press("b");
+    let page = rig.screen();
+    rig.press("r");
+    let form = rig.screen();
+
+    assert!(offered.contains("From before, not dismissed: 5 alerts: 4 recorded, 1 failed. b shows"), "{offered}");
+    assert!(page.contains("closed by the issuer") && page.contains("4 recorded, 1 failed"), "{page}");
+    assert!(page.contains(&alerts[0].merchant_descriptor), "what failed was read again: {page}");
+    assert!(form.contains("what failed") && form.contains("1 will be sent"), "{form}");
+}
+
+#[test]
+fn what_was_dismissed_is_not_offered_again() {
+    let alerts = alike(5);
+    let mut first = with_a_failure(&alerts);
+    let failed = steps(&first);
+    first.press("x");
+    let dismissed = steps(&first);
+    let mut second = after(failed.clone(), &alerts);
+    second.press("b x");
+
+    let [mut offered, mut not_offered, mut nor_after_the_second] =
+        [failed.clone(), dismissed, [failed, steps(&second)].concat()].map(|steps| after(steps, &alerts));
+
+    assert!(offered.screen().contains("From before"));
+    assert!(!not_offered.screen().contains("From before"), "{}", not_offered.screen());
+    assert!(!nor_after_the_second.screen().contains("From before"), "{}", nor_after_the_second.screen());
+}
+
+#[test]
+fn the_number_that_is_asked_for_follows_what_will_be_sent() {
+    let alerts = alike(12);
+    let mut rig = Rig::new(alerts.clone());
+    rig.press("* b alt-n ctrl-s");
+    let asked = rig.screen();
+
+    let alert = alerts[3].clone();
+    let outcome = Some(Outcome { alert_id: alert.id, ..super::fake::refunded_sibling(&alert, 9, clock().now()).outcome.unwrap() });
+    rig.update(Message::Concluded(Box::new(Alert { outcome, ..alert })));
+    let after = rig.screen();
+
+    assert!(asked.contains("Type 12 to send 12 decisions."), "{asked}");
+    assert!(after.contains("Type 11 to send 11 decisions.") && !after.contains("Type 12"), "{after}");
+}

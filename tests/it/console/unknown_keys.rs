@@ -1,0 +1,42 @@
+//! Keys that mean nothing where one is: every page and every list says so.
+
+use rstest::rstest;
+
+use super::fake::morning;
+use super::rig::{Made, Rig, clock};
+use avert::domain::time::Clock as _;
+
+#[rstest]
+#[case::queue("")]
+#[case::case_of_one("enter")]
+#[case::insights("2")]
+#[case::webhooks("3")]
+#[case::activity("4")]
+#[case::settings("5")]
+#[case::rules("6")]
+#[case::views("v")]
+#[case::columns("c")]
+#[case::snooze("z")]
+fn a_key_that_means_nothing_says_so(#[case] keys: &str) {
+    let mut rig = Rig::new(morning(clock().now()));
+    rig.press(keys);
+
+    for key in ["7", "8", "9"] {
+        rig.press(key);
+
+        let screen = rig.screen();
+        assert!(screen.contains(&format!("{key} means nothing here")), "{keys}: {screen}");
+    }
+}
+
+#[rstest]
+#[case::case_of_one("enter")]
+#[case::activity("4")]
+fn the_rules_are_one_key_away_from_every_page(#[case] keys: &str) {
+    let mut rig = Made { rules: "small: amount<25 currency:EUR -> refunded", ..Made::default() }.start();
+    rig.press(keys);
+
+    rig.press("6");
+
+    assert!(rig.screen().contains("small") && rig.screen().contains("amount<25"), "{}", rig.screen());
+}
