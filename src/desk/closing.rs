@@ -115,7 +115,8 @@ mod tests {
                 .map(|(kind, minutes)| Alert { deadline: due(minutes), ..Alert::new(AlertId::generate(), Provider::Verifi, kind.clone()) });
             let all: Vec<Alert> = all.filter(|alert| query.filter.matches(alert, now())).collect();
             let PageRequest { page, size } = query.page;
-            let data = all.iter().skip(page as usize * size as usize).take(size as usize).cloned().collect();
+            let rows = |count: u64| usize::try_from(count).unwrap();
+            let data = all.iter().skip(rows(page * u64::from(size))).take(rows(size.into())).cloned().collect();
             Ok(Page { data, total: all.len() as u64, counted: true, page, size })
         }
 

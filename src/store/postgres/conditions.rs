@@ -11,7 +11,7 @@ use super::statements::{Sql, Value, cell, micros};
 use crate::domain::filter::wanted_text;
 use crate::domain::fold::fold;
 use crate::domain::time::Timestamp;
-use crate::domain::{AlertFilter, AlertStatus, AlertType, LocalConditions, SortField, SortOrder};
+use crate::domain::{AlertFilter, AlertStatus, AlertType, CalendarDay, LocalConditions, SortField, SortOrder};
 use crate::store::searched::{DESCRIPTOR_MARK, blanks, searchable, spellings};
 
 /// A half-open range: from the first on, before the second.
@@ -71,7 +71,7 @@ impl Conditions {
         };
         let some = |texts: Vec<String>| Some(texts).filter(|texts| !texts.is_empty()).map(storable_ones);
         let currencies = some(spellings(currencies));
-        let refunded = refunded.map(|day| day.range()).map(|(from, until)| (micros(from), micros(until)));
+        let refunded = refunded.map(CalendarDay::range).map(|(from, until)| (micros(from), micros(until)));
         Ok(Self { amounts: asked.micros(), currencies, issuers, mccs: some(mccs.clone()), refunded })
     }
 

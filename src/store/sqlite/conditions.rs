@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use super::sql::Sql;
 use super::statements::{Statements as _, cell, micros};
-use crate::domain::{AlertStatus, LocalConditions};
+use crate::domain::{AlertStatus, CalendarDay, LocalConditions};
 use crate::store::searched::{blanks, spellings};
 use crate::store::{StoreError, StoreResult};
 
@@ -49,7 +49,7 @@ impl Conditions {
             Some(serde_json::to_string(&names).map_err(|error| StoreError::Corrupt(error.to_string()))?)
         };
         let currencies = some(spellings(currencies));
-        let refunded = refunded.map(|day| day.range()).map(|(from, until)| (micros(from), micros(until)));
+        let refunded = refunded.map(CalendarDay::range).map(|(from, until)| (micros(from), micros(until)));
         Ok(Self { amounts, currencies, issuers, mccs: some(mccs.clone()), refunded, impossible })
     }
 
