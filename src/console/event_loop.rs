@@ -16,7 +16,7 @@ use zeroize::Zeroize;
 
 use super::app::{App, DeskState, Parts};
 use super::compact_backend::CompactBackend;
-use super::effects::Runner;
+use super::runner::Runner;
 use super::session::{ConsoleError, NextConsole, Session, SessionInfo};
 use super::terminal::{FrameWriter, KeyReader, TerminalGuard};
 use super::{Effect, Message, Theme};

@@ -1,7 +1,7 @@
 //! The terminal console: the alert that lapses next, what speaks against a plain answer to it, one decision, sent once, the next one.
 //!
 //! [`run`] takes the terminal, goes round the loop and gives the terminal back, whatever ends it. The loop waits for keys, messages and
-//! the next moment something changes by itself; [`app::App::update`] turns each into effects; [`effects::Runner`] runs those on the
+//! the next moment something changes by itself; [`app::App::update`] turns each into effects; [`runner::Runner`] runs those on the
 //! deployment, and their results come back as messages. A frame is drawn when nothing waits and something changed. The console
 //! knows services, never an engine: what else it needs of one is handed to it in its [`Session`].
 
@@ -38,6 +38,7 @@ pub mod notices;
 pub mod order_matches;
 mod parts;
 pub mod pen;
+pub mod perform;
 mod plain;
 mod preferring;
 pub mod profile_directory;
@@ -47,6 +48,7 @@ pub mod resolving;
 pub mod rule_acts;
 pub mod rules_file;
 mod ruling;
+pub mod runner;
 pub mod runs;
 pub mod screen;
 pub mod screens;

@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use avert::console::app::{App, DeskState, Parts};
-use avert::console::effects::{Effect, Runner};
+use avert::console::effects::Effect;
 use avert::console::event_loop::{End, Surface, drive};
+use avert::console::runner::Runner;
 use avert::console::theme::{Theme, ThemeName};
 use avert::console::{Preferences, SessionInfo};
 use avert::desk::Desk;

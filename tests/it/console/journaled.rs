@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration as Wait;
 
 use avert::console::app::DeskState;
-use avert::console::effects::{Effect, Keep, Runner};
+use avert::console::effects::{Effect, Keep};
 use avert::console::message::Message;
+use avert::console::runner::Runner;
 use avert::desk::{Desk, JournalDecision, JournalStep, LeftDecision, Leftovers};
 use avert::domain::resolution::Decision;
 use avert::domain::time::{Clock, SharedClock, SystemClock};

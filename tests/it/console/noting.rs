@@ -2,7 +2,8 @@
 
 use avert::console::SessionInfo;
 use avert::console::app::DeskState;
-use avert::console::effects::{Effect, Keep, Runner};
+use avert::console::effects::{Effect, Keep};
+use avert::console::runner::Runner;
 use avert::desk::{Desk, Draft, Note};
 use avert::domain::note::MAX_NOTE_CHARS;
 use avert::domain::time::Clock;

@@ -1,6 +1,7 @@
 //! From a decision to its proof, by keys alone.
 
-use avert::console::effects::{Effect, Keep, perform};
+use avert::console::effects::{Effect, Keep};
+use avert::console::perform::perform;
 use avert::domain::resolution::Decision;
 use avert::domain::time::Clock;
 use avert::domain::{Alert, AlertStatus, AttemptId, CredentialKind, Deadline, KeyScope, Outcome, OutcomeId, Provider, Resolution};

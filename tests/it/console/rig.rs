@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::time::Duration as Wait;
 
 use avert::console::app::{App, DeskState, Parts};
-use avert::console::effects::{Effect, perform};
+use avert::console::effects::Effect;
 use avert::console::message::Message;
 use avert::console::notices::NoticeSettings;
 use avert::console::order_matches::match_orders;
+use avert::console::perform::perform;
 use avert::console::profile_directory::ListedProfile;
 use avert::console::program_log::LogLine;
 use avert::console::rules_file::ReadRules;

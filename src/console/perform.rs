@@ -1,0 +1,150 @@
+//! Performing an effect on a deployment: which of its interfaces is asked, and the message that comes of it.
+
+use super::Message;
+use super::effects::{Effect, SHOWN_OF_FOUND};
+use super::message::OnPayment;
+use super::order_matches::advisor;
+use super::reads::{audited, count, count_given_up, deliveries_of, refunds};
+use crate::desk::closing::{closing, first_to_lapse};
+use crate::desk::collect::collect;
+use crate::desk::find::find_with_orders;
+use crate::desk::indeterminate::look_up;
+use crate::desk::insights::insights;
+use crate::desk::same_payment::{same_payment, same_payments};
+use crate::desk::snoozed_page::{page_of, read_all};
+use crate::desk::{Desk, write_new};
+use crate::domain::{AlertFilter, AlertId};
+use crate::service::{Deployment, ServiceError};
+
+/// Performs an effect on a deployment; the message that it comes back as. `None` where the deployment has not what it takes, or the
+/// effect is for the desk or the terminal.
+pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effect) -> Option<Message> {
+    let alerts = &deployment.alerts;
+    let Deployment { webhooks, credentials, attempts, audit, stats, changes, .. } = deployment;
+    Some(match effect {
+        Effect::Load(need) => {
+            let page = match &need.chosen {
+                Some(chosen) => page_of(&**alerts, chosen, &need.query).await,
+                None => alerts.list(&need.query).await,
+            };
+            Message::Page(need.ticket, page)
+        }
+        Effect::Count(list, filter) => Message::Counted(list, count(deployment, filter).await),
+        Effect::CountAll => Message::CountedAll(match stats {
+            Some(stats) => stats.count_all().await,
+            None => count(deployment, AlertFilter::default()).await,
+        }),
+        Effect::Sums(filter) => {
+            let sums = stats.as_ref()?.sums(&filter).await;
+            Message::Sums(filter, sums)
+        }
+        Effect::AtRisk(hours) => Message::AtRisk(stats.as_ref()?.at_risk(hours).await),
+        Effect::Get(id) => Message::Alert(id, alerts.get(id).await),
+        Effect::ReadAlerts(ids) => Message::BegunRead(read_all(&**alerts, &ids).await),
+        Effect::Deliveries(id) => Message::Deliveries(id, deliveries_of(webhooks.as_deref()?, id).await),
+        Effect::SameCard(id, query) => Message::SameCard(id, same_payment(&**alerts, deployment.duplicates.as_deref(), id, query).await),
+        Effect::AdviseByOrders(asked) => {
+            let advice = advisor(desk);
+            Message::AdvisedByOrders(asked.iter().map(|alert| (alert.id, advice(alert))).collect())
+        }
+        Effect::SameCards(asked) => Message::SameCards(same_payments(&**alerts, deployment.duplicates.as_deref(), asked).await),
+        Effect::Collect(number, stretch) => Message::Collected(number, collect(&**alerts, stretch).await),
+        Effect::ReadClosing(hours) => Message::Closing(closing(&**alerts, hours).await),
+        Effect::ReadForRules(number, filters) => {
+            let mut read = Vec::with_capacity(filters.len());
+            for filter in filters {
+                read.push(first_to_lapse(&**alerts, filter).await);
+            }
+            Message::ReadForRules(number, read)
+        }
+        Effect::LookUpForRules(number, asked) => {
+            let mut read = Vec::with_capacity(asked.len());
+            // Lists may leave facts out that a guard or an earlier rule asks for.
+            let ids: Vec<AlertId> = asked.iter().map(|(id, _)| *id).collect();
+            let payments = same_payments(&**alerts, deployment.duplicates.as_deref(), asked).await;
+            for (id, (_, others)) in ids.into_iter().zip(payments) {
+                read.push((id, alerts.get(id).await.and_then(|alert| Ok((alert, others?)))));
+            }
+            let advice = advisor(desk);
+            let with_order = |(alert, others)| {
+                let order = advice(&alert)?;
+                Ok((alert, OnPayment { others, order }))
+            };
+            Message::LookedUpForRules(number, read.into_iter().map(|(id, looked_up)| (id, looked_up.and_then(with_order))).collect())
+        }
+        Effect::WriteFile(path, text) => {
+            let written = write_new(&path, |file| file.write_all(text.as_bytes()));
+            Message::FileWritten(path, written.map_err(|error| error.to_string()))
+        }
+        Effect::Find(query) => {
+            let found = find_with_orders(desk, &**alerts, deployment.find.as_deref(), &query, SHOWN_OF_FOUND).await;
+            Message::Found(query, found)
+        }
+        Effect::Mark(ids) => {
+            let answer = deployment.duplicates.as_ref()?.duplicates(ids.clone()).await;
+            Message::Marked(ids, answer.map(|found| found.into_iter().map(|(id, others)| (id, refunds(&others))).collect()))
+        }
+        Effect::Watch(after, delay) => {
+            let changes = changes.as_ref()?;
+            tokio::time::sleep(delay).await;
+            Message::Changed(changes.next_change(after).await)
+        }
+        Effect::Resolve(key, id, request) => Message::Resolved(key, alerts.resolve(id, request).await),
+        Effect::LookUp(key, id) => Message::LookedUp(key, look_up(&**alerts, attempts.as_deref(), id).await),
+        Effect::Unfinished => Message::Unfinished(attempts.as_ref()?.unfinished().await),
+        Effect::Settle(attempt, id, applied) => {
+            let answer = match attempts {
+                Some(attempts) => attempts.settle_parked(attempt, applied).await,
+                None => Err(ServiceError::NotAuthorized("this deployment's operator has to say it".to_owned())),
+            };
+            Message::Settled(id, applied, answer)
+        }
+        Effect::LoadEndpoints => Message::Endpoints(webhooks.as_ref()?.endpoints().await),
+        Effect::ListDeliveries(asked, filter) => Message::DeliveryList(asked, webhooks.as_ref()?.deliveries(filter).await),
+        Effect::LoadDelivery(id) => Message::DeliveryAttempts(id, webhooks.as_ref()?.delivery(id).await),
+        Effect::TestEndpoint(id) => Message::EndpointTested(id, webhooks.as_ref()?.test_endpoint(id).await),
+        Effect::SendAgain(id) => Message::SentAgain(webhooks.as_ref()?.redeliver(id).await),
+        Effect::CountGivenUp(id) => Message::GivenUp(id, count_given_up(webhooks.as_deref()?, id).await),
+        Effect::SendAllAgain(id) => Message::AllSentAgain(id, webhooks.as_ref()?.redeliver_exhausted(id).await),
+        Effect::LoadCredentials => Message::Credentials(credentials.as_ref()?.credentials().await),
+        Effect::CreateCredential(kind) => Message::CredentialCreated(credentials.as_ref()?.create_credential(kind).await),
+        Effect::RevokeCredential(kind, id) => {
+            let answer = credentials.as_ref()?.revoke_credential(kind, &id).await;
+            Message::CredentialRevoked(kind, id, answer)
+        }
+        Effect::AuditOf(alerts) => Message::AuditOf(audited(audit.as_deref()?, &alerts).await),
+        Effect::LoadAudit(size) => Message::AuditLog(audit.as_ref()?.audit(None, size).await),
+        Effect::Insights(scope, calendar, now) => {
+            let found = insights(&**alerts, stats.as_deref(), &scope, calendar, now).await;
+            Message::Insights(scope, found)
+        }
+        Effect::TryWriting => Message::Written(changes.as_ref()?.try_writing().await),
+        Effect::Abandon(_)
+        | Effect::Keep(_)
+        | Effect::ReadFigures
+        | Effect::ReadJournal(_)
+        | Effect::MatchOrders(..)
+        | Effect::StartListening(_)
+        | Effect::StopListening
+        | Effect::Replay(_)
+        | Effect::GiveUpFind
+        | Effect::StopReplay
+        | Effect::Rehearse(..)
+        | Effect::GiveUpRehearsal
+        | Effect::ReadRules
+        | Effect::ListProfiles
+        | Effect::Export(..)
+        | Effect::GiveUpExport
+        | Effect::Browse(_)
+        | Effect::Notice(_)
+        | Effect::Title(_)
+        | Effect::KeepSetting(..)
+        | Effect::ReadLog(_)
+        | Effect::Copy(_)
+        | Effect::CopySecret(_)
+        | Effect::Mouse(_)
+        | Effect::Redraw
+        | Effect::Suspend
+        | Effect::Quit => return None,
+    })
+}

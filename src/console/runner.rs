@@ -1,0 +1,374 @@
+//! The runner of effects: those on the service in tasks that come back as messages, those on the desk written one after the other; those on
+//! the terminal are the loop's.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::oneshot;
+use tokio::task::{AbortHandle, JoinHandle, JoinSet};
+use tokio_util::sync::CancellationToken;
+
+use super::Message;
+use super::effects::{Effect, Keep};
+use super::failures::FailureLog;
+use super::listener::{Heard, ListenRequest, ReplayRequest, Replayed, RequestFailure, RequestPart, WebhookListener};
+use super::order_matches::{MatchChange, match_orders};
+use super::perform::perform;
+use super::profile_directory::ProfileDirectory;
+use super::program_log::ProgramLog;
+use super::rules_file::RulesFile;
+use super::setting::{SettingValue, SettingsKeeper};
+use super::user_settings::UserSetting;
+use super::workstation::{browse, export_list, rehearse_rules};
+use crate::desk::{AlertRecords, Desk, ExportRequest, JournalMark, JournalStep};
+use crate::domain::rule::DecisionRule;
+use crate::domain::{Alert, Timestamp};
+use crate::service::{Deployment, ServiceError};
+
+/// Runs effects on a deployment and a desk.
+pub struct Runner {
+    deployment: Deployment,
+    desk: Option<Desk>,
+    listener: Option<Arc<dyn WebhookListener>>,
+    records: AlertRecords,
+    log: Option<Arc<dyn ProgramLog>>,
+    keeper: Option<Arc<dyn SettingsKeeper>>,
+    rules: Option<Arc<dyn RulesFile>>,
+    profiles: Option<Arc<dyn ProfileDirectory>>,
+    failures: FailureLog,
+    /// Stops the replay that was begun last.
+    replay: CancellationToken,
+    messages: UnboundedSender<Message>,
+    /// Reads; they end with the runner.
+    tasks: JoinSet<()>,
+    lists: HashMap<u64, Vec<AbortHandle>>,
+    /// The search over all fields that is on its way.
+    finding: Option<AbortHandle>,
+    /// The sums that are on their way.
+    adding_up: Option<AbortHandle>,
+    /// The export that is on its way.
+    exporting: Option<AbortHandle>,
+    /// The rehearsal that is on its way.
+    rehearsing: Option<AbortHandle>,
+    /// What is kept is written one after the other, so that the last state wins.
+    keeping: Option<(UnboundedSender<DeskWrite>, JoinHandle<()>)>,
+}
+
+/// A write to the desk in its turn, and who waits for it.
+struct DeskWrite {
+    what: Keep,
+    done: Option<oneshot::Sender<Result<(), String>>>,
+}
+
+impl Runner {
+    /// Runs effects here; their results come as messages. To be made inside a tokio runtime.
+    pub fn new(
+        deployment: Deployment,
+        desk: Option<Desk>,
+        listener: Option<Arc<dyn WebhookListener>>,
+        records: AlertRecords,
+        messages: UnboundedSender<Message>,
+    ) -> Self {
+        let (replay, tasks, lists) = (CancellationToken::new(), JoinSet::new(), HashMap::new());
+        let (log, keeper, rules, profiles, failures) = (None, None, None, None, FailureLog::default());
+        Self {
+            deployment,
+            desk,
+            listener,
+            records,
+            log,
+            keeper,
+            rules,
+            profiles,
+            failures,
+            replay,
+            messages,
+            tasks,
+            lists,
+            finding: None,
+            adding_up: None,
+            exporting: None,
+            rehearsing: None,
+            keeping: None,
+        }
+    }
+
+    /// The same with the program's log and whoever keeps settings.
+    pub fn with(self, log: Option<Arc<dyn ProgramLog>>, keeper: Option<Arc<dyn SettingsKeeper>>) -> Self {
+        Self { log, keeper, ..self }
+    }
+
+    /// The same with the file of rules.
+    pub fn with_rules(self, rules: Option<Arc<dyn RulesFile>>) -> Self {
+        Self { rules, ..self }
+    }
+
+    /// The same with the profiles.
+    pub fn with_profiles(self, profiles: Option<Arc<dyn ProfileDirectory>>) -> Self {
+        Self { profiles, ..self }
+    }
+
+    /// Starts an effect. Those on the terminal are given back.
+    pub fn run(&mut self, effect: Effect) -> Option<Effect> {
+        while self.tasks.try_join_next().is_some() {}
+        match effect {
+            Effect::Abandon(list) => self.lists.remove(&list).unwrap_or_default().iter().for_each(AbortHandle::abort),
+            Effect::GiveUpFind => self.give_up_find(),
+            Effect::Keep(what) => self.keep(what, None),
+            Effect::ReadJournal(mark) => self.read_journal(mark),
+            Effect::MatchOrders(alert, change) => self.match_orders(*alert, change),
+            Effect::StartListening(request) => self.listen(*request),
+            Effect::StopListening => self.stop_listening(),
+            Effect::Replay(request) => self.replay(*request),
+            Effect::StopReplay => self.replay.cancel(),
+            Effect::ReadFigures => self.read_figures(),
+            Effect::ReadLog(number) => {
+                let lines = self.log.as_ref().map(|log| log.after(number)).unwrap_or_default();
+                let _ = self.messages.send(Message::LogRead(lines));
+            }
+            Effect::KeepSetting(setting, value) => self.keep_setting(setting, value),
+            Effect::Export(number, request) => self.export(number, *request),
+            Effect::Rehearse(number, rules, days, now) => self.rehearse(number, rules, days, now),
+            Effect::GiveUpRehearsal => self.rehearsing.take().iter().for_each(AbortHandle::abort),
+            Effect::ReadRules => self.read_rules(),
+            Effect::ListProfiles => self.list_profiles(),
+            Effect::GiveUpExport => self.exporting.take().iter().for_each(AbortHandle::abort),
+            Effect::Browse(address) => self.browse(address),
+            Effect::Copy(_)
+            | Effect::CopySecret(_)
+            | Effect::Notice(_)
+            | Effect::Title(_)
+            | Effect::Mouse(_)
+            | Effect::Redraw
+            | Effect::Suspend
+            | Effect::Quit => return Some(effect),
+            effect => self.start(effect),
+        }
+        None
+    }
+
+    fn start(&mut self, effect: Effect) {
+        let list = if let Effect::Load(need) = &effect { Some(need.ticket.listing) } else { None };
+        let (writes, finds, adds_up) = (effect.writes(), matches!(effect, Effect::Find(_)), matches!(effect, Effect::Sums(_)));
+        let intent = self.record_intent(&effect);
+        let (deployment, messages, failures) = (self.deployment.clone(), self.messages.clone(), self.failures.clone());
+        let desk = self.desk.clone();
+        let work = async move {
+            if let (Some(intent), Effect::Resolve(key, ..)) = (intent, &effect)
+                && let Err(why) = intent.await.unwrap_or_else(|_| Err("it is closed".to_owned()))
+            {
+                let refused = ServiceError::NotSent(format!("the desk journal could not be written before it: {why}"));
+                let _ = messages.send(Message::Resolved(*key, Err(refused)));
+                return;
+            }
+            if let Some(message) = perform(&deployment, desk.as_ref(), effect).await {
+                failures.note(&message);
+                // The loop may have ended meanwhile.
+                let _ = messages.send(message);
+            }
+        };
+        if writes {
+            // Not among the reads: what has left runs to its end whatever happens to the console.
+            tokio::spawn(work);
+            return;
+        }
+        let handle = self.tasks.spawn(work);
+        if finds {
+            self.give_up_find();
+            self.finding = Some(handle.clone());
+        }
+        if adds_up && let Some(earlier) = self.adding_up.replace(handle.clone()) {
+            earlier.abort();
+        }
+        if let Some(list) = list {
+            let of_list = self.lists.entry(list).or_default();
+            of_list.retain(|handle| !handle.is_finished());
+            of_list.push(handle);
+        }
+    }
+
+    fn give_up_find(&mut self) {
+        if let Some(earlier) = self.finding.take() {
+            earlier.abort();
+        }
+    }
+
+    fn export(&mut self, number: u64, request: ExportRequest) {
+        let (alerts, records, messages) = (Arc::clone(&self.deployment.alerts), self.records.clone(), self.messages.clone());
+        let work = async move {
+            let told = |message| drop(messages.send(message));
+            let ended = export_list(&*alerts, &records, number, request, told).await;
+            drop(messages.send(ended));
+        };
+        self.exporting = Some(self.tasks.spawn(work));
+    }
+
+    fn rehearse(&mut self, number: u64, rules: Arc<[DecisionRule]>, days: u32, now: Timestamp) {
+        let (alerts, messages) = (Arc::clone(&self.deployment.alerts), self.messages.clone());
+        let work = async move {
+            let told = |message| drop(messages.send(message));
+            let ended = rehearse_rules(&*alerts, number, &rules, days, now, told).await;
+            drop(messages.send(ended));
+        };
+        self.rehearsing.take().iter().for_each(AbortHandle::abort);
+        self.rehearsing = Some(self.tasks.spawn(work));
+    }
+
+    fn read_rules(&self) {
+        let (rules, messages) = (self.rules.clone(), self.messages.clone());
+        tokio::task::spawn_blocking(move || {
+            let read = rules.map_or_else(|| Err("this console has no file of rules".to_owned()), |rules| rules.read());
+            drop(messages.send(Message::RulesRead(read)));
+        });
+    }
+
+    /// The keyring may be asked, which takes its time.
+    fn list_profiles(&self) {
+        let (Some(profiles), messages) = (self.profiles.clone(), self.messages.clone()) else { return };
+        tokio::task::spawn_blocking(move || drop(messages.send(Message::Profiles(profiles.list()))));
+    }
+
+    fn browse(&self, address: String) {
+        let messages = self.messages.clone();
+        tokio::task::spawn_blocking(move || {
+            if let Some(failed) = browse(address) {
+                drop(messages.send(failed));
+            }
+        });
+    }
+
+    /// The file is on the disk, and a change of it is not given up.
+    fn keep_setting(&self, setting: &'static UserSetting, value: SettingValue) {
+        let (Some(keeper), messages) = (self.keeper.clone(), self.messages.clone()) else { return };
+        tokio::task::spawn_blocking(move || {
+            drop(messages.send(Message::SettingKept(setting, keeper.keep(setting.table, setting.key, value))));
+        });
+    }
+
+    fn read_figures(&self) {
+        let (Some(desk), messages) = (self.desk.clone(), self.messages.clone()) else { return };
+        tokio::task::spawn_blocking(move || drop(messages.send(Message::Figures(Box::new(desk.figures())))));
+    }
+
+    /// The desk's orders are on the disk, and a change of them is not given up.
+    fn match_orders(&self, alert: Alert, change: Option<MatchChange>) {
+        let (desk, messages) = (self.desk.clone(), self.messages.clone());
+        // The loop may have ended meanwhile.
+        tokio::task::spawn_blocking(move || drop(messages.send(match_orders(desk.as_ref(), &alert, change))));
+    }
+
+    fn listen(&self, request: ListenRequest) {
+        let (listener, messages) = (self.listener.clone(), self.messages.clone());
+        let heard = messages.clone();
+        let heard: Heard = Arc::new(move |event| drop(heard.send(Message::Heard(event))));
+        tokio::spawn(async move {
+            let answer = match listener {
+                Some(listener) => listener.start(request, heard).await,
+                None => Err(nothing_listens()),
+            };
+            drop(messages.send(Message::ListenStarted(answer)));
+        });
+    }
+
+    fn stop_listening(&self) {
+        let (listener, messages) = (self.listener.clone(), self.messages.clone());
+        tokio::spawn(async move {
+            if let Some(listener) = listener {
+                listener.stop().await;
+            }
+            drop(messages.send(Message::ListenStopped));
+        });
+    }
+
+    fn replay(&mut self, request: ReplayRequest) {
+        self.replay = CancellationToken::new();
+        let (listener, messages, stop) = (self.listener.clone(), self.messages.clone(), self.replay.clone());
+        let told = messages.clone();
+        let replayed: Replayed = Arc::new(move |event| drop(told.send(Message::Replayed(event))));
+        tokio::spawn(async move {
+            let ended = match listener {
+                Some(listener) => listener.replay(request, stop, replayed).await,
+                None => Err(nothing_listens()),
+            };
+            drop(messages.send(Message::ReplayEnded(ended)));
+        });
+    }
+
+    fn read_journal(&mut self, mark: JournalMark) {
+        let Some(journal) = self.desk.as_ref().and_then(Desk::journal).cloned() else { return };
+        let messages = self.messages.clone();
+        self.tasks.spawn_blocking(move || {
+            let read = journal.read(&mark).map_err(|error| error.to_string());
+            drop(messages.send(Message::JournalRead(read)));
+        });
+    }
+
+    /// Has the journal record that a decision leaves. It leaves when that is on the disk.
+    fn record_intent(&mut self, effect: &Effect) -> Option<oneshot::Receiver<Result<(), String>>> {
+        let Effect::Resolve(_, _, request) = effect else { return None };
+        let decision = request.idempotency_key.clone()?;
+        self.desk.as_ref()?.journal()?;
+        let (done, written) = oneshot::channel();
+        self.keep(Keep::Journal(JournalStep::Sent { decision }), Some(done));
+        Some(written)
+    }
+
+    fn keep(&mut self, what: Keep, done: Option<oneshot::Sender<Result<(), String>>>) {
+        let Some(desk) = self.desk.clone() else { return };
+        let messages = self.messages.clone();
+        let (keeping, _) = self.keeping.get_or_insert_with(|| {
+            let (sender, mut queue) = tokio::sync::mpsc::unbounded_channel::<DeskWrite>();
+            let writer = tokio::task::spawn_blocking(move || {
+                while let Some(DeskWrite { what, done }) = queue.blocking_recv() {
+                    let kept = keep_on(&desk, &what);
+                    match (done, kept) {
+                        (Some(done), kept) => drop(done.send(kept)),
+                        (None, Err(error)) => drop(messages.send(Message::DeskFailed(error))),
+                        (None, Ok(())) => {}
+                    }
+                }
+            });
+            (sender, writer)
+        });
+        let _ = keeping.send(DeskWrite { what, done });
+    }
+
+    /// Ends every read and waits until everything that was to be kept is on the disk.
+    pub async fn finish(mut self) {
+        self.replay.cancel();
+        self.tasks.shutdown().await;
+        if let Some(listener) = &self.listener {
+            listener.stop().await;
+        }
+        if let Some((sender, writer)) = self.keeping.take() {
+            drop(sender);
+            let _ = writer.await;
+        }
+    }
+}
+
+fn nothing_listens() -> RequestFailure {
+    RequestFailure::of(RequestPart::Address)("nothing can listen here".to_owned())
+}
+
+fn keep_on(desk: &Desk, what: &Keep) -> Result<(), String> {
+    match what {
+        Keep::Layout(layout) => desk.keep_layout(layout),
+        Keep::View(view) => desk.views().save(view.clone()),
+        Keep::NoView(name) => desk.views().remove(name).map(|_| ()),
+        Keep::Draft(alert, draft) => desk.drafts().put(*alert, draft),
+        Keep::NoDraft(alert) => desk.drafts().remove(*alert),
+        Keep::GroupDraft(draft) => desk.group_drafts().put(draft),
+        Keep::NoGroupDraft(id) => desk.group_drafts().remove(*id),
+        Keep::Sales(entered) => desk.sales().set(*entered),
+        Keep::Note(note) => desk.notes().add(note).and_then(|()| desk.note_drafts().remove(note.alert)),
+        Keep::NoteDraft(alert, draft) => desk.note_drafts().put(*alert, draft),
+        Keep::NoNoteDraft(alert) => desk.note_drafts().remove(*alert),
+        Keep::Snooze(snoozed, now) => desk.snoozes().put(snoozed, *now),
+        Keep::NoSnooze(ended, now) => desk.snoozes().end(ended, *now),
+        Keep::Journal(step) => desk.journal().map_or(Ok(()), |journal| journal.append(step.clone())),
+        Keep::JournalSteps(steps) => desk.journal().map_or(Ok(()), |journal| journal.append_all(steps.clone())),
+    }
+    .map_err(|error| error.to_string())
+}
