@@ -37,14 +37,15 @@ impl FoundAlerts {
         }
         let mut all = std::mem::take(&mut self.alerts);
         add(&mut all, among(query, held, size as usize).into_iter().cloned());
-        // What an order alone matches has no grade, and stays where it is.
         if self.on_order.is_none() {
             all = among(query, &all, size as usize).into_iter().cloned().collect();
+        } else {
+            // What an order alone matches has no grade: it stays behind whole values and before all else.
+            all.sort_by_cached_key(|alert| query.grade(alert).map_or(1, |grade| if grade == MatchGrade::Whole { 0 } else { 2 }));
+            all.truncate(size as usize);
         }
-        if let Some(whole) = self.limits.last_mut() {
-            let held = if held.len() == 1 { "one alert".to_owned() } else { format!("{} alerts", held.len()) };
-            whole.push_str(&format!(", and in {held} of the Queue's pages"));
-        }
+        let held = if held.len() == 1 { "one alert".to_owned() } else { format!("{} alerts", held.len()) };
+        self.limits.push(format!("{held} of the Queue's pages were compared by every field"));
         Self { alerts: all, ..self }
     }
 

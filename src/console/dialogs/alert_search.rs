@@ -104,10 +104,10 @@ impl AlertSearch {
         }
     }
 
-    /// What could not be searched; the last sentence says it of the whole deployment.
+    /// What could not be searched; the last sentences say it of the whole deployment.
     pub fn limits(&self) -> &[String] {
         match &self.shown {
-            Some((_, Ok(found))) => &found.limits[found.limits.len().saturating_sub(2)..],
+            Some((_, Ok(found))) => &found.limits[found.limits.len().saturating_sub(3)..],
             _ => &[],
         }
     }

@@ -23,7 +23,7 @@ const WIDTH: u16 = 118;
 const AROUND: u16 = 4;
 
 /// What could not be searched is told in so many lines each at most.
-const LINES_OF_A_LIMIT: usize = 3;
+const LINES_OF_A_LIMIT: usize = 2;
 
 /// The dialog while it is open.
 #[derive(Debug)]

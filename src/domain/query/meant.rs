@@ -12,6 +12,15 @@ pub fn meant(text: &str) -> Option<AlertFilter> {
     let mut rest: Vec<&str> = Vec::new();
     let mut at = 0;
     while let Some(word) = words.get(at) {
+        if word == "not" && words.get(at + 1).is_some_and(|next| next != "found" && add(&mut AlertFilter::default(), next)) {
+            // No list leaves a state out; the network's word for this one is another state.
+            if words[at + 1] != "refunded" {
+                return None;
+            }
+            include(&mut filter.statuses, AlertStatus::Chargeback);
+            at += 2;
+            continue;
+        }
         let pair = words.get(at + 1).map(|next| format!("{word}_{next}"));
         if let Some(pair) = pair.filter(|pair| add(&mut filter, pair)) {
             at += pair.split('_').count();
@@ -43,14 +52,20 @@ fn add(filter: &mut AlertFilter, word: &str) -> bool {
         _ => AlertStatus::CURRENT.iter().filter(|status| status.as_str().eq_ignore_ascii_case(word)).cloned().collect(),
     };
     if !states.is_empty() {
-        filter.statuses.extend(states);
+        states.into_iter().for_each(|state| include(&mut filter.statuses, state));
         return true;
     }
     let is_outcome = OlderWord::KNOWN.iter().any(|known| known.as_str().eq_ignore_ascii_case(word));
     if is_outcome {
-        filter.outcomes.push(word.to_owned());
+        include(&mut filter.outcomes, word.to_owned());
     }
     is_outcome
+}
+
+fn include<T: PartialEq>(all: &mut Vec<T>, one: T) {
+    if !all.contains(&one) {
+        all.push(one);
+    }
 }
 
 #[cfg(test)]
@@ -70,6 +85,10 @@ mod tests {
     #[case("previously refunded", Some("outcome:previously_refunded"))]
     #[case("previously_refunded", Some("outcome:previously_refunded"))]
     #[case("not found", Some("outcome:not_found"))]
+    #[case("resolved refunded", Some("status:resolved,refunded"))]
+    #[case("not refunded acme", Some("status:chargeback acme"))]
+    #[case("not expired", None)]
+    #[case("not here", None)]
     #[case("previously", None)]
     #[case("nordwind 55.10", None)]
     #[case("", None)]

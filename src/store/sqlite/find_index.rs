@@ -6,6 +6,7 @@
 //! one index is written after the other, because each gathers in memory what no other statement interrupts.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use rusqlite::Connection;
 
@@ -110,14 +111,20 @@ pub(super) fn index_behind(conn: &Connection, last: i64) -> StoreResult<Vec<i64>
 fn put_in_behind(conn: &Connection, indexes: &[TextIndex], last: i64) -> StoreResult<Vec<i64>> {
     let mut dictionary = Dictionary::new();
     let keys: Vec<i64> = conn.all("SELECT key FROM alert WHERE key > ?1 ORDER BY key LIMIT ?2", [last, AT_ONCE], cell)?;
+    let behind = "SELECT alert FROM alert_unindexed WHERE alert > ?1 AND alert <= ?2";
+    let lacking: HashSet<i64> = conn.all(behind, [last, keys.last().copied().unwrap_or(last)], cell)?.into_iter().collect();
+    let mut texts = Vec::with_capacity(keys.len());
+    for key in &keys {
+        let mut alert = read_by_key(conn, &mut dictionary, *key)?;
+        // Its outcome is put in later.
+        if lacking.contains(key) {
+            alert.outcome = None;
+        }
+        texts.push((*key, find_text(&alert)));
+    }
     for index in indexes {
-        for key in &keys {
-            let mut alert = read_by_key(conn, &mut dictionary, *key)?;
-            // Its outcome is put in later.
-            if conn.first("SELECT 1 FROM alert_unindexed WHERE alert = ?1", [key], cell::<i64>)?.is_some() {
-                alert.outcome = None;
-            }
-            index.put_in(conn, *key, &find_text(&alert))?;
+        for (key, text) in &texts {
+            index.put_in(conn, *key, text)?;
         }
     }
     Ok(keys)
@@ -177,6 +184,7 @@ pub(super) fn as_if_just_answered(conn: &Connection, dictionary: &mut Dictionary
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
     use std::sync::Arc;
     use std::time::{Duration, Instant};
 
@@ -251,7 +259,26 @@ mod tests {
         store.write(WriteKind::Quiet, |unit, _| catch_up(unit.conn, unit.dictionary)).await.unwrap();
     }
 
+    /// The beginnings that the index has, each with its alert, and those that it should have.
+    async fn beginnings(store: &SqliteStore) -> [BTreeSet<(String, i64)>; 2] {
+        let work = |unit: &mut Unit<'_>, _: &Actor| {
+            let conn = unit.conn;
+            conn.execute_batch("CREATE VIRTUAL TABLE IF NOT EXISTS temp.head_instance USING fts5vocab(main, alert_head, instance)")?;
+            let kept: Vec<(String, i64)> =
+                conn.all("SELECT term, doc FROM temp.head_instance", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let mut expected = BTreeSet::new();
+            for key in conn.all("SELECT key FROM alert", [], cell::<i64>)? {
+                let text = find_text(&read_by_key(conn, unit.dictionary, key)?);
+                expected.extend(heads(&text).split(' ').map(|head| (head.to_owned(), key)));
+            }
+            Ok([kept.into_iter().collect(), expected])
+        };
+        store.write(WriteKind::Quiet, work).await.unwrap()
+    }
+
     async fn check(store: &SqliteStore) {
+        let [kept, expected] = beginnings(store).await;
+        assert_eq!(kept, expected);
         for index in ["alert_find", "alert_head"] {
             let check = format!("INSERT INTO {index} ({index}) VALUES ('integrity-check')");
             store.write(WriteKind::Quiet, move |unit, _| unit.conn.run(&check, [])).await.unwrap();
@@ -288,6 +315,66 @@ mod tests {
 
         let now = (found(&store, "anew till").await, found(&store, "old").await, listed(&store).await);
         assert_eq!((now, indexed(&store, "til").await, indexed(&store, "old").await), ((1, 0, 0), 1, 0));
+        check(&store).await;
+    }
+
+    #[tokio::test]
+    async fn an_alert_that_changes_twice_at_once_is_indexed_as_it_is_at_last() {
+        let (_directory, store) = open();
+        let alert = alert();
+        let called = |order: &str| AlertPatch::of(Alert { merchant_order_id: Some(order.to_owned()), ..alert.clone() });
+        bring(&store, &alert).await;
+
+        store.ingest(organization(&store).await, vec![called("mid"), called("last")], NOW).await.unwrap();
+
+        assert_eq!((found(&store, "mid").await, found(&store, "last").await), (0, 1));
+        assert_eq!((indexed(&store, "mid").await, indexed(&store, "las").await), (0, 1));
+        check(&store).await;
+    }
+
+    #[tokio::test]
+    async fn indexes_that_are_made_anew_are_what_they_were() {
+        let (_directory, store) = open();
+        let (answered, pending) = (alert(), Alert { merchant_order_id: Some("soon".to_owned()), ..alert() });
+        for alert in [&answered, &pending] {
+            bring(&store, alert).await;
+        }
+        answer(&store, answered.id, "sent by till nine").await;
+        caught_up(&store).await;
+        let anew: [fn(&Connection) -> StoreResult<()>; 2] =
+            [|conn| index_trigrams(conn).and_then(|()| index_heads(conn)), |conn| index_behind(conn, 0).map(|_| ())];
+
+        for make in anew {
+            let work = move |unit: &mut Unit<'_>, _: &Actor| {
+                for index in ["alert_find", "alert_head"] {
+                    unit.conn.run(&format!("INSERT INTO {index} ({index}) VALUES ('delete-all')"), [])?;
+                }
+                make(unit.conn)
+            };
+            store.write(WriteKind::Quiet, work).await.unwrap();
+
+            assert_eq!((indexed(&store, "til").await, indexed(&store, "soo").await), (1, 1));
+            check(&store).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn a_beginning_is_indexed_without_an_outcome_that_is_put_in_later() {
+        let (_directory, store) = open();
+        let alert = alert();
+        bring(&store, &alert).await;
+        answer(&store, alert.id, "sent by till nine").await;
+        leave_unindexed(&store).await;
+        let anew = |unit: &mut Unit<'_>, _: &Actor| {
+            unit.conn.run("INSERT INTO alert_head (alert_head) VALUES ('delete-all')", [])?;
+            index_heads(unit.conn)
+        };
+        store.write(WriteKind::Quiet, anew).await.unwrap();
+        let [before, _] = beginnings(&store).await;
+
+        catch_up_now(&store).await;
+
+        assert!(!before.iter().any(|(head, _)| head.starts_with("sent")));
         check(&store).await;
     }
 

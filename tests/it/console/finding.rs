@@ -256,7 +256,7 @@ fn where_only_the_interface_can_be_asked_what_is_loaded_is_compared_by_every_fie
     let screen = rig.screen();
     rig.press("enter");
 
-    assert!(screen.contains("alerts of the Queue's pages") && !screen.contains("Nothing found"), "{screen}");
+    assert!(screen.contains("alerts of the Queue's pages were compared by every field") && !screen.contains("Nothing found"), "{screen}");
     assert_eq!(rig.current(), loaded.id);
 }
 

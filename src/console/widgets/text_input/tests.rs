@@ -1,0 +1,242 @@
+//! Tests of the text input.
+
+use proptest::prelude::*;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use rstest::rstest;
+
+use super::*;
+
+fn press(input: &mut TextInput, code: KeyCode, modifiers: KeyModifiers) -> Typed {
+    input.key(KeyEvent::new(code, modifiers))
+}
+
+fn plain(input: &mut TextInput, code: KeyCode) -> Typed {
+    press(input, code, KeyModifiers::NONE)
+}
+
+/// Draws the field and says what stands in it and where the cursor is.
+fn drawn(input: &TextInput, width: u16, height: u16) -> (Vec<String>, Position) {
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    terminal.draw(|frame| input.draw(frame, frame.area(), Style::new(), true)).unwrap();
+    let cursor = terminal.get_cursor_position().unwrap();
+    let buffer = terminal.backend().buffer();
+    let rows = (0..height).map(|y| (0..width).map(|x| buffer[(x, y)].symbol()).collect::<String>().trim_end().to_owned());
+    (rows.collect(), cursor)
+}
+
+const FAMILY: &str = "👨‍👩‍👧";
+
+#[test]
+fn backspace_and_delete_take_a_whole_character_as_people_see_it() {
+    let mut input = TextInput::one_line(&format!("a{FAMILY}e\u{301}"));
+
+    plain(&mut input, KeyCode::Backspace);
+    assert_eq!(input.text(), format!("a{FAMILY}"));
+    plain(&mut input, KeyCode::Left);
+    plain(&mut input, KeyCode::Delete);
+
+    assert_eq!(input.text(), "a");
+}
+
+#[test]
+fn the_cursor_steps_over_whole_characters_and_stands_where_they_are_drawn() {
+    let mut input = TextInput::one_line(&format!("東{FAMILY}e\u{301}x"));
+
+    let columns: Vec<u16> = (0..5)
+        .map(|_| {
+            let column = drawn(&input, 20, 1).1.x;
+            plain(&mut input, KeyCode::Left);
+            column
+        })
+        .collect();
+
+    assert_eq!(columns, [6, 5, 4, 2, 0]);
+}
+
+#[test]
+fn a_long_line_scrolls_so_that_the_cursor_is_seen() {
+    let mut input = TextInput::one_line("0123456789abcdef");
+
+    let (end, at_end) = drawn(&input, 9, 1);
+    plain(&mut input, KeyCode::Home);
+    let (start, at_start) = drawn(&input, 9, 1);
+
+    assert_eq!((end[0].as_str(), at_end.x), ("89abcdef", 8));
+    assert_eq!((start[0].as_str(), at_start.x), ("012345678", 0));
+}
+
+#[rstest]
+#[case::a_letter(KeyCode::Char('x'), "status:open x")]
+#[case::backspace(KeyCode::Backspace, "status:open ")]
+#[case::delete(KeyCode::Delete, "status:open ")]
+#[case::end(KeyCode::End, "status:open fjord")]
+fn what_is_selected_is_replaced_by_what_is_typed_first(#[case] first: KeyCode, #[case] text: &str) {
+    let mut input = TextInput::one_line("status:open fjord");
+    input.select_from(12);
+
+    plain(&mut input, first);
+
+    assert_eq!(input.text(), text);
+    plain(&mut input, KeyCode::Char('y'));
+    assert_eq!(input.text(), format!("{text}y"), "the second one adds to it");
+}
+
+#[test]
+fn a_paste_takes_the_place_of_what_is_selected_and_a_refused_one_does_not() {
+    let mut input = TextInput::one_line("fjord");
+    input.select_from(0);
+
+    assert!(input.paste("a\u{7}").is_err());
+    assert_eq!(input.text(), "fjord");
+    input.paste("river").unwrap();
+
+    assert_eq!(input.text(), "river");
+}
+
+#[test]
+fn words_are_moved_over_and_deleted_at_once() {
+    let mut input = TextInput::one_line("refund under ticket");
+
+    press(&mut input, KeyCode::Char('w'), KeyModifiers::CONTROL);
+    press(&mut input, KeyCode::Left, KeyModifiers::CONTROL);
+    plain(&mut input, KeyCode::Char('*'));
+
+    assert_eq!(input.text(), "refund *under ");
+}
+
+#[rstest]
+#[case("one\r\ntwo\rthree", "one\ntwo\nthree")]
+#[case("é🦀", "é🦀")]
+fn a_paste_of_several_lines_keeps_them(#[case] pasted: &str, #[case] text: &str) {
+    let mut input = TextInput::several_lines("");
+
+    assert_eq!(input.paste(pasted), Ok(()));
+    assert_eq!(input.text(), text);
+}
+
+#[rstest]
+#[case("a\tb", "a tab")]
+#[case("\u{1b}[2J", "an escape")]
+#[case("a\u{85}", "U+0085")]
+#[case("a\nb", "several lines")]
+#[case(&"x".repeat(10_001), "10001 characters")]
+fn a_paste_that_does_not_fit_is_refused_whole_and_in_words(#[case] pasted: &str, #[case] says: &str) {
+    let mut input = TextInput::one_line("before");
+
+    let refusal = input.paste(pasted).unwrap_err();
+
+    assert!(refusal.contains(says), "{refusal}");
+    assert_eq!(input.text(), "before");
+}
+
+#[test]
+fn a_line_break_around_a_pasted_line_is_forgiven() {
+    let mut input = TextInput::one_line("");
+
+    input.paste("5F2RE396\n").unwrap();
+
+    assert_eq!(input.text(), "5F2RE396");
+}
+
+#[test]
+fn a_click_puts_the_cursor_before_the_character_it_meets() {
+    let mut input = TextInput::several_lines(&format!("one two three\n{FAMILY}東x"));
+    let (rows, _) = drawn(&input, 9, 4);
+    assert_eq!(rows[..3], ["one two", "three", &format!("{FAMILY} 東 x")]);
+
+    assert!(input.click(Position { x: 2, y: 1 }));
+    plain(&mut input, KeyCode::Char('|'));
+    drawn(&input, 9, 4);
+    assert!(input.click(Position { x: 4, y: 2 }));
+    plain(&mut input, KeyCode::Char('|'));
+
+    assert_eq!(input.text(), format!("one two th|ree\n{FAMILY}東|x"));
+    assert!(!input.click(Position { x: 0, y: 9 }));
+}
+
+#[rstest]
+#[case("same card and amount. No", 22, &["same card and amount.", "No"])]
+#[case("same card and amount. No", 20, &["same card and", "amount. No"])]
+#[case("a 0123456789", 6, &["a 012", "34567", "89"])]
+#[case("ab  cd", 4, &["ab", "cd"])]
+#[case("東京都庁", 6, &["東 京", "都 庁"])]
+fn lines_break_at_blanks_and_never_before_a_full_stop(#[case] text: &str, #[case] width: u16, #[case] rows: &[&str]) {
+    let input = TextInput::several_lines(text);
+
+    let (mut shown, _) = drawn(&input, width, 4);
+    shown.retain(|row| !row.is_empty());
+
+    assert_eq!(shown, rows);
+}
+
+#[test]
+fn a_long_text_scrolls_so_that_the_cursors_row_is_seen() {
+    let mut input = TextInput::several_lines("1\n2\n3\n4\n5");
+
+    let (end, at_end) = drawn(&input, 5, 2);
+    plain(&mut input, KeyCode::Up);
+    plain(&mut input, KeyCode::Up);
+    let (higher, at_higher) = drawn(&input, 5, 2);
+
+    assert_eq!((end, at_end.y), (vec!["4".to_owned(), "5".to_owned()], 1));
+    assert_eq!((higher, at_higher.y), (vec!["3".to_owned(), "4".to_owned()], 0));
+}
+
+#[test]
+fn up_and_down_go_by_the_rows_on_the_screen() {
+    let mut input = TextInput::several_lines("one two three");
+    drawn(&input, 9, 4);
+
+    plain(&mut input, KeyCode::Up);
+    plain(&mut input, KeyCode::Char('|'));
+
+    assert_eq!(input.text(), "one t|wo three");
+}
+
+#[test]
+fn up_and_down_leave_the_field_where_there_is_no_line_to_go_to() {
+    let mut input = TextInput::several_lines("one\ntwo");
+
+    assert_eq!(plain(&mut input, KeyCode::Down), Typed::Ignored);
+    assert_eq!(plain(&mut input, KeyCode::Up), Typed::Moved);
+    assert_eq!(plain(&mut input, KeyCode::Up), Typed::Ignored);
+}
+
+#[rstest]
+#[case(KeyCode::Enter)]
+#[case(KeyCode::Tab)]
+#[case(KeyCode::Esc)]
+#[case(KeyCode::F(1))]
+fn keys_that_are_not_for_typing_are_left_to_the_form(#[case] code: KeyCode) {
+    let mut input = TextInput::several_lines("x");
+
+    assert_eq!(plain(&mut input, code), Typed::Ignored);
+    assert_eq!(input.text(), "x");
+}
+
+proptest! {
+    #[test]
+    fn no_keys_make_it_panic_and_the_cursor_stays_in_the_field(
+        text in "(\\PC|[👨‍👩‍👧é東 \n]){0,40}",
+        keys in proptest::collection::vec((0usize..18, any::<bool>(), any::<bool>()), 0..40),
+        width in 0u16..14,
+        height in 0u16..4,
+    ) {
+        let codes = [KeyCode::Left, KeyCode::Right, KeyCode::Up, KeyCode::Down, KeyCode::Home, KeyCode::End, KeyCode::Backspace,
+            KeyCode::Delete, KeyCode::Enter, KeyCode::Char('w'), KeyCode::Char('u'), KeyCode::Char('k'), KeyCode::Char('z'),
+            KeyCode::Char('y'), KeyCode::Char('é'), KeyCode::Char('東'), KeyCode::Char('j'), KeyCode::Char('d')];
+        let mut input = TextInput::several_lines(&text);
+        for (index, ctrl, alt) in keys {
+            let mut modifiers = KeyModifiers::NONE;
+            modifiers.set(KeyModifiers::CONTROL, ctrl);
+            modifiers.set(KeyModifiers::ALT, alt);
+            press(&mut input, codes[index], modifiers);
+            if width > 0 && height > 0 {
+                let (_, cursor) = drawn(&input, width, height);
+                prop_assert!(cursor.x < width && cursor.y < height);
+            }
+        }
+        prop_assert!(!input.text().chars().any(|c| c.is_control() && c != '\n') || text.chars().any(char::is_control));
+    }
+}
