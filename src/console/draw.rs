@@ -120,7 +120,10 @@ impl App {
         // The screen's own keys come before those of every screen.
         let of = |context: KeyContext| keymap.bindings(context).filter(|binding| binding.footer);
         let offers = |action| if self.is_in_pane() { self.pane.offers(action, &self.cx) } else { screen.offers(action, &self.cx) };
-        let shown = back.into_iter().chain(of(context)).chain(of(KeyContext::Always)).filter(|binding| offers(binding.action));
+        let leads = screen.leads_with().filter(|_| !self.is_in_pane());
+        let first = leads.and_then(|action| keymap.binding(action));
+        let others = of(context).chain(of(KeyContext::Always)).filter(|binding| Some(binding.action) != leads);
+        let shown = back.into_iter().chain(first).chain(others).filter(|binding| offers(binding.action));
         let called = |action| if self.is_in_pane() { self.pane.words(action, &self.cx) } else { screen.words(action, &self.cx) };
         let mut full = false;
         for binding in shown {

@@ -34,6 +34,11 @@ pub trait Screen {
         None
     }
 
+    /// What the footer tells of before all else.
+    fn leads_with(&self) -> Option<Action> {
+        None
+    }
+
     /// Whether the footer tells of an action now.
     fn offers(&self, _action: Action, _cx: &AppContext) -> bool {
         true

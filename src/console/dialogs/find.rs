@@ -85,8 +85,8 @@ impl FindDialog {
     }
 
     /// The list of what the words name that no text says.
-    fn meant(&self) -> Option<AlertFilter> {
-        meant(&self.input.text())
+    fn meant(&self, cx: &AppContext) -> Option<AlertFilter> {
+        meant(&self.input.text(), cx.views.vocabulary)
     }
 
     /// Whether it is known that no text says what is typed.
@@ -95,8 +95,8 @@ impl FindDialog {
     }
 
     /// Lists what the words name in the Queue.
-    fn list_meant(&self) -> Orders {
-        let Some(filter) = self.meant() else { return Vec::new() };
+    fn list_meant(&self, cx: &AppContext) -> Orders {
+        let Some(filter) = self.meant(cx) else { return Vec::new() };
         vec![Effect::GiveUpFind.into(), Order::Close, Order::Act(Action::ShowQueue), Message::List(filter, DEFAULT_SORT).into()]
     }
 
@@ -160,7 +160,7 @@ impl Dialog for FindDialog {
                 };
             }
             Message::Input(Event::Key(KeyEvent { code: KeyCode::Char('l'), modifiers: KeyModifiers::ALT, .. })) => {
-                return self.list_meant();
+                return self.list_meant(cx);
             }
             Message::Input(Event::Key(key)) if is_typed(key) => {
                 let typed = self.input.key(*key);
@@ -176,7 +176,7 @@ impl Dialog for FindDialog {
                 let length = self.search.alerts().len();
                 match self.menu.update(event, length, cx) {
                     Some(Action::MenuClose) => return vec![Effect::GiveUpFind.into(), Order::Close],
-                    Some(Action::MenuPick) if self.is_nothing() && self.meant().is_some() => return self.list_meant(),
+                    Some(Action::MenuPick) if self.is_nothing() && self.meant(cx).is_some() => return self.list_meant(cx),
                     Some(Action::MenuPick) => return self.pick(event),
                     Some(Action::Open) => return self.open_case(cx),
                     _ => {}
@@ -194,7 +194,7 @@ impl Dialog for FindDialog {
             Some((query, Ok(found))) => lines(&found.alerts, query, found, room, cx),
             _ => Vec::new(),
         };
-        let (is_nothing, meant) = (self.is_nothing(), self.meant().map(|filter| render(&filter, DEFAULT_SORT)));
+        let (is_nothing, meant) = (self.is_nothing(), self.meant(cx).map(|filter| render(&filter, DEFAULT_SORT)));
         let nothing = match &meant {
             Some(query) => format!("No text of an alert says this. As a list: {query}"),
             None => "Nothing found.".to_owned(),

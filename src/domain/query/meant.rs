@@ -1,12 +1,12 @@
 //! The filter that plain words mean: states, answers and days, which no text of an alert says.
 
-use super::words::parse_day;
+use super::words::{Vocabulary, parse_day};
 use crate::domain::resolution::OlderWord;
-use crate::domain::{AlertFilter, AlertStatus};
+use crate::domain::{AlertFilter, AlertStatus, Calendar, CalendarDay};
 
-/// The filter that is meant where words name a state (`expired`), an answer (`not found`) or a UTC day (`2026-11-24`); the other
-/// words are searched for. `None` where no word names one.
-pub fn meant(text: &str) -> Option<AlertFilter> {
+/// The filter that is meant where words name a state (`expired`), an answer (`not found`) or a UTC day (`2026-11-24`), by which an alert was
+/// raised, or refunded where that is said and lists can tell it; the other words are searched for. `None` where no word names one.
+pub fn meant(text: &str, vocabulary: Vocabulary) -> Option<AlertFilter> {
     let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
     let mut filter = AlertFilter::default();
     let mut rest: Vec<&str> = Vec::new();
@@ -34,6 +34,12 @@ pub fn meant(text: &str) -> Option<AlertFilter> {
     if filter == AlertFilter::default() {
         return None;
     }
+    let is_of_one_day = filter.start_date.is_some() && filter.start_date == filter.end_date;
+    if is_of_one_day && filter.statuses == refunds() && vocabulary == Vocabulary::Desk {
+        let day = filter.start_date.take();
+        (filter.end_date, filter.statuses) = (None, Vec::new());
+        filter.conditions.refunded = day.map(|date| CalendarDay { date, calendar: Calendar::UTC });
+    }
     filter.q = (!rest.is_empty()).then(|| rest.join(" "));
     Some(filter)
 }
@@ -48,7 +54,7 @@ fn add(filter: &mut AlertFilter, word: &str) -> bool {
     }
     // An answer of the older dialect has a state of its own.
     let states: Vec<AlertStatus> = match word {
-        "refunded" => vec![AlertStatus::Resolved, AlertStatus::Refunded],
+        "refunded" => refunds().into(),
         _ => AlertStatus::CURRENT.iter().filter(|status| status.as_str().eq_ignore_ascii_case(word)).cloned().collect(),
     };
     if !states.is_empty() {
@@ -60,6 +66,11 @@ fn add(filter: &mut AlertFilter, word: &str) -> bool {
         include(&mut filter.outcomes, word.to_owned());
     }
     is_outcome
+}
+
+/// The states of an alert that was refunded, in both dialects.
+fn refunds() -> [AlertStatus; 2] {
+    [AlertStatus::Resolved, AlertStatus::Refunded]
 }
 
 fn include<T: PartialEq>(all: &mut Vec<T>, one: T) {
@@ -93,6 +104,14 @@ mod tests {
     #[case("nordwind 55.10", None)]
     #[case("", None)]
     fn words_that_no_text_says_mean_a_filter(#[case] text: &str, #[case] expected: Option<&str>) {
-        assert_eq!(meant(text).map(|filter| render(&filter, DEFAULT_SORT)).as_deref(), expected);
+        assert_eq!(meant(text, Vocabulary::Interface).map(|filter| render(&filter, DEFAULT_SORT)).as_deref(), expected);
+    }
+
+    #[rstest]
+    #[case("refunded 2026-11-25 acme", "refunded:2026-11-25 acme")]
+    #[case("refunded 2026-11-25 2026-11-26", "status:resolved,refunded from:2026-11-25 to:2026-11-26")]
+    #[case("expired 2026-11-25", "status:expired from:2026-11-25 to:2026-11-25")]
+    fn a_day_of_refunds_is_meant_where_lists_can_tell_it(#[case] text: &str, #[case] expected: &str) {
+        assert_eq!(meant(text, Vocabulary::Desk).map(|filter| render(&filter, DEFAULT_SORT)).as_deref(), Some(expected));
     }
 }

@@ -170,6 +170,34 @@ fn of_two_on_one_payment_both_are_told_that_no_money_went_back() {
 }
 
 #[test]
+fn where_alerts_are_marked_the_footer_leads_with_answering_them_and_one_alerts_form_says_that_it_is_one() {
+    let mut rig = Rig::new(alike(4));
+    rig.resize(80, 24);
+
+    rig.press("space space");
+    let marked = rig.screen();
+    rig.press("r");
+
+    let footer = marked.lines().last().unwrap();
+    assert!(footer.find(" b ").is_some_and(|at| footer.find(" r ").is_none_or(|refund| at < refund)), "{footer}");
+    assert!(rig.screen().contains("This answers one alert. b answers the 2 marked alerts."), "{}", rig.screen());
+}
+
+#[test]
+fn a_mark_is_seen_on_a_row_whose_last_decision_failed() {
+    let mut rig = Rig::new(alike(2));
+    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed("no such case".to_owned())));
+    rig.press("n ctrl-s");
+    rig.advance(Duration::seconds(6));
+    let failed = rig.screen();
+
+    rig.press("g space");
+
+    let signs = |screen: &str, sign: &str| screen.lines().filter(|line| line.trim_start().starts_with(sign)).count();
+    assert_eq!((signs(&failed, "!"), signs(&rig.screen(), "✓")), (1, 1), "{}", rig.screen());
+}
+
+#[test]
 fn what_is_on_its_way_or_may_have_arrived_is_not_answered_with_the_others() {
     let mut rig = Made { operator: false, ..Made::of(alike(4)) }.start();
     rig.service.next_resolution(Fate::Refused(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told("time-out"))));

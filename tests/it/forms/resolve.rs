@@ -419,6 +419,18 @@ fn of_a_refunded_double_only_a_refund_has_to_be_confirmed(#[case] choice: Choice
 }
 
 #[test]
+fn where_a_double_was_refunded_not_refunded_is_offered_the_reason_that_fits() {
+    let form = |warnings| ResolveForm::new(&travel_alert(), Choice::NotRefunded, PRODUCTION, None, warnings, noon());
+
+    let (doubled, single) = (form(vec![refunded_double()]), form(Vec::new()));
+
+    for (width, height) in [(60, 16), (80, 24)] {
+        assert!(Screen::resolve(&doubled, width, height).has("alt-i  invalid: "), "{}", Screen::resolve(&doubled, width, height).text());
+        assert!(!Screen::resolve(&single, width, height).has("Instead"));
+    }
+}
+
+#[test]
 fn enter_moves_on_from_field_to_field_and_ends_on_the_safe_button() {
     let mut form = form(Choice::Invalid);
 

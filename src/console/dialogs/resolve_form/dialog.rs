@@ -12,6 +12,7 @@ use crate::console::resolving::record;
 use crate::console::screens::queue::facts::Facts;
 use crate::console::screens::queue::state::Queue;
 use crate::console::suggestion::{Suggestion, order_advice};
+use crate::console::text::counted;
 use crate::console::unfinished::{Stage, in_words};
 use crate::console::{Action, AppContext, Dialog, Effect, Loadable, Message, Order, Orders, Tone, dialog};
 use crate::desk::{Draft, JournalStep};
@@ -52,6 +53,10 @@ pub(super) fn open_preset(choice: Choice, preset: Option<Draft>, queue: &mut Que
         Some(form) => (form, true),
         None => (begin(&alert, choice, preset, &facts, cx), false),
     };
+    if !queue.marked.is_empty() {
+        let (marked, together) = (counted(queue.marked.alerts().len() as u64, "marked alert", "marked alerts"), cx.key(Action::Bulk));
+        cx.notify(Tone::Note, format!("This answers one alert. {together} answers the {marked}."));
+    }
     if restored {
         cx.notify(Tone::Note, "What was written for this decision before is in the form.");
     } else if cx.drafts.contains_key(&alert.id) {

@@ -133,9 +133,12 @@ impl FormPen<'_, '_> {
         self.then(plan.short_then);
         self.down(plan.gaps[4]);
         self.seen(&sheet.seen);
-        if self.form.needs_confirmation() {
+        let is_asked = self.form.needs_confirmation();
+        if is_asked || self.form.fitting_reason().is_some() {
             self.down(plan.gaps[5]);
             self.instead();
+        }
+        if is_asked {
             self.confirmation();
             self.error(errors.confirmation.as_deref());
         }

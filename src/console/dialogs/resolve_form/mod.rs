@@ -390,6 +390,11 @@ impl ResolveForm {
         }
     }
 
+    /// Whether the answer says that no money goes back nor has gone back.
+    fn denies_refund(&self) -> bool {
+        self.older.as_ref().map_or(self.choice == Choice::NotRefunded, Older::denies_refund)
+    }
+
     /// What speaks so much against the answer that it has to be confirmed once more; the gravest first.
     fn cautions(&self) -> Vec<Caution> {
         let says = SaysOfMoney { refunds: self.refunds(), refunded_before: self.says_refunded_before() };
@@ -418,12 +423,18 @@ impl ResolveForm {
         if self.cautions().contains(&Caution::PaidTwice) { "refund all the same" } else { "answer all the same" }
     }
 
-    /// The reason of an INVALID answer that fits instead, where money has gone back already and this answer says that it goes back again.
+    /// The reason of an INVALID answer that fits instead, where money has gone back already and this answer says that it goes back again or
+    /// that it has not.
     fn fitting_reason(&self) -> Option<InvalidReason> {
         let reason = self.advice().filter(|advice| advice.after_refund)?.decision.reason()?;
         // The key leads to a reason that was chosen before, where one was.
         let leads_there = self.older.is_some() || self.reason.is_none_or(|chosen| chosen == reason);
-        (leads_there && self.alert.outcome.is_none() && self.cautions().contains(&Caution::PaidTwice)).then_some(reason)
+        (leads_there && self.alert.outcome.is_none() && self.says_wrong_of_refund()).then_some(reason)
+    }
+
+    fn says_wrong_of_refund(&self) -> bool {
+        let denied = self.denies_refund() && self.warnings.iter().any(FormWarning::is_refunded);
+        denied || self.cautions().contains(&Caution::PaidTwice)
     }
 
     /// What the warnings advise together.

@@ -120,6 +120,11 @@ impl Older {
         matches!(self.word, Some(OlderWord::PreviouslyRefunded | OlderWord::PreviouslyCancelled))
     }
 
+    /// Whether it says that no money goes back nor has gone back.
+    pub(super) fn denies_refund(&self) -> bool {
+        self.word == Some(OlderWord::UnresolvedDispute) && self.refunded == Some(OlderRefunded::NotRefunded)
+    }
+
     /// A word and a refund that do not go together.
     pub(super) fn contradiction(&self) -> Option<(&OlderWord, &OlderRefunded)> {
         let (word, refunded) = (self.word.as_ref()?, self.refunded.as_ref()?);

@@ -123,7 +123,8 @@ impl ResolveForm {
         let seen = wrapped(&self.seen(moment), content.saturating_sub(2));
         let body = |plan: &Plan| {
             let instead = u16::from(self.fitting_reason().is_some());
-            let confirmation = if self.needs_confirmation() { plan.gaps[5] + instead + 1 + line(&errors.confirmation) } else { 0 };
+            let asked = if self.needs_confirmation() { 1 + line(&errors.confirmation) } else { 0 };
+            let confirmation = if instead + asked > 0 { plan.gaps[5] + instead + asked } else { 0 };
             let then = if plan.short_then { 1 } else { 2 };
             plan.gaps[0]
                 + self.rows_of_answer(plan, &errors, content, tallest)

@@ -133,11 +133,6 @@ fn draw_rows(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions
         }
         queue.targets.push(row, QueueTarget::Row(index));
         let text = Rect { x: row.x + GUTTER, width: row.width.saturating_sub(GUTTER), ..row };
-        let in_range = range.is_some_and(|(first, rows)| (first..first + rows).contains(&index));
-        if in_range || listing.row(index).alert().is_some_and(|alert| queue.marked.contains(alert.id)) {
-            let (sign, style) = ListSign::Marked.drawn(draw.theme);
-            buffer.set_stringn(text.x.saturating_sub(1), text.y, sign, 1, style);
-        }
         match listing.row(index) {
             ListRow::Alert(alert) => {
                 let is_aside = listing.chosen().is_none() && draw.snoozes.until(alert.id).is_some() && alert.outcome.is_none();
@@ -152,6 +147,12 @@ fn draw_rows(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions
             ListRow::Pending => {
                 put_right(buffer, Rect { width: 6.min(text.width), ..text }, "·", draw.theme.quiet);
             }
+        }
+        // What is answered together is seen whatever else there is to say of it.
+        let in_range = range.is_some_and(|(first, rows)| (first..first + rows).contains(&index));
+        if in_range || listing.row(index).alert().is_some_and(|alert| queue.marked.contains(alert.id)) {
+            let (sign, style) = ListSign::Marked.drawn(draw.theme);
+            buffer.set_stringn(text.x.saturating_sub(1), text.y, sign, 1, style);
         }
         carry_over_blanks(buffer, row);
     }

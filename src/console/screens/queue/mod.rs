@@ -137,6 +137,10 @@ impl Screen for Queue {
         true
     }
 
+    fn leads_with(&self) -> Option<Action> {
+        (!self.marked.is_empty()).then_some(Action::Bulk)
+    }
+
     fn offers(&self, action: Action, cx: &AppContext) -> bool {
         match action {
             Action::Back => {
