@@ -117,8 +117,8 @@ impl AlertAccess {
     }
 
     /// What the shop's order says where its money had gone back already: a refund would be paid twice.
-    pub(super) fn refunded_order(&self, alert: &Alert) -> Option<String> {
-        let advised = if self.desk.exists() { Desk::open(&self.desk).and_then(|desk| desk.order_advice(alert)) } else { Ok(None) };
+    pub(super) fn refunded_order(&self, alert: &Alert, others: &[Alert]) -> Option<String> {
+        let advised = if self.desk.exists() { Desk::open(&self.desk).and_then(|desk| desk.order_advice(alert, others)) } else { Ok(None) };
         match advised {
             Ok(advised) => advised
                 .filter(|(_, advice)| advice.was_refunded_before())

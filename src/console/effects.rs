@@ -75,8 +75,8 @@ pub enum Effect {
     Title(Option<String>),
     /// Write a text into a new file.
     WriteFile(PathBuf, String),
-    /// Match an alert with the desk's orders, after this change of what matches.
-    MatchOrders(Box<Alert>, Option<MatchChange>),
+    /// Match an alert, and these others on its payment, with the desk's orders, after this change of what matches.
+    MatchOrders(Box<Alert>, Vec<Alert>, Option<MatchChange>),
     /// Ask what the desk's orders advise for alerts.
     AdviseByOrders(Vec<Alert>),
     /// Search many fields; an earlier search is given up.

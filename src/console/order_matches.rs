@@ -14,28 +14,29 @@ pub enum MatchChange {
     MatchAgain,
 }
 
-/// Matches an alert with the orders of a desk, after a change of what matches.
-pub fn match_orders(desk: Option<&Desk>, alert: &Alert, change: Option<MatchChange>) -> Message {
-    let matched = desk.map_or(Ok(None), |desk| matched_orders(desk, alert, change));
+/// Matches an alert, and others on its payment, with the orders of a desk, after a change of what matches.
+pub fn match_orders(desk: Option<&Desk>, alert: &Alert, others: &[Alert], change: Option<MatchChange>) -> Message {
+    let matched = desk.map_or(Ok(None), |desk| matched_orders(desk, alert, others, change));
     Message::OrdersMatched(alert.id, matched.map_err(|error| error.to_string()).transpose())
 }
 
-fn matched_orders(desk: &Desk, alert: &Alert, change: Option<MatchChange>) -> Result<Option<MatchedOrders>, DeskError> {
+fn matched_orders(desk: &Desk, alert: &Alert, others: &[Alert], change: Option<MatchChange>) -> Result<Option<MatchedOrders>, DeskError> {
     let Some(orders) = desk.orders()? else { return Ok(None) };
     match change {
         Some(MatchChange::Unmatch(order, at)) => orders.unmatch(alert.id, &order, at)?,
         Some(MatchChange::MatchAgain) => orders.match_again(alert.id)?,
         None => {}
     }
-    orders.matches(alert).map(Some)
+    orders.matches_among(alert, others).map(Some)
 }
 
-/// What the shop's orders advise for one alert after the other; an order that cannot be looked up may be one that was refunded.
-pub fn advisor(desk: Option<&Desk>) -> impl Fn(&Alert) -> Reply<Option<OrderAdvice>> {
+/// What the shop's orders advise for one alert after the other, each with others on its payment; an order that cannot be looked up may be one
+/// that was refunded.
+pub fn advisor(desk: Option<&Desk>) -> impl Fn(&Alert, &[Alert]) -> Reply<Option<OrderAdvice>> {
     let failed = |error: DeskError| ServiceError::Unavailable(error.to_string());
     let orders = desk.map_or(Ok(None), Desk::orders).map_err(failed);
-    move |alert| match &orders {
-        Ok(Some(orders)) => Ok(orders.advice(alert).map_err(failed)?.map(|(_, advice)| advice)),
+    move |alert, others| match &orders {
+        Ok(Some(orders)) => Ok(orders.advice(alert, others).map_err(failed)?.map(|(_, advice)| advice)),
         Ok(None) => Ok(None),
         Err(error) => Err(error.clone()),
     }

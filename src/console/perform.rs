@@ -2,6 +2,7 @@
 
 use super::Message;
 use super::effects::{Effect, SHOWN_OF_FOUND};
+use super::guards::on_its_payment;
 use super::message::OnPayment;
 use super::order_matches::advisor;
 use super::reads::{audited, count, count_given_up, deliveries_of, refunds};
@@ -13,7 +14,7 @@ use crate::desk::insights::insights;
 use crate::desk::same_payment::{same_payment, same_payments};
 use crate::desk::snoozed_page::{page_of, read_all};
 use crate::desk::{Desk, write_new};
-use crate::domain::{AlertFilter, AlertId};
+use crate::domain::{Alert, AlertFilter, AlertId};
 use crate::service::{Deployment, ServiceError};
 
 /// Performs an effect on a deployment; the message that it comes back as. `None` where the deployment has not what it takes, or the
@@ -45,7 +46,7 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
         Effect::SameCard(id, query) => Message::SameCard(id, same_payment(&**alerts, deployment.duplicates.as_deref(), id, query).await),
         Effect::AdviseByOrders(asked) => {
             let advice = advisor(desk);
-            Message::AdvisedByOrders(asked.iter().map(|alert| (alert.id, advice(alert))).collect())
+            Message::AdvisedByOrders(asked.iter().map(|alert| (alert.id, advice(alert, &[]))).collect())
         }
         Effect::SameCards(asked) => Message::SameCards(same_payments(&**alerts, deployment.duplicates.as_deref(), asked).await),
         Effect::Collect(number, stretch) => Message::Collected(number, collect(&**alerts, stretch).await),
@@ -66,8 +67,8 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
                 read.push((id, alerts.get(id).await.and_then(|alert| Ok((alert, others?)))));
             }
             let advice = advisor(desk);
-            let with_order = |(alert, others)| {
-                let order = advice(&alert)?;
+            let with_order = |(alert, others): (Alert, Vec<Alert>)| {
+                let order = advice(&alert, &on_its_payment(&alert, &others))?;
                 Ok((alert, OnPayment { others, order }))
             };
             Message::LookedUpForRules(number, read.into_iter().map(|(id, looked_up)| (id, looked_up.and_then(with_order))).collect())

@@ -117,7 +117,7 @@ impl Runner {
             Effect::GiveUpFind => self.give_up_find(),
             Effect::Keep(what) => self.keep(what, None),
             Effect::ReadJournal(mark) => self.read_journal(mark),
-            Effect::MatchOrders(alert, change) => self.match_orders(*alert, change),
+            Effect::MatchOrders(alert, others, change) => self.match_orders(*alert, others, change),
             Effect::StartListening(request) => self.listen(*request),
             Effect::StopListening => self.stop_listening(),
             Effect::Replay(request) => self.replay(*request),
@@ -252,10 +252,10 @@ impl Runner {
     }
 
     /// The desk's orders are on the disk, and a change of them is not given up.
-    fn match_orders(&self, alert: Alert, change: Option<MatchChange>) {
+    fn match_orders(&self, alert: Alert, others: Vec<Alert>, change: Option<MatchChange>) {
         let (desk, messages) = (self.desk.clone(), self.messages.clone());
         // The loop may have ended meanwhile.
-        tokio::task::spawn_blocking(move || drop(messages.send(match_orders(desk.as_ref(), &alert, change))));
+        tokio::task::spawn_blocking(move || drop(messages.send(match_orders(desk.as_ref(), &alert, &others, change))));
     }
 
     fn listen(&self, request: ListenRequest) {

@@ -51,9 +51,8 @@ impl<'r> Suggestion<'r> {
     }
 }
 
-/// The order of the shop that matches an alert best, by its id, and what it says.
+/// The order of the shop that matches an alert best, or another one on its payment, by its id, and what it says.
 pub fn order_advice<'f>(alert: &Alert, facts: &'f Facts) -> Option<(&'f str, OrderAdvice)> {
     let orders = facts.orders.as_ref().filter(|_| facts.alert == Some(alert.id))?;
-    let first = orders.as_ref().ok()?.matches.first()?;
-    Some((&first.order.order_id, first.advice(alert)?))
+    orders.as_ref().ok()?.advice(alert)
 }

@@ -146,9 +146,9 @@ impl Desk {
         OrderDatabase::existing(&self.directory)
     }
 
-    /// The order that an alert matches best, by its id, and what it advises; nothing where it advises nothing.
-    pub fn order_advice(&self, alert: &Alert) -> Result<Option<(String, OrderAdvice)>, DeskError> {
-        self.orders()?.map_or(Ok(None), |orders| orders.advice(alert))
+    /// The order that an alert matches best, or another one on its payment, by its id, and what it advises; nothing where it advises nothing.
+    pub fn order_advice(&self, alert: &Alert, others: &[Alert]) -> Result<Option<(String, OrderAdvice)>, DeskError> {
+        self.orders()?.map_or(Ok(None), |orders| orders.advice(alert, others))
     }
 
     /// The orders of the shop, to bring some in.

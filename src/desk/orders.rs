@@ -71,6 +71,20 @@ pub struct MatchedOrders {
     pub matches: Vec<OrderMatch>,
     /// Those that would match and that a person has taken off, the last one last.
     pub unmatched: Vec<String>,
+    /// The order of another alert on the payment, by its id, and what it tells of this one.
+    pub by_others: Option<(String, OrderAdvice)>,
+    /// How many others on the payment were asked about.
+    pub others: usize,
+}
+
+impl MatchedOrders {
+    /// The order that matches best, by its id, and what it advises; that of another alert on the payment where only that one tells of a
+    /// refund.
+    pub fn advice(&self, alert: &Alert) -> Option<(&str, OrderAdvice)> {
+        let own = self.matches.first().and_then(|first| Some((first.order.order_id.as_str(), first.advice(alert)?)));
+        let by_others = self.by_others.as_ref().map(|(id, advice)| (id.as_str(), *advice));
+        own.filter(|(_, advice)| advice.was_refunded_before() || by_others.is_none()).or(by_others)
+    }
 }
 
 /// The database of orders.
@@ -134,15 +148,28 @@ impl OrderDatabase {
             let unmatched: Vec<String> = unmatched.into_iter().filter(|id| all.iter().any(|found| found.order.order_id == *id)).collect();
             let left = all.into_iter().map(|found| found.order).filter(|order| !unmatched.contains(&order.order_id));
             // Compared anew: what was taken off no longer makes the others less sure.
-            Ok(MatchedOrders { matches: matches(alert, left), unmatched })
+            Ok(MatchedOrders { matches: matches(alert, left), unmatched, ..MatchedOrders::default() })
         };
         found().map_err(|error| in_words(&self.path, &error))
     }
 
-    /// The order that an alert matches best, by its id, and what it advises; nothing where it advises nothing.
-    pub fn advice(&self, alert: &Alert) -> Result<Option<(String, OrderAdvice)>, DeskError> {
-        let matched = self.matches(alert)?.matches;
-        Ok(matched.first().and_then(|first| Some((first.order.order_id.clone(), first.advice(alert)?))))
+    /// The same, and what the orders of others on its payment tell of it: that money has gone back is told of the payment.
+    pub fn matches_among(&self, alert: &Alert, others: &[Alert]) -> Result<MatchedOrders, DeskError> {
+        let mut matched = MatchedOrders { others: others.len(), ..self.matches(alert)? };
+        for other in others {
+            let found = self.matches(other)?;
+            let told = found.advice(other).and_then(|(id, advice)| Some((id.to_owned(), advice.for_another(other, alert)?)));
+            if told.is_some() {
+                matched.by_others = told;
+                break;
+            }
+        }
+        Ok(matched)
+    }
+
+    /// The order that an alert matches best, or another one on its payment, by its id, and what it advises; nothing where it advises nothing.
+    pub fn advice(&self, alert: &Alert, others: &[Alert]) -> Result<Option<(String, OrderAdvice)>, DeskError> {
+        Ok(self.matches_among(alert, others)?.advice(alert).map(|(id, advice)| (id.to_owned(), advice)))
     }
 
     /// The order of this id, letter case ignored.

@@ -79,15 +79,28 @@ async fn doubles(source: &AlertAccess, alert: &Alert) -> Vec<String> {
         Ok(others) => others,
         Err(error) => {
             let failed = format!("alerts on the same payment could not be looked for: {error}");
-            return std::iter::once(failed).chain(source.refunded_order(alert)).collect();
+            return rule_in_words(alert).into_iter().chain([failed]).chain(source.refunded_order(alert, &[])).collect();
         }
     };
-    let found = duplicate::of(alert, &others).into_iter().filter_map(|other| Duplicate::of(alert, other));
-    let mut lines: Vec<String> = found.map(|found| format!("on the same payment, {}", double_in_words(&found))).collect();
-    lines.extend(source.refunded_order(alert));
+    let others = on_payment(alert, &others);
+    let found = others.iter().filter_map(|other| Duplicate::of(alert, other));
+    let mut lines: Vec<String> = rule_in_words(alert).into_iter().collect();
+    lines.extend(found.map(|found| format!("on the same payment, {}", double_in_words(&found))));
+    lines.extend(source.refunded_order(alert, &others));
     // An engine of one's own compares all that it has.
     lines.extend(duplicate::not_compared(alert).filter(|_| source.duplicates.is_none()));
     lines
+}
+
+/// Those of these alerts that are on an alert's payment, the weightiest first.
+pub(super) fn on_payment(alert: &Alert, others: &[Alert]) -> Vec<Alert> {
+    duplicate::of(alert, others).into_iter().cloned().collect()
+}
+
+/// That a rule at the network has probably refunded an alert already.
+pub(super) fn rule_in_words(alert: &Alert) -> Option<String> {
+    let name = alert.rule_name.as_deref().map(|name| format!(" {:?}", printable(name))).unwrap_or_default();
+    alert.network_rule_applied().then(|| format!("its network's rule{name} has probably refunded it already"))
 }
 
 /// Another alert on the same payment: `refunded already: VERIFI 4711 (same ARN)`.

@@ -183,3 +183,33 @@ fn a_refund_of_an_order_that_was_refunded_is_warned_of_and_refused_in_a_file() {
     assert!(told.contains("order A-1: refunded before the alert came") && many.status.code() == Some(1), "{told}");
     assert!(warned.contains("warning: the shop's order A-1: refunded before the alert came") && one.status.success(), "{warned}");
 }
+
+#[test]
+fn a_refunded_order_that_another_alert_names_and_a_rule_of_the_network_hold_a_refund_back_in_a_file() {
+    let home = tempfile::tempdir().unwrap();
+    let on_one_payment = |id: &str, provider: &str, more: Value| {
+        let mut alert = json!({"provider": provider, "type": "ETHOCA_CONFIRMED_FRAUD", "providerId": id, "amount": "9.90",
+            "currency": "EUR", "cardBin": "411111", "cardLastFour": "4242", "hoursLeft": 9});
+        alert.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        alert
+    };
+    let ruled = json!({"provider": "VERIFI", "type": "VERIFI_DISPUTE", "providerId": "R-1", "amount": "5", "currency": "EUR",
+        "ruleName": "Above 10", "hoursLeft": 9});
+    let alerts = [on_one_payment("E-1", "ETHOCA", json!({})), on_one_payment("V-1", "CDRN", json!({"transactionId": "T-1"})), ruled];
+    let (file_of_alerts, from) = (home.path().join("alerts.json"), home.path().join("decisions.ndjson"));
+    fs::write(&file_of_alerts, alerts.iter().map(|alert| format!("{alert}\n")).collect::<String>()).unwrap();
+    let refund = |provider: &str, id: &str| json!({"provider": provider, "providerId": id, "refunded": "REFUNDED"}).to_string();
+    fs::write(&from, format!("{}\n{}\n", refund("ETHOCA", "E-1"), refund("VERIFI", "R-1"))).unwrap();
+    run_ok(home.path(), &["import", file_of_alerts.to_str().unwrap()]);
+    let orders = file(home.path(), "order_id,transaction_id,state,state_at\nA-1,T-1,refunded,2026-01-01T10:00:00Z\n");
+    run_ok(home.path(), &["orders", "import", &orders]);
+
+    let many = run(home.path(), &["alerts", "resolve", "--from", from.to_str().unwrap(), "--yes"]);
+    let one = run(home.path(), &["alerts", "resolve", "R-1", "--refunded", "refunded", "--yes"]);
+
+    let [told, warned] = [String::from_utf8_lossy(&many.stdout), String::from_utf8_lossy(&one.stderr)];
+    assert!(told.contains("the shop's order A-1: refunded before the alert came") && many.status.code() == Some(1), "{told}");
+    assert!(told.contains("rule \\\"Above 10\\\" has probably refunded it already"), "{told}");
+    assert!(!told.contains("recorded"), "{told}");
+    assert!(warned.contains("warning: its network's rule \"Above 10\" has probably refunded it already"), "{warned}");
+}

@@ -2,7 +2,7 @@
 
 use avert::desk::Desk;
 use avert::domain::resolution::{Decision, InvalidReason};
-use avert::domain::{Alert, Currency, Deadline, MerchantOrder, OrderState, Resolution};
+use avert::domain::{Alert, AlertId, Currency, Deadline, MerchantOrder, OrderState, Resolution};
 use chrono::Duration;
 use rstest::rstest;
 
@@ -137,6 +137,50 @@ fn an_order_that_was_refunded_keeps_a_refund_from_leaving_without_a_tick(#[case]
 
     assert_eq!(rig.sent(), 0, "{}", rig.screen());
     assert!(rig.screen().contains("refunded before the alert came") || rig.screen().contains("left out"), "{}", rig.screen());
+}
+
+/// A console on two alerts of one payment; only the other one has the transaction of the order that was refunded.
+fn rig_of_a_sibling() -> (tempfile::TempDir, Rig) {
+    let now = clock().now();
+    let alert = Alert {
+        alert_time: Some(now - Duration::hours(5)),
+        deadline: Deadline::At(now + Duration::hours(5)),
+        transaction_id: None,
+        ..morning(now)[0].clone()
+    };
+    let sibling = Alert {
+        id: AlertId::generate(),
+        provider_id: "SIBLING".to_owned(),
+        deadline: Deadline::At(now + Duration::hours(9)),
+        transaction_id: Some("T-8".to_owned()),
+        ..alert.clone()
+    };
+    let order = MerchantOrder {
+        order_id: "A-1008".to_owned(),
+        transaction_id: Some("T-8".to_owned()),
+        state: Some(OrderState::Refunded),
+        state_at: Some(now - Duration::days(2)),
+        ..MerchantOrder::default()
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let desk = Desk::open(directory.path()).unwrap();
+    desk.make_orders().unwrap().import(vec![order]).unwrap();
+    let rig = Made { alerts: vec![alert, sibling], desk: Some(desk), size: (200, 50), ..Made::default() }.start();
+    (directory, rig)
+}
+
+#[rstest]
+#[case::the_form("r ctrl-s")]
+#[case::the_repeat_key("r ctrl-s space ctrl-s u .")]
+#[case::the_case("enter r ctrl-s")]
+fn an_order_that_another_alert_on_the_payment_names_keeps_a_refund_from_leaving_without_a_tick(#[case] keys: &str) {
+    let (_directory, mut rig) = rig_of_a_sibling();
+
+    rig.press(keys);
+    rig.advance(Duration::seconds(6));
+
+    assert_eq!(rig.sent(), 0, "{}", rig.screen());
+    assert!(rig.screen().contains("A-1008") || rig.screen().contains("left out"), "{}", rig.screen());
 }
 
 #[test]

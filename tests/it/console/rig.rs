@@ -294,7 +294,7 @@ impl Rig {
                 let alerts = self.deployment.alerts.clone();
                 Some(block_on(rehearse_rules(&*alerts, number, &rules, days, now, |_| {})))
             }
-            Effect::MatchOrders(alert, change) => Some(match_orders(self.desk.as_ref(), &alert, change)),
+            Effect::MatchOrders(alert, others, change) => Some(match_orders(self.desk.as_ref(), &alert, &others, change)),
             Effect::Export(number, request) => {
                 let alerts = self.deployment.alerts.clone();
                 Some(block_on(export_list(&*alerts, &records(), number, *request, |_| {})))

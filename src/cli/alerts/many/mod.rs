@@ -10,7 +10,7 @@ use std::path::Path;
 use anyhow::bail;
 
 use super::named;
-use super::resolve::{confirm, double_in_words, parts};
+use super::resolve::{confirm, double_in_words, on_payment, parts, rule_in_words};
 use crate::cli::args::AlertResolveArgs;
 use crate::cli::context::Context;
 use crate::cli::failure::{InDoubt, Misused, say};
@@ -19,7 +19,7 @@ use crate::cli::source::AlertAccess;
 use crate::desk::indeterminate;
 use crate::domain::duplicate::Duplicate;
 use crate::domain::indeterminate::{Proof, proof};
-use crate::domain::{Alert, AlertId, FieldError, Resolution, Timestamp, duplicate};
+use crate::domain::{Alert, AlertId, FieldError, Resolution, Timestamp};
 use crate::service::{ResolveRequest, ServiceError};
 use results::{ResultEntry, ResultsFile, RowResult};
 use rows::{DecisionRow, SaidRow};
@@ -227,15 +227,19 @@ impl Run<'_> {
 
     /// Why a refund would be a second one on its payment, as far as can be looked for: nobody is there to be asked.
     async fn refunded_double(&mut self, alert: &Alert) -> Option<String> {
+        if let Some(rule) = rule_in_words(alert) {
+            return Some(format!("{rule}: decide it by itself, where you can say that it is to be refunded all the same"));
+        }
         let others = match self.source.same_payment(alert).await {
             Ok(others) => others,
             Err(error) => return Some(format!("alerts on the same payment could not be looked for: {error}")),
         };
-        if let Some(order) = self.source.refunded_order(alert) {
+        let others = on_payment(alert, &others);
+        if let Some(order) = self.source.refunded_order(alert, &others) {
             return Some(format!("{order}: decide it by itself, where you can say that it is to be refunded again"));
         }
         let refunded = |other: &&Alert| other.refund_is_likely() || self.refunds.contains_key(&other.id);
-        let other = duplicate::of(alert, &others).into_iter().find(refunded)?;
+        let other = others.iter().find(refunded)?;
         let words = double_in_words(&Duplicate::of(alert, other)?);
         let earlier = self.refunds.get(&other.id).map(|line| format!(", refunded by line {line}")).unwrap_or_default();
         Some(format!("on the same payment, {words}{earlier}: decide it by itself, where you can say that both are to be refunded"))

@@ -133,7 +133,7 @@ impl CaseDialog {
             self.asked.insert(alert.id);
             let facts = self.facts.entry(alert.id).or_insert_with(|| Facts::of(alert.id));
             facts.duplicates.ask();
-            effects.push(Effect::MatchOrders(Box::new(alert.clone()), None));
+            effects.push(Effect::MatchOrders(Box::new(alert.clone()), Vec::new(), None));
             if cx.operator {
                 facts.deliveries.ask();
                 effects.push(Effect::Deliveries(alert.id));

@@ -235,6 +235,7 @@ impl ResolveDialog {
 
 impl Dialog for ResolveDialog {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
+        let mut orders = Orders::new();
         match message {
             Message::Input(event) => {
                 self.form.set_now(cx.now);
@@ -263,6 +264,8 @@ impl Dialog for ResolveDialog {
                     on_its_payment(self.form.alert(), found).into_iter().chain(others).collect()
                 });
                 self.facts.duplicates.answer(all);
+                let matching = self.facts.others_to_match();
+                orders.extend(matching.map(|others| Effect::MatchOrders(Box::new(self.form.alert().clone()), others, None).into()));
             }
             Message::OrdersMatched(id, matched) if *id == self.form.alert_id() => self.facts.take_orders(matched.clone()),
             _ => return Vec::new(),
@@ -270,7 +273,8 @@ impl Dialog for ResolveDialog {
         self.form.set_now(cx.now);
         self.form.set_warnings(warnings(self.form.alert(), &self.facts, cx));
         let step = self.form.send_kept();
-        self.after(step, cx)
+        orders.extend(self.after(step, cx));
+        orders
     }
 
     fn in_hand(&self) -> Vec<AlertId> {

@@ -17,12 +17,23 @@ pub struct Facts {
     pub orders: Option<Result<MatchedOrders, String>>,
     /// Whether those were looked for.
     pub orders_known: bool,
+    /// With how many others on the payment they have to be looked for.
+    pub others: usize,
 }
 
 impl Facts {
     /// Takes in which orders match.
     pub fn take_orders(&mut self, matched: Option<Result<MatchedOrders, String>>) {
-        (self.orders, self.orders_known) = (matched, true);
+        // An answer to what was asked before the others were known is not all of it.
+        self.orders_known = !matches!(&matched, Some(Ok(matched)) if matched.others < self.others);
+        self.orders = matched;
+    }
+
+    /// The others on the payment, where they are known and the orders have to be looked for with them.
+    pub fn others_to_match(&mut self) -> Option<Vec<Alert>> {
+        let others = self.duplicates.loaded().filter(|others| others.len() > self.others)?;
+        (self.others, self.orders_known) = (others.len(), false);
+        Some(others.clone())
     }
 
     /// Nothing known yet of this alert.

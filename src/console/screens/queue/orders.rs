@@ -34,5 +34,6 @@ pub fn change_match(alert: &Alert, facts: &Facts, cx: &mut AppContext) -> Vec<Ef
             return Vec::new();
         }
     };
-    vec![Effect::MatchOrders(Box::new(alert.clone()), Some(change))]
+    let others = facts.duplicates.loaded().cloned().unwrap_or_default();
+    vec![Effect::MatchOrders(Box::new(alert.clone()), others, Some(change))]
 }

@@ -531,7 +531,7 @@ impl Queue {
     fn ask_facts(&mut self, lasts: Duration, now: Timestamp) -> Vec<Effect> {
         let Some(alert) = self.facts.alert.and_then(|id| self.listing.find(id)) else { return Vec::new() };
         let (id, query) = (alert.id, duplicate::query(alert));
-        let mut effects = vec![Effect::MatchOrders(Box::new(alert.clone()), None)];
+        let mut effects = vec![Effect::MatchOrders(Box::new(alert.clone()), Vec::new(), None)];
         if self.operator {
             self.facts.deliveries.ask();
             effects.push(Effect::Deliveries(id));
@@ -580,6 +580,11 @@ impl Queue {
             if let Some(incoming) = &mut self.incoming {
                 effects.extend(incoming.needs().into_iter().map(Effect::Load));
             }
+        }
+        if let Some(others) = self.facts.others_to_match()
+            && let Some(alert) = self.facts.alert.and_then(|id| self.listing.find(id))
+        {
+            effects.push(Effect::MatchOrders(Box::new(alert.clone()), others, None));
         }
         if std::mem::take(&mut self.ask_gone) && self.listing.is_gone() {
             effects.extend(self.listing.cursor_id().map(Effect::Get));
