@@ -550,3 +550,46 @@ fn the_list_of_a_case_has_columns_for_what_is_shared_and_for_what_each_gets_and_
     assert_eq!(signs.len(), 4, "{screen}");
     assert!(signs.iter().all(|line| line.chars().take(6).any(|sign| sign == '✓')), "{screen}");
 }
+
+/// A case that stands open while a colleague refunds one of its alerts, of which the console does not hear.
+fn refunded_unheard() -> Rig {
+    let mut rig = Rig::new(three());
+    rig.press("enter");
+    rig.service.change(|alerts| {
+        let alert = alerts.iter_mut().find(|alert| alert.id == ids()[1]).unwrap();
+        let refunded = refunded_sibling(alert, 1, clock().now());
+        (alert.status, alert.outcome) = (refunded.status, refunded.outcome);
+    });
+    rig.holding_searches = true;
+    rig
+}
+
+#[test]
+fn a_refund_from_a_case_that_was_open_for_long_waits_for_the_doubles_and_is_held_by_what_is_found() {
+    let mut rig = refunded_unheard();
+
+    rig.press("r ctrl-s");
+    let waits = rig.screen();
+    rig.release();
+    let found = rig.screen();
+    rig.advance(Duration::seconds(10));
+
+    assert!(waits.contains("Still looking for doubles"), "{waits}");
+    assert!(found.contains("Nothing was sent: see what was found"), "{found}");
+    assert_eq!(rig.sent(), 0);
+}
+
+#[test]
+fn a_refund_from_a_case_sends_nothing_where_the_doubles_cannot_be_looked_for() {
+    let mut rig = refunded_unheard();
+
+    rig.press("r ctrl-s");
+    rig.service.set_down(Some(ServiceError::Unavailable("the database is busy".to_owned())));
+    rig.release();
+    let failed = rig.screen();
+    rig.service.set_down(None);
+    rig.advance(Duration::seconds(4));
+
+    assert!(failed.contains("Nothing was sent: doubles could not be looked for"), "{failed}");
+    assert_eq!((rig.sent(), rig.app.decisions().staged().len()), (0, 0));
+}

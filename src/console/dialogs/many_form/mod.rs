@@ -105,7 +105,7 @@ impl ManyForm {
         let (case, ids) = (purpose != AnswerScope::Bulk, alerts.iter().map(|alert| alert.id).collect::<Vec<_>>());
         let id = cx.group_drafts.find(case, &ids).map_or_else(Uuid::now_v7, |draft| draft.id);
         let typed = TypedAnswer::begun(GroupDraft { id, case, alerts: ids, left_out: Vec::new(), answer: answer.answer() });
-        let rows = alerts.into_iter().map(|alert| FormItem { alert, left_out: false, confirmed: Vec::new(), others: Loadable::NotAsked, order: Loadable::NotAsked }).collect();
+        let rows = alerts.into_iter().map(FormItem::of).collect();
         let mut form = Self {
             answer,
             purpose,
@@ -332,9 +332,9 @@ impl ManyForm {
             if row.alert.id == alert.id {
                 row.alert.clone_from(alert);
             }
-            if let Loadable::Loaded(others) = &mut row.others {
-                others.iter_mut().filter(|other| other.id == alert.id).for_each(|other| other.clone_from(alert));
-            }
+            let looked_up = if let Loadable::Loaded(others) = &mut row.others { others.iter_mut() } else { [].iter_mut() };
+            let others = looked_up.chain(&mut row.known_others);
+            others.filter(|other| other.id == alert.id).for_each(|other| other.clone_from(alert));
         }
     }
 
