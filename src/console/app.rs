@@ -236,7 +236,7 @@ impl App {
                 resolving::listed_unfinished(answer, cx);
                 Vec::new()
             }
-            Message::FileWritten(path, result) => dialogs::run_progress::written(&path, &result, cx),
+            Message::FileWritten(path, run, result) => dialogs::run_progress::written(&path, run, &result, cx),
             Message::Exporting(number, written, total) => {
                 cx.exports.progressed(number, written, total);
                 Vec::new()

@@ -73,8 +73,8 @@ pub enum Effect {
     Notice(Notice),
     /// Set the terminal's title; nothing gives it the one back that it had.
     Title(Option<String>),
-    /// Write a text into a new file.
-    WriteFile(PathBuf, String),
+    /// Write a text into a new file; the run whose results it is, where it is one's.
+    WriteFile(PathBuf, String, Option<u64>),
     /// Match an alert with the desk's orders, after this change of what matches.
     MatchOrders(Box<Alert>, Option<MatchChange>),
     /// Ask what the desk's orders advise for alerts.

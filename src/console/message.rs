@@ -87,8 +87,8 @@ pub enum Message {
     Exported(u64, PathBuf, Result<u64, ExportFailure>),
     /// An address did not open in the browser, and why.
     NotBrowsed(String, String),
-    /// What became of writing a file.
-    FileWritten(PathBuf, Result<(), String>),
+    /// What became of writing a file, and the run whose results it has.
+    FileWritten(PathBuf, Option<u64>, Result<(), String>),
     /// Nothing is marked any more.
     Unmark,
     /// These alerts are marked again: what was decided for them was taken back.

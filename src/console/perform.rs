@@ -72,9 +72,9 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             };
             Message::LookedUpForRules(number, read.into_iter().map(|(id, looked_up)| (id, looked_up.and_then(with_order))).collect())
         }
-        Effect::WriteFile(path, text) => {
+        Effect::WriteFile(path, text, run) => {
             let written = write_new(&path, |file| file.write_all(text.as_bytes()));
-            Message::FileWritten(path, written.map_err(|error| error.to_string()))
+            Message::FileWritten(path, run, written.map_err(|error| error.to_string()))
         }
         Effect::Find(query) => {
             let found = find_with_orders(desk, &**alerts, deployment.find.as_deref(), &query, SHOWN_OF_FOUND).await;
