@@ -311,7 +311,6 @@ impl CaseDialog {
             history: cx.journal.history(),
             place: cx.journal.place(),
             audit: &self.audit,
-            service: if cx.place.remote && !cx.operator { "the service" } else { "avert" },
         };
         let events = timeline(&self.alerts, &known);
         // The other clock stands beside it where the words keep their room.
