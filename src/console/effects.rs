@@ -123,8 +123,8 @@ pub enum Effect {
     RevokeCredential(CredentialKind, String),
     /// Load so many entries of the service's audit log, the newest first.
     LoadAudit(u32),
-    /// Look for what the newest entries of the service's audit log say of these alerts.
-    AuditOf(Vec<AlertId>),
+    /// Look for what the newest entries of the service's audit log say of these alerts, each with whether it is answered.
+    AuditOf(Vec<(AlertId, bool)>),
     /// Read what was written into the desk's journal from here on.
     ReadJournal(JournalMark),
     /// Count the alerts within a filter by the days of a calendar, as of this moment.

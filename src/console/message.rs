@@ -145,8 +145,8 @@ pub enum Message {
     CredentialRevoked(CredentialKind, String, Reply<Revoked>),
     /// The newest entries of the service's audit log.
     AuditLog(Reply<Vec<AuditEntry>>),
-    /// What those of them say that are about the alerts of a case.
-    AuditOf(Reply<Vec<AuditEntry>>),
+    /// What those of them say that are about the alerts of a case, and which alerts those are.
+    AuditOf(Vec<(AlertId, bool)>, Reply<Vec<AuditEntry>>),
     /// What was written into the desk's journal, or why it cannot be read.
     JournalRead(Result<JournalPart, String>),
     /// Whether the service can write.

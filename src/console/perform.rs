@@ -112,7 +112,10 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             let answer = credentials.as_ref()?.revoke_credential(kind, &id).await;
             Message::CredentialRevoked(kind, id, answer)
         }
-        Effect::AuditOf(alerts) => Message::AuditOf(audited(audit.as_deref()?, &alerts).await),
+        Effect::AuditOf(alerts) => {
+            let entries = audited(audit.as_deref()?, &alerts).await;
+            Message::AuditOf(alerts, entries)
+        }
         Effect::LoadAudit(size) => Message::AuditLog(audit.as_ref()?.audit(None, size).await),
         Effect::Insights(scope, calendar, now) => {
             let found = insights(&**alerts, stats.as_deref(), &scope, calendar, now).await;

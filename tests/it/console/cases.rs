@@ -2,7 +2,7 @@
 
 use avert::domain::resolution::{Decision, InvalidReason};
 use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, AlertStatus, Dialect, Outcome, Provider, Resolution};
+use avert::domain::{Alert, AlertId, AlertStatus, AuditEntry, Dialect, Outcome, Provider, Resolution};
 use avert::service::{OutcomeUnknown, ServiceError};
 use chrono::Duration;
 
@@ -592,4 +592,38 @@ fn a_refund_from_a_case_sends_nothing_where_the_doubles_cannot_be_looked_for() {
 
     assert!(failed.contains("Nothing was sent: doubles could not be looked for"), "{failed}");
     assert_eq!((rig.sent(), rig.app.decisions().staged().len()), (0, 0));
+}
+
+#[test]
+fn the_audit_log_is_asked_once_for_a_case_and_again_where_an_alert_got_its_answer() {
+    let mut rig = Rig::new(three());
+    let entry = AuditEntry {
+        number: 1,
+        at: clock().now(),
+        actor: "key 7Qd2Kx".to_owned(),
+        origin: String::new(),
+        person: "omar".to_owned(),
+        action: "alert.resolved".to_owned(),
+        subject: ids()[1].to_string(),
+        detail: String::new(),
+        previous: [0; 32],
+        hash: [1; 32],
+    };
+    let asked = |rig: &Rig| *rig.service.audit_asked.lock().unwrap();
+    let before = asked(&rig);
+
+    rig.press("enter");
+    let opened = asked(&rig) - before;
+    rig.hear();
+    let heard = asked(&rig) - before;
+    rig.service.audit.lock().unwrap().push(entry);
+    rig.change(|alerts| {
+        let alert = alerts.iter_mut().find(|alert| alert.id == ids()[1]).unwrap();
+        let refunded = refunded_sibling(alert, 1, clock().now());
+        (alert.status, alert.outcome) = (refunded.status, refunded.outcome);
+    });
+
+    assert_eq!((opened, heard, asked(&rig) - before), (1, 1, 2));
+    let screen = rig.screen();
+    assert!(screen.contains("VERIFI: refunded by key 7Qd2Kx"), "{screen}");
 }

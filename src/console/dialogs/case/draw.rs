@@ -310,7 +310,7 @@ impl CaseDialog {
             notes: &cx.notes,
             history: cx.journal.history(),
             place: cx.journal.place(),
-            audit: &self.audit,
+            audit: self.audit.entries(),
         };
         let events = timeline(&self.alerts, &known);
         // The other clock stands beside it where the words keep their room.
