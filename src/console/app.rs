@@ -206,6 +206,7 @@ impl App {
         let opened = self.open_reopened();
         effects.extend(self.carry_out(opened));
         self.follow_journal(&mut effects);
+        self.dialogs.iter_mut().for_each(|dialog| dialog.settle(&self.cx));
         effects
     }
 

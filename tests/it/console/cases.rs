@@ -595,6 +595,33 @@ fn a_refund_from_a_case_sends_nothing_where_the_doubles_cannot_be_looked_for() {
 }
 
 #[test]
+fn what_each_alert_would_get_follows_what_is_decided_and_taken_back() {
+    let mut rig = Rig::new(three());
+    rig.press("enter");
+    let open = rig.screen();
+
+    rig.press("r ctrl-s");
+    let decided = rig.screen();
+    rig.press("u");
+    let taken_back = rig.screen();
+    rig.press("j");
+    let on_another = rig.screen();
+    rig.change(|alerts| {
+        let alert = alerts.iter_mut().find(|alert| alert.id == ids()[0]).unwrap();
+        let refunded = refunded_sibling(alert, 1, clock().now());
+        (alert.status, alert.outcome) = (refunded.status, refunded.outcome);
+    });
+    let refunded = rig.screen();
+
+    let row = |screen: &str, id: &str| screen.lines().find(|line| line.contains(id)).unwrap_or_default().to_owned();
+    assert!(open.contains("WITH r") && row(&open, "SIB2001").contains("duplicate"), "{open}");
+    assert!(!decided.contains("WITH"), "{decided}");
+    assert!(taken_back.contains("WITH r"), "{taken_back}");
+    assert!(row(&on_another, "SIB2001 ").contains("refunded") && row(&on_another, "SIB2002").contains("duplicate"), "{on_another}");
+    assert!(refunded.contains("WITH i: INVALID"), "{refunded}");
+}
+
+#[test]
 fn the_audit_log_is_asked_once_for_a_case_and_again_where_an_alert_got_its_answer() {
     let mut rig = Rig::new(three());
     let entry = AuditEntry {

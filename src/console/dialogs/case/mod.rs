@@ -17,7 +17,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use audit::CaseAudit;
-use standing::Standing;
+use standing::{Foreseen, ForeseenFrom, Standing};
 
 use super::many_form::{self, KnownCase};
 use super::page_keys::{is_everywhere, leads_elsewhere};
@@ -68,6 +68,9 @@ pub struct CaseDialog {
     looking: HashSet<AlertId>,
     /// What the service's audit log says of its alerts.
     audit: CaseAudit,
+    /// What each alert would get by the key that fits, and what that was worked out from.
+    foreseen: Option<Foreseen>,
+    foreseen_from: Option<ForeseenFrom>,
     /// When its alerts were read.
     read_at: Timestamp,
     /// Whether the alert is shown as the interface writes it.
@@ -97,6 +100,8 @@ fn open_read(alert: &Alert, known: Option<&Facts>, read_at: Timestamp, cx: &AppC
         asked: HashSet::new(),
         looking: HashSet::new(),
         audit: CaseAudit::default(),
+        foreseen: None,
+        foreseen_from: None,
         read_at,
         raw: false,
         scroll: 0,
@@ -424,6 +429,16 @@ impl Dialog for CaseDialog {
             _ => {}
         }
         Vec::new()
+    }
+
+    /// What each alert would get takes a whole form to say: it is worked out where something that it depends on has changed.
+    fn settle(&mut self, cx: &AppContext) {
+        let refunded = self.alerts.iter().any(|alert| cx.decisions.foreseen(alert).was_refunded()) || self.refunded_elsewhere(cx).is_some();
+        let from = ForeseenFrom::of(self.known(), refunded, cx);
+        if self.foreseen_from.as_ref() != Some(&from) {
+            self.foreseen = Foreseen::of(&from, cx);
+            self.foreseen_from = Some(from);
+        }
     }
 
     fn data_age(&self) -> DataAge {

@@ -40,6 +40,7 @@ pub fn repeat(last: &Resolution, in_form: bool, queue: &Queue, cx: &mut AppConte
 }
 
 /// The alerts of one payment, and what is known around each.
+#[derive(Debug, Clone, PartialEq)]
 pub struct KnownCase {
     pub alerts: Vec<Alert>,
     /// What the shop's orders say.
