@@ -206,6 +206,7 @@ impl App {
         let opened = self.open_reopened();
         effects.extend(self.carry_out(opened));
         self.follow_journal(&mut effects);
+        self.dialogs.iter_mut().for_each(|dialog| dialog.settle(&self.cx));
         effects
     }
 
@@ -236,7 +237,7 @@ impl App {
                 resolving::listed_unfinished(answer, cx);
                 Vec::new()
             }
-            Message::FileWritten(path, result) => dialogs::run_progress::written(&path, &result, cx),
+            Message::FileWritten(path, run, result) => dialogs::run_progress::written(&path, run, &result, cx),
             Message::Exporting(number, written, total) => {
                 cx.exports.progressed(number, written, total);
                 Vec::new()

@@ -24,6 +24,9 @@ pub trait Dialog: Send {
     /// Takes a message: input while it is on top, and whatever else happens before a screen hears of it.
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders;
 
+    /// Works out anew what it shows of what others have changed: after each message, before it is drawn.
+    fn settle(&mut self, _: &AppContext) {}
+
     /// Draws it over the screen. What can be clicked is noted on the way.
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext);
 

@@ -73,8 +73,8 @@ pub enum Effect {
     Notice(Notice),
     /// Set the terminal's title; nothing gives it the one back that it had.
     Title(Option<String>),
-    /// Write a text into a new file.
-    WriteFile(PathBuf, String),
+    /// Write a text into a new file; the run whose results it is, where it is one's.
+    WriteFile(PathBuf, String, Option<u64>),
     /// Match an alert, and these others on its payment, with the desk's orders, after this change of what matches.
     MatchOrders(Box<Alert>, Vec<Alert>, Option<MatchChange>),
     /// Ask what the desk's orders advise for alerts.
@@ -123,8 +123,8 @@ pub enum Effect {
     RevokeCredential(CredentialKind, String),
     /// Load so many entries of the service's audit log, the newest first.
     LoadAudit(u32),
-    /// Look for what the newest entries of the service's audit log say of these alerts.
-    AuditOf(Vec<AlertId>),
+    /// Look for what the newest entries of the service's audit log say of these alerts, each with whether it is answered.
+    AuditOf(Vec<(AlertId, bool)>),
     /// Read what was written into the desk's journal from here on.
     ReadJournal(JournalMark),
     /// Count the alerts within a filter by the days of a calendar, as of this moment.

@@ -87,8 +87,8 @@ pub enum Message {
     Exported(u64, PathBuf, Result<u64, ExportFailure>),
     /// An address did not open in the browser, and why.
     NotBrowsed(String, String),
-    /// What became of writing a file.
-    FileWritten(PathBuf, Result<(), String>),
+    /// What became of writing a file, and the run whose results it has.
+    FileWritten(PathBuf, Option<u64>, Result<(), String>),
     /// Nothing is marked any more.
     Unmark,
     /// These alerts are marked again: what was decided for them was taken back.
@@ -145,8 +145,8 @@ pub enum Message {
     CredentialRevoked(CredentialKind, String, Reply<Revoked>),
     /// The newest entries of the service's audit log.
     AuditLog(Reply<Vec<AuditEntry>>),
-    /// What those of them say that are about the alerts of a case.
-    AuditOf(Reply<Vec<AuditEntry>>),
+    /// What those of them say that are about the alerts of a case, and which alerts those are.
+    AuditOf(Vec<(AlertId, bool)>, Reply<Vec<AuditEntry>>),
     /// What was written into the desk's journal, or why it cannot be read.
     JournalRead(Result<JournalPart, String>),
     /// Whether the service can write.

@@ -73,9 +73,9 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             };
             Message::LookedUpForRules(number, read.into_iter().map(|(id, looked_up)| (id, looked_up.and_then(with_order))).collect())
         }
-        Effect::WriteFile(path, text) => {
+        Effect::WriteFile(path, text, run) => {
             let written = write_new(&path, |file| file.write_all(text.as_bytes()));
-            Message::FileWritten(path, written.map_err(|error| error.to_string()))
+            Message::FileWritten(path, run, written.map_err(|error| error.to_string()))
         }
         Effect::Find(query) => {
             let found = find_with_orders(desk, &**alerts, deployment.find.as_deref(), &query, SHOWN_OF_FOUND).await;
@@ -113,7 +113,10 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             let answer = credentials.as_ref()?.revoke_credential(kind, &id).await;
             Message::CredentialRevoked(kind, id, answer)
         }
-        Effect::AuditOf(alerts) => Message::AuditOf(audited(audit.as_deref()?, &alerts).await),
+        Effect::AuditOf(alerts) => {
+            let entries = audited(audit.as_deref()?, &alerts).await;
+            Message::AuditOf(alerts, entries)
+        }
         Effect::LoadAudit(size) => Message::AuditLog(audit.as_ref()?.audit(None, size).await),
         Effect::Insights(scope, calendar, now) => {
             let found = insights(&**alerts, stats.as_deref(), &scope, calendar, now).await;

@@ -196,8 +196,6 @@ pub struct Runs {
     all: Vec<DecisionRun>,
     /// What earlier consoles left, until their runs are taken in.
     left: Option<LeftKeys>,
-    /// The run whose results are about to be written to a file.
-    exporting: Option<u64>,
 }
 
 impl Runs {
@@ -240,14 +238,8 @@ impl Runs {
         }
     }
 
-    /// The results of a run are about to be written to a file.
-    pub fn exporting(&mut self, number: u64) {
-        self.exporting = Some(number);
-    }
-
-    /// The results that were about to be are in a file: the run's name in the journal.
-    pub fn exported(&mut self) -> Option<String> {
-        let number = self.exporting.take()?;
+    /// The results of a run are in a file: its name in the journal, where it has ended.
+    pub fn exported(&self, number: u64) -> Option<String> {
         self.get(number).filter(|run| run.has_ended())?.first.clone()
     }
 

@@ -132,8 +132,8 @@ pub struct NotificationRecord {
 pub struct History {
     records: Vec<DecisionRecord>,
     by_key: HashMap<String, usize>,
-    /// The last decision on each alert.
-    latest: HashMap<AlertId, usize>,
+    /// The decisions on each alert.
+    by_alert: HashMap<AlertId, Vec<usize>>,
     /// The decisions of each run, by the key of its first one.
     runs: HashMap<String, Vec<usize>>,
     /// Those whose results somebody has seen, by the same key.
@@ -189,10 +189,7 @@ impl History {
     fn made(&mut self, record: DecisionRecord) {
         let index = self.records.len();
         self.by_key.insert(record.key.clone(), index);
-        let latest = self.latest.entry(record.said.alert.id).or_insert(index);
-        if self.records.get(*latest).is_none_or(|before| before.made_at <= record.made_at) {
-            *latest = index;
-        }
+        self.by_alert.entry(record.said.alert.id).or_default().push(index);
         if let Some(run) = &record.together {
             self.runs.entry(run.first.clone()).or_default().push(index);
         }
@@ -222,13 +219,12 @@ impl History {
 
     /// Whether a decision was ever made on an alert, whatever became of it.
     pub fn has_decided(&self, alert: AlertId) -> bool {
-        self.latest.contains_key(&alert)
+        self.by_alert.contains_key(&alert)
     }
 
     /// Whether a later decision was made on the same alert.
     pub fn is_superseded(&self, record: &DecisionRecord) -> bool {
-        let latest = self.latest.get(&record.said.alert.id).and_then(|index| self.records.get(*index));
-        latest.is_some_and(|latest| latest.key != record.key)
+        self.latest_on(record.said.alert.id).is_some_and(|latest| latest.key != record.key)
     }
 
     /// The decisions of a run, by the key of its first one, in the order in which the journal has them: as many as are known.
@@ -243,13 +239,12 @@ impl History {
 
     /// The decisions on an alert, in the order in which the journal has them.
     pub fn on(&self, alert: AlertId) -> impl Iterator<Item = &DecisionRecord> {
-        let known: &[DecisionRecord] = if self.has_decided(alert) { &self.records } else { &[] };
-        known.iter().filter(move |record| record.said.alert.id == alert)
+        self.by_alert.get(&alert).map_or(&[][..], Vec::as_slice).iter().map(|index| &self.records[*index])
     }
 
-    /// The last decision on an alert.
+    /// The last decision on an alert, by when it was made: the journal may have it before an earlier one.
     pub fn latest_on(&self, alert: AlertId) -> Option<&DecisionRecord> {
-        self.records.get(*self.latest.get(&alert)?)
+        self.on(alert).max_by_key(|record| record.made_at)
     }
 
     /// The notifications that are held, the oldest first.
@@ -328,6 +323,20 @@ mod tests {
 
         let superseded = ["a", "b", "c"].map(|key| history.is_superseded(history.record(key).unwrap()));
         assert_eq!(superseded, [true, false, false]);
+    }
+
+    #[test]
+    fn the_decisions_on_an_alert_are_found_and_the_last_one_is_the_one_that_was_made_last() {
+        let (one, other) = (alert(), alert());
+        let mut history = history(vec![staged("a", &one), staged("b", &other), staged("c", &one)]);
+        let earlier = to_iso(now() - Duration::seconds(9));
+        let entry = JournalEntry { at: earlier, session: Uuid::nil(), place: "acme-eu".to_owned(), user: None, step: staged("d", &one) };
+
+        history.take(entry);
+
+        let keys = |id| history.on(id).map(|record| record.key.as_str()).collect::<Vec<_>>();
+        assert_eq!((keys(one.id), keys(other.id), keys(alert().id)), (vec!["a", "c", "d"], vec!["b"], vec![]));
+        assert_eq!(history.latest_on(one.id).map(|record| record.key.as_str()), Some("c"));
     }
 
     #[test]

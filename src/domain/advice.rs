@@ -119,7 +119,7 @@ mod tests {
     }
 
     fn order(decision: Decision, refund: Option<RefundTime>) -> Option<OrderAdvice> {
-        Some(OrderAdvice { decision, why: "why", refund, refunded_at: None })
+        Some(OrderAdvice { decision, why: "why", refund, refunded_at: None, cancelled: false })
     }
 
     fn shipped() -> Option<OrderAdvice> {

@@ -38,6 +38,8 @@ enum Exported {
 /// Results as they are written, in each format.
 #[derive(Debug)]
 pub struct ExportedResults {
+    /// The number of their run.
+    pub run: u64,
     pub csv: String,
     pub ndjson: String,
 }
@@ -105,7 +107,7 @@ impl ExportForm {
             }
             Exported::Results(results) => {
                 let text = if format == RecordFormat::Csv { &results.csv } else { &results.ndjson };
-                vec![Order::Close, Effect::WriteFile(path, text.clone()).into()]
+                vec![Order::Close, Effect::WriteFile(path, text.clone(), Some(results.run)).into()]
             }
         }
     }

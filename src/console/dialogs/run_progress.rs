@@ -137,10 +137,8 @@ impl RunProgress {
             Deed::Begun => return vec![Order::Close, Message::OpenBegun.into()],
             Deed::Export => {
                 let rows = results(run);
-                let results = ExportedResults { csv: results_csv(&rows), ndjson: results_ndjson(&rows) };
-                let form = ExportForm::of_results(&run.subject, results, cx);
-                cx.runs.exporting(number);
-                return dialog::open(form);
+                let results = ExportedResults { run: number, csv: results_csv(&rows), ndjson: results_ndjson(&rows) };
+                return dialog::open(ExportForm::of_results(&run.subject, results, cx));
             }
             Deed::Dismiss => {
                 let run = cx.runs.dismiss(number);
@@ -365,12 +363,12 @@ pub fn open(cx: &mut AppContext) -> Orders {
     dialog::open(RunProgress::default())
 }
 
-/// Tells what became of writing a file. What is in one need not be offered at the next start.
-pub fn written(path: &Path, result: &Result<(), String>, cx: &mut AppContext) -> Orders {
+/// Tells what became of writing a file, of a run's results where one is named: what is in a file need not be offered at the next start.
+pub fn written(path: &Path, run: Option<u64>, result: &Result<(), String>, cx: &mut AppContext) -> Orders {
     match result {
         Ok(()) => cx.notify(Tone::Good, format!("Written: {}", path.display())),
         Err(why) => cx.notify(Tone::Bad, format!("{} was not written: {why}.", path.display())),
     }
-    let run = result.as_ref().ok().and_then(|()| cx.runs.exported());
+    let run = run.filter(|_| result.is_ok()).and_then(|number| cx.runs.exported(number));
     run.map(|run| record(JournalStep::RunDismissed { run })).into_iter().collect()
 }

@@ -50,7 +50,9 @@ fn run(
         if history.is_superseded(record) && !found.as_ref().is_some_and(RunResult::is_settled) {
             continue;
         }
-        let (result, resolution) = (found?, record.said.resolution()?);
+        let result = found?;
+        // One that cannot be read is left out alone: the others are still there to be answered.
+        let Some(resolution) = record.said.resolution() else { continue };
         items.push(RunItem { alert: named(record), resolution, key: key_of(record).unwrap_or(u64::MAX), result });
     }
     let started = history.record(first)?.made_at;
@@ -187,6 +189,18 @@ mod tests {
         assert_eq!(words, ["2 alerts: 1 recorded, 1 failed"]);
         assert_eq!(run.items[0].result, RunResult::Refused("closed by the issuer".to_owned()));
         assert!(run.has_ended() && run.failed().count() == 1 && runs.newest().unwrap().ended_at().is_some());
+    }
+
+    #[test]
+    fn a_record_that_cannot_be_read_is_left_out_alone() {
+        let mut steps = half_failed("a");
+        if let JournalStep::Staged { said, .. } = &mut steps[0] {
+            said.refunded = "PERHAPS".to_owned();
+        }
+
+        let (runs, words) = taken(steps, LeftKeys::default());
+
+        assert_eq!((firsts(&runs), words), (vec!["a"], vec!["1 alert: 1 failed".to_owned()]));
     }
 
     #[test]

@@ -22,15 +22,28 @@ impl OrderAdvice {
             Some(false) => (REFUNDED_EARLIER, "refunded before the alert came", RefundTime::Before),
             None => (REFUNDED_EARLIER, "refunded already; when is not known", RefundTime::Unknown),
         };
-        Self { decision, why, refund: Some(refund), refunded_at }
+        Self { decision, why, refund: Some(refund), refunded_at, cancelled: false }
+    }
+
+    /// That of an order that was cancelled at this moment, where nothing tells of a refund.
+    fn after_cancelling(cancelled_at: Option<Timestamp>, alert: &Alert) -> Self {
+        let (decision, why, refund) = match is_after(cancelled_at, alert) {
+            Some(true) => (Decision::Refunded, "cancelled since the alert came; no refund is told", RefundTime::Since),
+            Some(false) => (REFUNDED_EARLIER, "cancelled before the alert came; no refund is told", RefundTime::Before),
+            None => (REFUNDED_EARLIER, "cancelled already, not known when; no refund is told", RefundTime::Unknown),
+        };
+        Self { decision, why, refund: Some(refund), refunded_at: cancelled_at, cancelled: true }
     }
 
     /// What the same order advises for another alert on its payment that is about the same money: that it was refunded or cancelled is told
     /// of the payment, and not of the one alert that the order was found by.
     pub fn for_another(&self, found_by: &Alert, other: &Alert) -> Option<Self> {
         let money = |alert: &Alert| alert.amount.map(|amount| (amount.decimal().normalize(), alert.currency.clone()));
-        let is_told = self.refund.is_some() && !other.is_over() && money(found_by) == money(other);
-        is_told.then(|| Self::after_refund(self.refunded_at, other))
+        // Two alerts that name no amount are not about the same money.
+        let same_money = money(found_by).is_some_and(|same| money(other) == Some(same));
+        let is_told = self.refund.is_some() && !other.is_over() && same_money;
+        let anew = if self.cancelled { Self::after_cancelling } else { Self::after_refund };
+        is_told.then(|| anew(self.refunded_at, other))
     }
 }
 
@@ -42,26 +55,22 @@ impl OrderMatch {
         if alert.is_over() || self.confidence < MatchConfidence::Likely {
             return None;
         }
-        let (decision, why, refund) = match (self.order.state?, self.is_refunded(alert)) {
+        let (decision, why) = match (self.order.state?, self.is_refunded(alert)) {
             // The time of another state than refunded says nothing of when the money went back.
             (OrderState::Refunded, None | Some(true)) => return Some(OrderAdvice::after_refund(self.order.state_at, alert)),
-            (OrderState::Paid | OrderState::Shipped | OrderState::Delivered, Some(true)) => {
+            (OrderState::Paid | OrderState::Shipped | OrderState::Delivered | OrderState::Cancelled, Some(true)) => {
                 return Some(OrderAdvice::after_refund(None, alert));
             }
-            (OrderState::Cancelled, Some(false)) => (Decision::Refunded, "cancelled, and not refunded yet: refund it first", None),
-            (OrderState::Cancelled, _) => match is_after(self.order.state_at, alert) {
-                Some(true) => (Decision::Refunded, "cancelled since the alert came; no refund is told", Some(RefundTime::Since)),
-                Some(false) => (REFUNDED_EARLIER, "cancelled before the alert came; no refund is told", Some(RefundTime::Before)),
-                None => (REFUNDED_EARLIER, "cancelled already, not known when; no refund is told", Some(RefundTime::Unknown)),
-            },
+            (OrderState::Cancelled, Some(false)) => (Decision::Refunded, "cancelled, and not refunded yet: refund it first"),
+            (OrderState::Cancelled, None) => return Some(OrderAdvice::after_cancelling(self.order.state_at, alert)),
             // A part of the money went back: what to do with the rest is nobody's but a person's word.
             (OrderState::Refunded, Some(false)) => return None,
             (_, Some(false)) if self.order.refunded_amount.is_some_and(|amount| !amount.decimal().is_zero()) => return None,
-            (OrderState::Shipped, _) => (Decision::NotRefunded, "shipped: it cannot be stopped any more", None),
-            (OrderState::Delivered, _) => (Decision::NotRefunded, "delivered: it cannot be stopped any more", None),
+            (OrderState::Shipped, _) => (Decision::NotRefunded, "shipped: it cannot be stopped any more"),
+            (OrderState::Delivered, _) => (Decision::NotRefunded, "delivered: it cannot be stopped any more"),
             (OrderState::Paid, _) => return None,
         };
-        Some(OrderAdvice { decision, why, refund, refunded_at: refund.and(self.order.state_at) })
+        Some(OrderAdvice { decision, why, refund: None, refunded_at: None, cancelled: false })
     }
 
     /// Whether all of the disputed money went back; `None` where no refunded amount is known, or it cannot be compared.
@@ -118,6 +127,7 @@ mod tests {
     #[case(OrderState::Cancelled, Some(BEFORE), None, Some(EARLIER))]
     #[case(OrderState::Cancelled, Some("2026-03-04T12:00:00Z"), None, Some(Decision::Refunded))]
     #[case(OrderState::Cancelled, Some(BEFORE), Some("0.00"), Some(Decision::Refunded))]
+    #[case(OrderState::Cancelled, Some("2026-03-04T12:00:00Z"), Some("129.90"), Some(EARLIER))]
     fn an_orders_state_suggests_the_decision(
         #[case] state: OrderState,
         #[case] state_at: Option<&str>,
@@ -140,6 +150,42 @@ mod tests {
 
         assert_eq!(of_other.map(|advice| advice.decision), decision);
         assert!(of_other.is_some_and(|advice| advice.refund.is_some()));
+    }
+
+    #[rstest]
+    #[case(OrderState::Refunded, Some(BEFORE), "2026-03-03T07:00:00Z", "refunded since the alert came")]
+    #[case(OrderState::Refunded, Some(BEFORE), "2026-03-03T09:00:00Z", "refunded before the alert came")]
+    #[case(OrderState::Refunded, None, "2026-03-03T09:00:00Z", "refunded already; when is not known")]
+    #[case(OrderState::Cancelled, Some(BEFORE), "2026-03-03T07:00:00Z", "cancelled since the alert came; no refund is told")]
+    #[case(OrderState::Cancelled, Some(BEFORE), "2026-03-03T09:00:00Z", "cancelled before the alert came; no refund is told")]
+    #[case(OrderState::Cancelled, None, "2026-03-03T09:00:00Z", "cancelled already, not known when; no refund is told")]
+    fn of_a_cancelled_order_no_refund_is_told_to_another_alert(
+        #[case] state: OrderState,
+        #[case] state_at: Option<&str>,
+        #[case] raised: &str,
+        #[case] why: &str,
+    ) {
+        let other = Alert { alert_time: from_iso(raised), ..Alert::sample() };
+        let advice = found(state, state_at, None).advice(&alert()).unwrap();
+
+        let of_other = advice.for_another(&alert(), &other);
+
+        assert_eq!(of_other.map(|advice| advice.why), Some(why));
+    }
+
+    #[rstest]
+    #[case(Some("129.90"), Some("129.9"), true)]
+    #[case(Some("129.90"), Some("30.00"), false)]
+    #[case(Some("129.90"), None, false)]
+    #[case(None, Some("129.90"), false)]
+    #[case(None, None, false)]
+    fn alerts_are_about_the_same_money_only_where_both_name_it(#[case] one: Option<&str>, #[case] other: Option<&str>, #[case] told: bool) {
+        let of = |amount: Option<&str>| Alert { amount: amount.map(|amount| amount.parse().unwrap()), ..alert() };
+        let advice = found(OrderState::Refunded, Some(BEFORE), None).advice(&of(one)).unwrap();
+
+        let of_other = advice.for_another(&of(one), &of(other));
+
+        assert_eq!(of_other.is_some(), told);
     }
 
     #[test]

@@ -85,6 +85,19 @@ fn where_the_shop_had_refunded_before_the_alert_came_another_one_that_waits_make
     assert_eq!(sent(&rig), [Decision::Invalid(InvalidReason::PreviouslyRefunded); 2]);
 }
 
+#[test]
+fn that_the_shop_cancelled_the_order_is_not_told_as_a_refund_of_any_alert_of_the_case() {
+    let (_directory, mut rig) = rig(alerts(waiting), OrderState::Cancelled, "");
+
+    rig.press("enter");
+    let case = rig.screen();
+    rig.press("r");
+    let form = rig.screen();
+
+    assert!(case.contains("Perhaps refunded already: the shop's order NW-1 was cancelled."), "{case}");
+    assert!(form.contains("its order was cancelled before") && !form.contains("its order was refunded"), "{form}");
+}
+
 #[rstest]
 #[case(OrderState::Shipped)]
 #[case(OrderState::Cancelled)]

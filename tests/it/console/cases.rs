@@ -2,7 +2,7 @@
 
 use avert::domain::resolution::{Decision, InvalidReason};
 use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, AlertStatus, Dialect, Outcome, Provider, Resolution};
+use avert::domain::{Alert, AlertId, AlertStatus, AuditEntry, Dialect, Outcome, Provider, Resolution};
 use avert::service::{OutcomeUnknown, ServiceError};
 use chrono::Duration;
 
@@ -549,4 +549,108 @@ fn the_list_of_a_case_has_columns_for_what_is_shared_and_for_what_each_gets_and_
     let signs: Vec<&str> = screen.lines().filter(|line| line.contains("ARN, auth code, card") && !line.contains("they share")).collect();
     assert_eq!(signs.len(), 4, "{screen}");
     assert!(signs.iter().all(|line| line.chars().take(6).any(|sign| sign == '✓')), "{screen}");
+}
+
+/// A case that stands open while a colleague refunds one of its alerts, of which the console does not hear.
+fn refunded_unheard() -> Rig {
+    let mut rig = Rig::new(three());
+    rig.press("enter");
+    rig.service.change(|alerts| {
+        let alert = alerts.iter_mut().find(|alert| alert.id == ids()[1]).unwrap();
+        let refunded = refunded_sibling(alert, 1, clock().now());
+        (alert.status, alert.outcome) = (refunded.status, refunded.outcome);
+    });
+    rig.holding_searches = true;
+    rig
+}
+
+#[test]
+fn a_refund_from_a_case_that_was_open_for_long_waits_for_the_doubles_and_is_held_by_what_is_found() {
+    let mut rig = refunded_unheard();
+
+    rig.press("r ctrl-s");
+    let waits = rig.screen();
+    rig.release();
+    let found = rig.screen();
+    rig.advance(Duration::seconds(10));
+
+    assert!(waits.contains("Still looking for doubles"), "{waits}");
+    assert!(found.contains("Nothing was sent: see what was found"), "{found}");
+    assert_eq!(rig.sent(), 0);
+}
+
+#[test]
+fn a_refund_from_a_case_sends_nothing_where_the_doubles_cannot_be_looked_for() {
+    let mut rig = refunded_unheard();
+
+    rig.press("r ctrl-s");
+    rig.service.set_down(Some(ServiceError::Unavailable("the database is busy".to_owned())));
+    rig.release();
+    let failed = rig.screen();
+    rig.service.set_down(None);
+    rig.advance(Duration::seconds(4));
+
+    assert!(failed.contains("Nothing was sent: doubles could not be looked for"), "{failed}");
+    assert_eq!((rig.sent(), rig.app.decisions().staged().len()), (0, 0));
+}
+
+#[test]
+fn what_each_alert_would_get_follows_what_is_decided_and_taken_back() {
+    let mut rig = Rig::new(three());
+    rig.press("enter");
+    let open = rig.screen();
+
+    rig.press("r ctrl-s");
+    let decided = rig.screen();
+    rig.press("u");
+    let taken_back = rig.screen();
+    rig.press("j");
+    let on_another = rig.screen();
+    rig.change(|alerts| {
+        let alert = alerts.iter_mut().find(|alert| alert.id == ids()[0]).unwrap();
+        let refunded = refunded_sibling(alert, 1, clock().now());
+        (alert.status, alert.outcome) = (refunded.status, refunded.outcome);
+    });
+    let refunded = rig.screen();
+
+    let row = |screen: &str, id: &str| screen.lines().find(|line| line.contains(id)).unwrap_or_default().to_owned();
+    assert!(open.contains("WITH r") && row(&open, "SIB2001").contains("duplicate"), "{open}");
+    assert!(!decided.contains("WITH"), "{decided}");
+    assert!(taken_back.contains("WITH r"), "{taken_back}");
+    assert!(row(&on_another, "SIB2001 ").contains("refunded") && row(&on_another, "SIB2002").contains("duplicate"), "{on_another}");
+    assert!(refunded.contains("WITH i: INVALID"), "{refunded}");
+}
+
+#[test]
+fn the_audit_log_is_asked_once_for_a_case_and_again_where_an_alert_got_its_answer() {
+    let mut rig = Rig::new(three());
+    let entry = AuditEntry {
+        number: 1,
+        at: clock().now(),
+        actor: "key 7Qd2Kx".to_owned(),
+        origin: String::new(),
+        person: "omar".to_owned(),
+        action: "alert.resolved".to_owned(),
+        subject: ids()[1].to_string(),
+        detail: String::new(),
+        previous: [0; 32],
+        hash: [1; 32],
+    };
+    let asked = |rig: &Rig| *rig.service.audit_asked.lock().unwrap();
+    let before = asked(&rig);
+
+    rig.press("enter");
+    let opened = asked(&rig) - before;
+    rig.hear();
+    let heard = asked(&rig) - before;
+    rig.service.audit.lock().unwrap().push(entry);
+    rig.change(|alerts| {
+        let alert = alerts.iter_mut().find(|alert| alert.id == ids()[1]).unwrap();
+        let refunded = refunded_sibling(alert, 1, clock().now());
+        (alert.status, alert.outcome) = (refunded.status, refunded.outcome);
+    });
+
+    assert_eq!((opened, heard, asked(&rig) - before), (1, 1, 2));
+    let screen = rig.screen();
+    assert!(screen.contains("VERIFI: refunded by key 7Qd2Kx"), "{screen}");
 }

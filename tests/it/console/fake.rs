@@ -69,6 +69,8 @@ pub struct Fake {
     pub settled: Mutex<Vec<(AttemptId, bool)>>,
     /// The audit log, the newest first.
     pub audit: Mutex<Vec<AuditEntry>>,
+    /// How often it was asked for.
+    pub audit_asked: Mutex<usize>,
 }
 
 impl Fake {
@@ -94,6 +96,7 @@ impl Fake {
             unfinished: Mutex::default(),
             settled: Mutex::default(),
             audit: Mutex::default(),
+            audit_asked: Mutex::default(),
         })
     }
 
@@ -297,6 +300,7 @@ impl Attempts for Fake {
 #[async_trait]
 impl Audit for Fake {
     async fn audit(&self, before: Option<u64>, size: u32) -> Result<Vec<AuditEntry>, ServiceError> {
+        *self.audit_asked.lock().unwrap() += 1;
         self.up()?;
         let entries = self.audit.lock().unwrap();
         let older = entries.iter().filter(|entry| before.is_none_or(|before| entry.number < before));

@@ -102,3 +102,20 @@ fn the_number_that_is_asked_for_follows_what_will_be_sent() {
     assert!(asked.contains("Type 12 to send 12 decisions."), "{asked}");
     assert!(after.contains("Type 11 to send 11 decisions.") && !after.contains("Type 12"), "{after}");
 }
+
+#[test]
+fn a_run_is_seen_by_its_own_file_and_not_by_another_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let alerts = alike(5);
+    let mut rig = with_a_failure(&alerts);
+    let dismissals = |rig: &Rig| steps(rig).iter().filter(|step| matches!(step, JournalStep::RunDismissed { .. })).count();
+
+    rig.press("e esc");
+    rig.update(Message::FileWritten("activity.csv".into(), None, Ok(())));
+    let by_another = dismissals(&rig);
+    rig.press("e ctrl-u");
+    rig.type_text(&directory.path().join("results.csv").to_string_lossy());
+    rig.press("enter");
+
+    assert_eq!((by_another, dismissals(&rig)), (0, 1), "{}", rig.screen());
+}

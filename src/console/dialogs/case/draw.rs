@@ -9,7 +9,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::shared::{shared_words, shares};
-use super::standing::{Foreseen, Standing, counts, duplicate_words, key_words};
+use super::standing::{Standing, counts, duplicate_words, key_words};
 use super::timeline::{KnownOfCase, Weight, timeline};
 use super::{CaseDialog, Target};
 use crate::console::dialogs::alert_rows::{self, AlertRow, AlertTable, OF_ONE_PAYMENT};
@@ -158,11 +158,9 @@ impl CaseDialog {
     fn draw_alerts(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) -> u16 {
         let theme = &cx.theme;
         let draw = cx.draw_context();
-        let is_refunded = |alert: &Alert| cx.decisions.foreseen(alert).was_refunded();
-        let refunded = self.alerts.iter().any(is_refunded) || self.refunded_elsewhere(cx).is_some();
-        let foreseen = Foreseen::of(&self.known(), refunded, cx);
+        let foreseen = self.foreseen.as_ref();
         let mut titles = vec!["SHARES".to_owned()];
-        titles.extend(foreseen.as_ref().map(|foreseen| match foreseen.refunds {
+        titles.extend(foreseen.map(|foreseen| match foreseen.refunds {
             true => format!("WITH {}", cx.key(Action::Refund)),
             false if cx.place.dialect == Dialect::Current => format!("WITH {}: INVALID", cx.key(Action::Invalid)),
             false => format!("WITH {}", cx.key(Action::Invalid)),
@@ -189,7 +187,7 @@ impl CaseDialog {
                     (None, None) if Standing::of(alert, cx) == Standing::Lapsed => (("–", theme.quiet), told(), theme.quiet),
                     (None, None) => (("·", theme.accent), told(), theme.plain),
                 };
-                let gets = foreseen.as_ref().map_or_else(String::new, |foreseen| foreseen.gets(alert.id).to_owned());
+                let gets = foreseen.map_or_else(String::new, |foreseen| foreseen.gets(alert.id).to_owned());
                 let beside = vec![(shares, if over { theme.quiet } else { theme.plain }), (gets, theme.accent)];
                 AlertRow { sign, alert, what, style, quiet: over, beside }
             })
@@ -310,8 +308,7 @@ impl CaseDialog {
             notes: &cx.notes,
             history: cx.journal.history(),
             place: cx.journal.place(),
-            audit: &self.audit,
-            service: if cx.place.remote && !cx.operator { "the service" } else { "avert" },
+            audit: self.audit.entries(),
         };
         let events = timeline(&self.alerts, &known);
         // The other clock stands beside it where the words keep their room.

@@ -1,5 +1,6 @@
 //! The case: all alerts of one payment on one page, why they belong together, what happened, and one decision for all of them.
 
+mod audit;
 mod draw;
 mod shared;
 mod standing;
@@ -15,7 +16,8 @@ use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use standing::Standing;
+use audit::CaseAudit;
+use standing::{Foreseen, ForeseenFrom, Standing};
 
 use super::many_form::{self, KnownCase};
 use super::page_keys::{is_everywhere, leads_elsewhere};
@@ -32,7 +34,7 @@ use crate::console::{Action, AppContext, ClickTargets, Dialog, Effect, KeyContex
 use crate::domain::advice::{Advice, AdviceBasis};
 use crate::domain::duplicate;
 use crate::domain::resolution::Decision;
-use crate::domain::{Alert, AlertId, AuditEntry, Timestamp};
+use crate::domain::{Alert, AlertId, Timestamp};
 
 /// Most alerts that a case shows: more on one payment is nothing that one decision could be right for.
 const MOST: usize = 20;
@@ -62,8 +64,13 @@ pub struct CaseDialog {
     facts: HashMap<AlertId, Facts>,
     /// The alerts whose payment was looked up, or is.
     asked: HashSet<AlertId>,
+    /// Those whose look-up has not come back.
+    looking: HashSet<AlertId>,
     /// What the service's audit log says of its alerts.
-    audit: Vec<AuditEntry>,
+    audit: CaseAudit,
+    /// What each alert would get by the key that fits, and what that was worked out from.
+    foreseen: Option<Foreseen>,
+    foreseen_from: Option<ForeseenFrom>,
     /// When its alerts were read.
     read_at: Timestamp,
     /// Whether the alert is shown as the interface writes it.
@@ -91,7 +98,10 @@ fn open_read(alert: &Alert, known: Option<&Facts>, read_at: Timestamp, cx: &AppC
         cursor: alert.id,
         facts: HashMap::new(),
         asked: HashSet::new(),
-        audit: Vec::new(),
+        looking: HashSet::new(),
+        audit: CaseAudit::default(),
+        foreseen: None,
+        foreseen_from: None,
         read_at,
         raw: false,
         scroll: 0,
@@ -131,6 +141,7 @@ impl CaseDialog {
         let mut effects = Vec::new();
         for alert in &new {
             self.asked.insert(alert.id);
+            self.looking.insert(alert.id);
             let facts = self.facts.entry(alert.id).or_insert_with(|| Facts::of(alert.id));
             facts.duplicates.ask();
             effects.push(Effect::MatchOrders(Box::new(alert.clone()), Vec::new(), None));
@@ -139,11 +150,16 @@ impl CaseDialog {
                 effects.push(Effect::Deliveries(alert.id));
             }
         }
-        if cx.operator {
-            effects.push(Effect::AuditOf(self.alerts.iter().map(|alert| alert.id).collect()));
-        }
         effects.push(Effect::SameCards(new.iter().map(|alert| (alert.id, duplicate::query(alert))).collect()));
         run(effects)
+    }
+
+    /// Asks the audit log of its alerts, once it is known which ones those are.
+    fn ask_audit(&mut self, cx: &AppContext) -> Orders {
+        if !cx.operator || !self.looking.is_empty() {
+            return Vec::new();
+        }
+        run(self.audit.ask(&self.alerts).into_iter().collect())
     }
 
     /// Reads every alert of the case again.
@@ -225,6 +241,7 @@ impl CaseDialog {
             Action::Refresh => {
                 // Whoever let decisions wait wants to be asked once more, and here.
                 cx.decisions.ask_again();
+                self.audit.ask_anew();
                 let why = if cx.offline { None } else { cx.decisions.take_question() };
                 let question = why.map(|why| dialog::open(Reconnected::about(why)));
                 return self.read_again(cx).into_iter().chain(question.into_iter().flatten()).collect();
@@ -271,7 +288,10 @@ impl CaseDialog {
             let facts = self.facts.get(&alert.id)?;
             match Suggestion::of(alert, facts, &draw)? {
                 Suggestion::Advice(Advice { basis: AdviceBasis::Order, after_refund: true, decision: Decision::Invalid(_) }) => {
-                    order_advice(alert, facts).map(|(id, _)| format!("Already refunded: the shop's order {id}."))
+                    order_advice(alert, facts).map(|(id, advice)| match advice.cancelled {
+                        true => format!("Perhaps refunded already: the shop's order {id} was cancelled."),
+                        false => format!("Already refunded: the shop's order {id}."),
+                    })
                 }
                 Suggestion::Advice(Advice { basis: AdviceBasis::NetworkRule, .. }) => {
                     Some(format!("Probably refunded already: by a rule at {}.", alert.provider))
@@ -347,6 +367,7 @@ impl CaseDialog {
     fn take_found(&mut self, found: &[(AlertId, Reply<Vec<Alert>>)], cx: &AppContext) -> Orders {
         for (id, answer) in found {
             let Some(own) = self.alerts.iter().find(|alert| alert.id == *id).cloned() else { continue };
+            self.looking.remove(id);
             let twins = |found: &Vec<Alert>| -> Vec<Alert> {
                 found.iter().filter(|other| duplicate::evidence(&own, other).is_some()).cloned().collect()
             };
@@ -358,7 +379,9 @@ impl CaseDialog {
                 facts.duplicates.answer(answer);
             }
         }
-        self.ask(cx)
+        let mut asked = self.ask(cx);
+        asked.extend(self.ask_audit(cx));
+        asked
     }
 }
 
@@ -383,10 +406,15 @@ impl Dialog for CaseDialog {
             Message::Alert(id, Ok(alert)) if self.alerts.iter().any(|known| known.id == *id) => {
                 self.take_in(alert);
                 self.read_at = cx.now;
+                return self.ask_audit(cx);
             }
-            Message::Concluded(alert) if self.alerts.iter().any(|known| known.id == alert.id) => self.take_in(alert),
-            // Where it cannot be read the timeline says what else is known.
-            Message::AuditOf(Ok(entries)) => self.audit.clone_from(entries),
+            Message::Concluded(alert) if self.alerts.iter().any(|known| known.id == alert.id) => {
+                self.take_in(alert);
+                return self.ask_audit(cx);
+            }
+            // What a person said of a parked decision stands there too.
+            Message::Settled(id, ..) if self.alerts.iter().any(|known| known.id == *id) => self.audit.ask_anew(),
+            Message::AuditOf(asked, answer) => self.audit.take(asked, answer, &self.alerts),
             Message::SameCards(found) => return self.take_found(found, cx),
             Message::OrdersMatched(id, matched) => {
                 if let Some(facts) = self.facts.get_mut(id) {
@@ -401,6 +429,16 @@ impl Dialog for CaseDialog {
             _ => {}
         }
         Vec::new()
+    }
+
+    /// What each alert would get takes a whole form to say: it is worked out where something that it depends on has changed.
+    fn settle(&mut self, cx: &AppContext) {
+        let refunded = self.alerts.iter().any(|alert| cx.decisions.foreseen(alert).was_refunded()) || self.refunded_elsewhere(cx).is_some();
+        let from = ForeseenFrom::of(self.known(), refunded, cx);
+        if self.foreseen_from.as_ref() != Some(&from) {
+            self.foreseen = Foreseen::of(&from, cx);
+            self.foreseen_from = Some(from);
+        }
     }
 
     fn data_age(&self) -> DataAge {

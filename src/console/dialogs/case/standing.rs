@@ -8,6 +8,7 @@ use crate::console::dialogs::resolve_form::{Choice, is_closed};
 use crate::console::guards::{Gets, KnownDecisions, cannot_be_answered};
 use crate::console::text::counted;
 use crate::console::unfinished::in_words;
+use crate::desk::GroupDraft;
 use crate::domain::case::invalid;
 use crate::domain::resolution::{Decision, InvalidReason};
 use crate::domain::{Alert, AlertId, Dialect, Resolution, ResolutionParts};
@@ -61,6 +62,26 @@ pub(super) fn counts(alerts: &[Alert], cx: &AppContext) -> Vec<(String, bool)> {
     told
 }
 
+/// What it is worked out from what each alert would get: where none of it has changed, that has not either.
+#[derive(Debug, PartialEq)]
+pub(super) struct ForeseenFrom {
+    case: KnownCase,
+    /// Whether money has gone back already, or is about to.
+    refunded: bool,
+    /// How each alert stands, and whether its money will have gone back, by what is decided here.
+    alerts: Vec<(Standing, bool)>,
+    /// What was written for the case before.
+    draft: Option<GroupDraft>,
+}
+
+impl ForeseenFrom {
+    pub(super) fn of(case: KnownCase, refunded: bool, cx: &AppContext) -> Self {
+        let stands = |alert: &Alert| (Standing::of(alert, cx), cx.decisions.foreseen(alert).refund_is_likely());
+        let ids: Vec<AlertId> = case.alerts.iter().map(|alert| alert.id).collect();
+        Self { refunded, alerts: case.alerts.iter().map(stands).collect(), draft: cx.group_drafts.find(true, &ids).cloned(), case }
+    }
+}
+
 /// What each alert of a case that waits would get by the key that fits: a refund and what follows it, or an answer as invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Foreseen {
@@ -70,8 +91,9 @@ pub(super) struct Foreseen {
 }
 
 impl Foreseen {
-    /// What the form for the case would send as it opens. `refunded`: money has gone back already, or is about to.
-    pub(super) fn of(case: &KnownCase, refunded: bool, cx: &AppContext) -> Option<Self> {
+    /// What the form for the case would send as it opens.
+    pub(super) fn of(from: &ForeseenFrom, cx: &AppContext) -> Option<Self> {
+        let (case, refunded) = (&from.case, from.refunded);
         let waits = |alert: &Alert| Standing::of(alert, cx) == Standing::Waits;
         let waiting = case.alerts.iter().filter(|alert| waits(alert)).count();
         let is_first = case.alerts.iter().any(|alert| alert.id == case.first && waits(alert));

@@ -43,8 +43,6 @@ pub(super) struct KnownOfCase<'k> {
     pub(super) place: &'k str,
     /// What the service's audit log says of these alerts.
     pub(super) audit: &'k [AuditEntry],
-    /// Who took the alerts in: `avert`, or another service.
-    pub(super) service: &'static str,
 }
 
 /// What happened on the payment of these alerts, as far as it is known.
@@ -140,14 +138,14 @@ fn of_webhooks(alert: &Alert, deliveries: &[Delivery], events: &mut Vec<Happened
 /// What happened to one alert.
 fn of_alert(alert: &Alert, known: &KnownOfCase<'_>, events: &mut Vec<Happened>) {
     let provider = &alert.provider;
-    // When it was seen first is when the service took it in: nothing tells who looked at it.
+    // By whom it was taken in is not told: an import may bring the moment with it.
     let at_once = alert.alert_time.zip(alert.created_at).is_some_and(|(at, seen)| seen >= at && seen - at < AT_ONCE);
     if let Some(at) = alert.alert_time {
         let seen = if at_once { ", seen" } else { "" };
         events.push(Happened { at, what: format!("{provider} alerts {}{seen}", alert.provider_id), weight: Weight::Plain });
     }
     if let Some(at) = alert.created_at.filter(|_| !at_once) {
-        events.push(Happened { at, what: format!("{provider}: seen by {}", known.service), weight: Weight::Quiet });
+        events.push(Happened { at, what: format!("{provider}: taken in"), weight: Weight::Quiet });
     }
     if let Some(at) = alert.expired_at {
         events.push(Happened { at, what: format!("{provider}: the window closed"), weight: Weight::Bad });
@@ -156,17 +154,17 @@ fn of_alert(alert: &Alert, known: &KnownOfCase<'_>, events: &mut Vec<Happened>) 
         let comment = if outcome.comments.is_empty() { String::new() } else { format!(" \"{}\"", outcome.comments.replace('\n', " / ")) };
         let word = answer_words(alert, outcome);
         let weight = if word == "refunded" { Weight::Good } else { Weight::Plain };
-        let by = who_resolved(alert, known).map_or_else(String::new, |who| format!(" by {who}"));
+        let by = who_resolved(alert, known).map_or_else(String::new, |who| format!(" {who}"));
         events.push(Happened { at, what: format!("{provider}: {word}{by}{comment}"), weight });
     }
 }
 
-/// Who gave an alert its outcome, where that is known: by the service's audit log, else by this desk's journal.
+/// Who gave an alert its outcome, as `by maria`, where that is known: by the service's audit log, else by this desk's journal.
 fn who_resolved(alert: &Alert, known: &KnownOfCase<'_>) -> Option<String> {
     let audited = known.audit.iter().find(|entry| entry.tells_of_resolution() && entry.is_of(alert.id));
-    audited.map(AuditEntry::by_whom).or_else(|| {
+    audited.map(|entry| format!("by {}", entry.by_whom())).or_else(|| {
         let mut ours = known.history.on(alert.id).filter(|record| record.place == known.place);
-        ours.find(|record| matches!(record.fate(), DecisionFate::Recorded(_)))?.user.clone()
+        ours.find(|record| matches!(record.fate(), DecisionFate::Recorded(_))).map(maker)
     })
 }
 
@@ -192,7 +190,7 @@ mod tests {
     fn told(alerts: &[Alert], around: &Around) -> Vec<Happened> {
         let Around { facts, unfinished, history, audit } = around;
         let notes = &NoteList::default();
-        timeline(alerts, &KnownOfCase { facts, unfinished, notes, history, place: "acme", audit, service: "avert" })
+        timeline(alerts, &KnownOfCase { facts, unfinished, notes, history, place: "acme", audit })
     }
 
     fn at(text: &str) -> Timestamp {
@@ -240,14 +238,14 @@ mod tests {
     }
 
     #[test]
-    fn when_an_alert_was_seen_is_a_line_of_its_own_where_that_was_later() {
+    fn when_an_alert_was_taken_in_is_a_line_of_its_own_where_that_was_later() {
         let raised = Some(at("2026-03-02T12:00:00Z"));
         let seen = |text: &str| Alert { alert_time: raised, created_at: Some(at(text)), ..plain() };
 
         let later = told(&[seen("2026-03-02T14:00:00Z")], &Around::default());
         let at_once = told(&[seen("2026-03-02T12:00:20Z")], &Around::default());
 
-        assert_eq!(words(&later), ["ETHOCA alerts A", "ETHOCA: seen by avert"]);
+        assert_eq!(words(&later), ["ETHOCA alerts A", "ETHOCA: taken in"]);
         assert_eq!(words(&at_once), ["ETHOCA alerts A, seen"]);
     }
 
@@ -295,6 +293,23 @@ mod tests {
         assert_eq!(words(&by_nobody), ["ETHOCA: refunded"]);
         assert_eq!(words(&by_desk), ["ETHOCA: staged by maria: refunded", "ETHOCA: refunded by maria"]);
         assert_eq!(words(&by_audit)[1], "ETHOCA: refunded by key 7Qd2 “omar”");
+    }
+
+    #[test]
+    fn an_outcome_that_a_rule_staged_is_the_rules_and_not_that_of_whoever_sat_there() {
+        let alert = plain();
+        let outcome = Outcome { action_time: Some(at("2026-03-02T12:00:06Z")), comments: String::new(), ..Outcome::sample(alert.id) };
+        let alert = Alert { outcome: Some(outcome), ..alert };
+        let mut step = staged("a", &alert);
+        if let JournalStep::Staged { rule, .. } = &mut step {
+            *rule = Some("small".to_owned());
+        }
+        let recorded = JournalStep::Recorded { decision: "a".to_owned(), status: "RESOLVED".to_owned() };
+        let history = journal(vec![("2026-03-02T12:00:00Z", step), ("2026-03-02T12:00:06Z", recorded)]);
+
+        let events = told(&[alert], &Around { history, ..Around::default() });
+
+        assert_eq!(words(&events)[1], "ETHOCA: refunded by the rule small");
     }
 
     #[test]

@@ -38,16 +38,38 @@ pub(super) struct FormItem {
     pub(super) left_out: bool,
     /// What speaks against it and was confirmed by hand.
     pub(super) confirmed: Vec<Caution>,
-    /// Other alerts on its payment.
+    /// Other alerts on its payment, as they are looked up here.
     pub(super) others: Loadable<Vec<Alert>>,
-    /// What the order of the shop says.
+    /// What the order of the shop says, the same.
     pub(super) order: Loadable<Option<OrderAdvice>>,
+    /// The other alerts that were known before: they count until they are looked up here, and never as if they were.
+    pub(super) known_others: Vec<Alert>,
+    /// What the order said before: the same.
+    pub(super) known_order: Option<OrderAdvice>,
 }
 
 impl FormItem {
+    /// An alert around which nothing is known.
+    pub(super) fn of(alert: Alert) -> Self {
+        Self {
+            alert,
+            left_out: false,
+            confirmed: Vec::new(),
+            others: Loadable::NotAsked,
+            order: Loadable::NotAsked,
+            known_others: Vec::new(),
+            known_order: None,
+        }
+    }
+
+    /// Other alerts on its payment, as far as they are known.
+    fn others(&self) -> &[Alert] {
+        self.others.loaded().unwrap_or(&self.known_others)
+    }
+
     /// What the order of the shop says, as far as is known.
     fn order(&self) -> Option<&OrderAdvice> {
-        self.order.loaded()?.as_ref()
+        self.order.loaded().unwrap_or(&self.known_order).as_ref()
     }
 }
 
@@ -157,7 +179,7 @@ fn held_to_the_guards(
 ) -> Gets {
     let alert = &row.alert;
     let beside = said.twins[position].iter().map(|at| &rows[*at].alert);
-    let others = row.others.loaded().into_iter().flatten().chain(beside);
+    let others = row.others().iter().chain(beside);
     // In a case alone something is ticked by hand; of many alerts each has to be looked at by itself.
     if let Some(out) = speaks_against(alert, &resolution, others, order, &row.confirmed, KnownDecisions::of(cx)) {
         return out;

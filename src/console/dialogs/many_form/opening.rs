@@ -8,7 +8,7 @@ use crate::console::guards::Gets;
 use crate::console::runs::RunItem;
 use crate::console::screens::queue::heading::title;
 use crate::console::screens::queue::state::Queue;
-use crate::console::{Action, AppContext, Effect, Loadable, Order, Orders, Tone};
+use crate::console::{Action, AppContext, Effect, Order, Orders, Tone};
 use crate::desk::Draft;
 use crate::domain::{Alert, AlertId, OrderAdvice, Resolution};
 
@@ -40,6 +40,7 @@ pub fn repeat(last: &Resolution, in_form: bool, queue: &Queue, cx: &mut AppConte
 }
 
 /// The alerts of one payment, and what is known around each.
+#[derive(Debug, Clone, PartialEq)]
 pub struct KnownCase {
     pub alerts: Vec<Alert>,
     /// What the shop's orders say.
@@ -91,8 +92,9 @@ fn filled_in(case: &KnownCase, choice: Choice, cx: &AppContext) -> Option<(ManyF
         }
     }
     for row in &mut form.rows {
-        row.order = case.orders.get(&row.alert.id).map_or(Loadable::NotAsked, |advice| Loadable::Loaded(Some(*advice)));
-        row.others = case.others.get(&row.alert.id).map_or(Loadable::NotAsked, |others| Loadable::Loaded(others.clone()));
+        // The page may have been open for long: what it knows does not count as looked up, and a send waits for what is found now.
+        row.known_order = case.orders.get(&row.alert.id).copied();
+        row.known_others = case.others.get(&row.alert.id).cloned().unwrap_or_default();
     }
     form.work_out(cx);
     Some((form, note))

@@ -28,7 +28,7 @@ pub(super) fn open(view: ActivityView, rows: &[Happening<'_>], cx: &AppContext) 
         if path.is_empty() {
             return Err("the path of a file is needed".to_owned());
         }
-        Ok(vec![Effect::WriteFile(PathBuf::from(path), text.clone()).into()])
+        Ok(vec![Effect::WriteFile(PathBuf::from(path), text.clone(), None).into()])
     });
     Some(dialog::open(prompt.with_text(&path.to_string_lossy())))
 }
