@@ -131,7 +131,7 @@ fn the_search_as_one_types() {
     pictures("search", doubled, |rig| {
         rig.press("/");
         rig.type_text("acme*travel");
-        rig.advance(Duration::milliseconds(200));
+        rig.advance(Duration::milliseconds(600));
     });
 }
 
@@ -163,6 +163,7 @@ fn an_alert_that_was_found() {
         rig.type_text("refunded by");
         rig.advance(Duration::milliseconds(200));
         rig.press("enter");
+        rig.advance(Duration::milliseconds(600));
     });
 }
 
@@ -190,6 +191,7 @@ fn a_search_that_finds_nothing() {
         rig.press("/");
         rig.type_text("nobody");
         rig.press("enter");
+        rig.advance(Duration::milliseconds(600));
     });
 }
 
