@@ -3,10 +3,9 @@
 
 use std::collections::VecDeque;
 
-use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
+use crossterm::event::{Event, MouseEventKind};
 use ratatui::layout::Rect;
 
-use super::areas::SMALLEST;
 use super::auto_rules::AutoRules;
 use super::calls::Calls;
 use super::decisions::Decisions;
@@ -38,7 +37,7 @@ use super::toasts::{NoteLine, Toasts, warning_lines};
 use super::unfinished::Unfinished;
 use super::views::SavedViews;
 use super::write_check::WriteCheck;
-use super::{Action, AppContext, ClickTargets, Dialog, Effect, Keep, KeyContext, Keys, Message, Order, Orders, Tone, dialogs, resolving};
+use super::{Action, AppContext, ClickTargets, Dialog, Effect, Keep, Message, Order, Orders, Tone, dialogs, resolving};
 use crate::desk::{JournalDecision, Layout};
 use crate::domain::time::SharedClock;
 use crate::domain::{AlertFilter, AlertId, Timestamp};
@@ -467,83 +466,12 @@ impl App {
         &self.cx.decisions
     }
 
-    pub(super) fn is_too_small(&self) -> bool {
-        self.area.width < SMALLEST.0 || self.area.height < SMALLEST.1
-    }
-
     /// Takes a new size.
     pub(super) fn resize(&mut self, area: Rect) {
         self.area = area;
         let (frame, taken) = self.frame_of_screens(area);
         for (name, ..) in ScreenName::ALL {
             self.screens.get_mut(name).resize(frame, self.more_notes + taken);
-        }
-    }
-
-    fn input(&mut self, event: Event) -> Vec<Effect> {
-        if !matches!(event, Event::Resize(..) | Event::FocusLost) {
-            self.screens.queue.touch(self.cx.now);
-        }
-        match event {
-            Event::Resize(columns, rows) => {
-                self.resize(Rect::new(0, 0, columns, rows));
-                // What a smaller window cut off is gone from the terminal, also where the size is what it was before.
-                vec![Effect::Redraw]
-            }
-            Event::FocusGained => {
-                let outcome = self.screens.get_mut(ScreenName::Queue).update(Message::Input(event), &mut self.cx);
-                self.carry_out(outcome)
-            }
-            Event::FocusLost => Vec::new(),
-            Event::Key(key) if key.kind == KeyEventKind::Release => Vec::new(),
-            Event::Key(KeyEvent { code: KeyCode::Char('c'), modifiers: KeyModifiers::CONTROL, .. }) => self.quit_for_good(),
-            Event::Key(key) if self.is_too_small() => {
-                let quits = self.cx.settings.keymap.action(&[KeyContext::Always], key.into()) == Some(Action::Quit);
-                if quits { self.quit_for_good() } else { Vec::new() }
-            }
-            _ if self.is_too_small() || self.cx.leaving => Vec::new(),
-            Event::Key(key) if self.opens_palette(key) => {
-                self.dialogs.pop();
-                self.act(Action::Palette)
-            }
-            event => {
-                let outcome = match self.dialogs.last_mut() {
-                    Some(dialog) => dialog.update(&Message::Input(event), &mut self.cx),
-                    None => self.input_to_screen(event),
-                };
-                self.carry_out(outcome)
-            }
-        }
-    }
-
-    /// Which keys are taken: the pane's where it has them, else the screen's.
-    pub(super) fn keys(&self) -> Keys {
-        if self.is_in_pane() { Keys::Of(KeyContext::Activity) } else { self.screens.shown().keys() }
-    }
-
-    fn input_to_screen(&mut self, event: Event) -> Orders {
-        if self.shows_pane() && self.pane.pointed(&event, &self.cx) {
-            return Vec::new();
-        }
-        match (self.keys(), &event) {
-            (Keys::Of(context), Event::Key(key)) => {
-                let action = self.cx.settings.keymap.action(&[context, KeyContext::Always], (*key).into());
-                self.reopening = None;
-                if action.is_none() {
-                    self.cx.hint_unknown(*key);
-                }
-                return action.map(Order::Act).into_iter().collect();
-            }
-            (Keys::Of(_), Event::Paste(_)) => {
-                let search = self.cx.key(Action::Search);
-                self.cx.notify(Tone::Note, format!("Nothing was pasted: no field is open. {search} opens the search."));
-                return Vec::new();
-            }
-            _ => {}
-        }
-        match self.targets.clicked(&event) {
-            Some(action) => vec![Order::Act(action)],
-            None => self.screens.get_mut(self.screens.current).update(Message::Input(event), &mut self.cx),
         }
     }
 
@@ -596,7 +524,7 @@ impl App {
     }
 
     /// Leaves, and opens no other console after it.
-    fn quit_for_good(&mut self) -> Vec<Effect> {
+    pub(super) fn quit_for_good(&mut self) -> Vec<Effect> {
         self.cx.next_console = None;
         self.quit()
     }

@@ -25,6 +25,7 @@ mod failures;
 pub mod group_drafts;
 pub mod guards;
 pub mod header;
+mod input;
 pub mod journal_feed;
 pub mod journal_pane;
 pub mod journaling;

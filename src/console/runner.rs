@@ -225,7 +225,12 @@ impl Runner {
 
     /// The keyring may be asked, which takes its time.
     fn list_profiles(&self) {
-        let (Some(profiles), messages) = (self.profiles.clone(), self.messages.clone()) else { return };
+        let messages = self.messages.clone();
+        let Some(profiles) = self.profiles.clone() else {
+            let why = "this user has no directory for them; with --config FILE they are kept beside that file";
+            let _ = messages.send(Message::Profiles(Err(why.to_owned())));
+            return;
+        };
         tokio::task::spawn_blocking(move || drop(messages.send(Message::Profiles(profiles.list()))));
     }
 

@@ -1,8 +1,10 @@
 //! What lapses next: the open alerts whose window closes within so many hours and that ask for an answer, as far as a few pages of the list tell.
 
+use std::collections::HashSet;
+
 use super::same_payment::list_in_some_order;
 use crate::domain::filter::MAX_PAGE_SIZE;
-use crate::domain::{Alert, AlertFilter, AlertQuery, AlertType, PageRequest, Sort, SortField, SortOrder};
+use crate::domain::{Alert, AlertFilter, AlertId, AlertQuery, AlertType, PageRequest, Sort, SortField, SortOrder};
 use crate::service::{Alerts, ServiceError};
 
 /// So many pages are read where notices, which ask for no answer, take the room of what does.
@@ -36,16 +38,19 @@ pub async fn closing(alerts: &dyn Alerts, hours: u32) -> Result<ClosingAlerts, S
     let filter = AlertFilter { expires_in: Some(hours), ..AlertFilter::default() };
     let page = PageRequest { page: 0, size: MAX_PAGE_SIZE };
     let mut query = AlertQuery { filter, sort: BY_DEADLINE, page };
-    let (mut found, mut read) = (ClosingAlerts::default(), 0);
+    let (mut found, mut known, mut read) = (ClosingAlerts::default(), HashSet::<AlertId>::new(), 0);
     loop {
         let page = list_in_some_order(alerts, &mut query).await?;
         let rows = page.data.len() as u64;
-        read += rows;
-        found.alerts.extend(page.data.into_iter().filter(|alert| !alert.alert_type.is_notice()));
+        // A list may have shifted since the page before, and who numbers pages from 1 gives the first one twice.
+        let new = page.data.into_iter().filter(|alert| known.insert(alert.id));
+        found.alerts.extend(new.filter(|alert| !alert.alert_type.is_notice()));
+        let brings_none = known.len() as u64 == read;
+        read = known.len() as u64;
         found.total = page.total.max(read);
         let is_last = rows < u64::from(MAX_PAGE_SIZE) || page.counted && read >= page.total;
         query.page.page += 1;
-        if is_last || found.alerts.len() >= MAX_PAGE_SIZE as usize || query.page.page == PAGES {
+        if is_last || brings_none || found.alerts.len() >= MAX_PAGE_SIZE as usize || query.page.page == PAGES {
             found.open_end = !is_last && !page.counted;
             break;
         }
@@ -87,10 +92,11 @@ pub async fn first_to_lapse(alerts: &dyn Alerts, filter: AlertFilter) -> Result<
 mod tests {
     use async_trait::async_trait;
     use chrono::{Duration, TimeDelta};
+    use uuid::Uuid;
 
     use super::*;
     use crate::domain::time::from_iso;
-    use crate::domain::{AlertId, Deadline, Page, Provider, Timestamp};
+    use crate::domain::{Deadline, Page, Provider, Timestamp};
     use crate::service::ResolveRequest;
 
     fn now() -> Timestamp {
@@ -101,6 +107,8 @@ mod tests {
     struct Listed {
         types: Vec<AlertType>,
         knows_types: bool,
+        /// The row that a page begins with.
+        first_row: fn(PageRequest) -> u64,
     }
 
     #[async_trait]
@@ -111,12 +119,13 @@ mod tests {
             }
             let due = |minutes: usize| Deadline::At(now() + Duration::seconds(i64::try_from(minutes).unwrap()));
             let all = self.types.iter().zip(1..);
-            let all = all
-                .map(|(kind, minutes)| Alert { deadline: due(minutes), ..Alert::new(AlertId::generate(), Provider::Verifi, kind.clone()) });
+            let id = |number: usize| AlertId(Uuid::from_u128(number as u128));
+            let all =
+                all.map(|(kind, minutes)| Alert { deadline: due(minutes), ..Alert::new(id(minutes), Provider::Verifi, kind.clone()) });
             let all: Vec<Alert> = all.filter(|alert| query.filter.matches(alert, now())).collect();
             let PageRequest { page, size } = query.page;
             let rows = |count: u64| usize::try_from(count).unwrap();
-            let data = all.iter().skip(rows(page * u64::from(size))).take(rows(size.into())).cloned().collect();
+            let data = all.iter().skip(rows((self.first_row)(query.page))).take(rows(size.into())).cloned().collect();
             Ok(Page { data, total: all.len() as u64, counted: true, page, size })
         }
 
@@ -134,7 +143,8 @@ mod tests {
     }
 
     fn listed(types: &[(AlertType, usize)]) -> Listed {
-        Listed { types: types.iter().flat_map(|(kind, count)| vec![kind.clone(); *count]).collect(), knows_types: true }
+        let types = types.iter().flat_map(|(kind, count)| vec![kind.clone(); *count]).collect();
+        Listed { types, knows_types: true, first_row: |page| page.page * u64::from(page.size) }
     }
 
     async fn told(listed: Listed) -> (usize, u64, bool) {
@@ -172,5 +182,21 @@ mod tests {
         let listed = Listed { knows_types: false, ..listed(&[(AlertType::VerifiDispute, 150)]) };
 
         assert_eq!(told(listed).await, (100, 0, true));
+    }
+
+    #[tokio::test]
+    async fn what_a_list_that_shifted_gives_again_is_counted_once() {
+        let one_came_in: fn(PageRequest) -> u64 = |page| (page.page * u64::from(page.size)).saturating_sub(1);
+        let listed = listed(&[(AlertType::VerifiDisputeNotice, 60), (AlertType::VerifiDispute, 95)]);
+
+        assert_eq!(told(Listed { first_row: one_came_in, ..listed }).await, (95, 0, false));
+    }
+
+    #[tokio::test]
+    async fn where_a_page_brings_nothing_new_reading_ends_and_the_rest_is_unread() {
+        let from_one: fn(PageRequest) -> u64 = |page| page.page.saturating_sub(1) * u64::from(page.size);
+        let listed = listed(&[(AlertType::VerifiDisputeNotice, 60), (AlertType::VerifiDispute, 150)]);
+
+        assert_eq!(told(Listed { first_row: from_one, ..listed }).await, (40, 110, false));
     }
 }

@@ -141,3 +141,54 @@ fn elsewhere_views_say_what_the_list_cannot_be_asked_for() {
     assert!(rig.app.queue().filter().conditions.is_empty());
     assert!(today.contains("by the alerts' days, not the refunds'"), "{today}");
 }
+
+#[test]
+fn what_the_list_cannot_be_asked_for_is_said_for_as_long_as_it_holds() {
+    for (view, note, other) in [
+        (BuiltIn::Urgent, "known types only", "expires:6"),
+        (BuiltIn::RefundedToday, "by the alerts' days, not the refunds'", "status:resolved"),
+    ] {
+        let mut rig = Made { size: (60, 16), ..elsewhere() }.start();
+        rig.show_view(view);
+        rig.press("/");
+        rig.type_text("a descriptor that is as long as they get");
+        rig.press("enter");
+        rig.advance(Duration::milliseconds(500));
+
+        let narrowed = rig.screen();
+        search(&mut rig, other);
+        rig.press("enter");
+        let widened = rig.screen();
+
+        assert!(narrowed.contains(note) && narrowed.contains("a descri"), "{narrowed}");
+        assert!(!widened.contains(note), "{widened}");
+    }
+}
+
+#[test]
+fn a_view_of_today_goes_on_to_the_next_day_with_what_was_added_by_hand() {
+    let mut rig = Made::default().start();
+    rig.show_view(BuiltIn::RefundedToday);
+    rig.press("/");
+    rig.type_text("acme");
+    rig.press("enter");
+
+    rig.advance(Duration::hours(12));
+
+    let screen = rig.screen();
+    assert!(screen.contains("refunded:2026-11-21") && screen.contains("(changed)"), "{screen}");
+    assert_eq!(rig.app.queue().filter().q.as_deref(), Some("acme"));
+}
+
+#[test]
+fn a_day_that_was_chosen_by_hand_stays_over_midnight() {
+    let mut rig = Made::default().start();
+    rig.show_view(BuiltIn::RefundedToday);
+    search(&mut rig, "refunded:2026-11-15");
+    rig.press("enter");
+
+    rig.advance(Duration::hours(12));
+
+    let screen = rig.screen();
+    assert!(screen.contains("refunded:2026-11-15") && screen.contains("(changed)"), "{screen}");
+}

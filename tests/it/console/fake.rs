@@ -9,15 +9,11 @@ use avert::domain::find::among;
 use avert::domain::insights;
 use avert::domain::time::{SharedClock, Timestamp};
 use avert::domain::{
-    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, Amount, AtRisk, AttemptId, AuditEntry, Calendar, Company,
-    Count, CreatedCredential, Credential, CredentialKind, CredentialList, Currency, CurrencySum, Deadline, Delivery, DeliveryId,
-    DeliveryState, Endpoint, EndpointId, Environment, EventId, EventKind, FieldError, FindQuery, IngestOptions, IngestReport, Insights,
-    KeyScope, Outcome, OutcomeId, Page, Provider, ResolutionAttempt, Revoked, Secret, Sort, decide,
+    Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, Amount, AtRisk, AttemptId, AuditEntry, Calendar, Count, Credential,
+    CredentialKind, Currency, CurrencySum, Deadline, Delivery, DeliveryId, DeliveryState, Endpoint, EndpointId, Environment, EventId,
+    EventKind, FieldError, FindQuery, Insights, KeyScope, Outcome, OutcomeId, Page, Provider, ResolutionAttempt, Sort, decide,
 };
-use avert::service::{
-    Alerts, Attempts, Audit, Changes, Credentials, Deployment, Duplicates, Find, Intake, OutcomeUnknown, ResolveRequest, ServiceError,
-    Stats,
-};
+use avert::service::{Alerts, Changes, Deployment, Duplicates, Find, OutcomeUnknown, ResolveRequest, ServiceError, Stats};
 use chrono::Duration;
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -268,47 +264,6 @@ pub fn not_asked<T>() -> Result<T, ServiceError> {
 }
 
 #[async_trait]
-impl Intake for Fake {
-    async fn ingest(&self, _rows: Vec<AlertPatch>, _options: IngestOptions) -> Result<IngestReport, ServiceError> {
-        not_asked()
-    }
-
-    async fn companies(&self) -> Result<Vec<Company>, ServiceError> {
-        not_asked()
-    }
-}
-
-#[async_trait]
-impl Attempts for Fake {
-    async fn unfinished(&self) -> Result<Vec<ResolutionAttempt>, ServiceError> {
-        self.up()?;
-        Ok(self.unfinished.lock().unwrap().clone())
-    }
-
-    async fn settle_parked(&self, id: AttemptId, applied: bool) -> Result<Alert, ServiceError> {
-        self.settled.lock().unwrap().push((id, applied));
-        let place = self.unfinished.lock().unwrap().iter().position(|unfinished| unfinished.id == id && unfinished.state == "PARKED");
-        let Some(place) = place else { return Err(ServiceError::Conflict("it does not wait for a person".to_owned())) };
-        let ResolutionAttempt { alert, resolution, .. } = self.unfinished.lock().unwrap().remove(place);
-        if applied {
-            return self.record(alert, &ResolveRequest { resolution, idempotency_key: None });
-        }
-        self.alert(alert).ok_or(ServiceError::AlertNotFound(alert))
-    }
-}
-
-#[async_trait]
-impl Audit for Fake {
-    async fn audit(&self, before: Option<u64>, size: u32) -> Result<Vec<AuditEntry>, ServiceError> {
-        *self.audit_asked.lock().unwrap() += 1;
-        self.up()?;
-        let entries = self.audit.lock().unwrap();
-        let older = entries.iter().filter(|entry| before.is_none_or(|before| entry.number < before));
-        Ok(older.take(size as usize).cloned().collect())
-    }
-}
-
-#[async_trait]
 impl Stats for Fake {
     async fn at_risk(&self, within_hours: u32) -> Result<Vec<AtRisk>, ServiceError> {
         self.up()?;
@@ -369,46 +324,6 @@ impl Changes for Fake {
         let mut changes = self.changes.subscribe();
         let number = changes.wait_for(|number| *number > after).await;
         number.map(|number| *number).map_err(|_| ServiceError::Unavailable("gone".to_owned()))
-    }
-}
-
-#[async_trait]
-impl Credentials for Fake {
-    async fn credentials(&self) -> Result<CredentialList, ServiceError> {
-        self.up()?;
-        let credentials = self.credentials.lock().unwrap().clone();
-        let in_use = self.own.lock().unwrap().clone();
-        Ok(CredentialList { organization: "acme-eu".to_owned(), environment: Environment::Production, credentials, in_use })
-    }
-
-    async fn create_credential(&self, kind: CredentialKind) -> Result<CreatedCredential, ServiceError> {
-        self.up()?;
-        let id = format!(
-            "{}{}",
-            if kind == CredentialKind::Client { "avc_live_NewClient0" } else { "NewKey0000" },
-            self.credentials.lock().unwrap().len()
-        );
-        let credential = Credential {
-            kind,
-            id,
-            environment: Some(Environment::Sandbox),
-            created_at: self.clock.now(),
-            last_used_at: None,
-            revoked_at: None,
-        };
-        self.credentials.lock().unwrap().push(credential.clone());
-        Ok(CreatedCredential { credential, secret: Secret::new(SECRET) })
-    }
-
-    async fn revoke_credential(&self, _kind: CredentialKind, id: &str) -> Result<Revoked, ServiceError> {
-        self.up()?;
-        let now = self.clock.now();
-        let mut credentials = self.credentials.lock().unwrap();
-        let found = credentials.iter_mut().find(|credential| credential.id == id);
-        let credential = found.ok_or_else(|| ServiceError::NotFound(format!("key {id}")))?;
-        let already = credential.revoked_at.is_some();
-        credential.revoked_at.get_or_insert(now);
-        Ok(Revoked { credential: credential.clone(), already })
     }
 }
 

@@ -6,7 +6,7 @@ use avert::console::effects::{Effect, Keep};
 use avert::console::message::Message;
 use avert::desk::{DeskFigures, SalesCount};
 use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertFilter, AlertStatus, CardScheme, Currency, Deadline, Outcome, Provider, Timestamp};
+use avert::domain::{Alert, AlertFilter, AlertStatus, AlertType, CardScheme, Currency, Deadline, Outcome, Provider, Timestamp};
 use avert::service::ServiceError;
 use chrono::Duration;
 use crossterm::event::MouseEventKind;
@@ -340,6 +340,20 @@ fn another_deployments_lists_are_read_within_a_bound_which_is_said() {
         let beside = screen.split_once(figures).map(|(_, rest)| rest.split_once("▲ of the newest 1,000 of 2,500 alerts"));
         assert!(beside.flatten().is_some(), "{figures}: {screen}");
     }
+}
+
+#[test]
+fn that_nothing_lapses_is_never_said_of_alerts_that_were_not_read() {
+    let place = SessionInfo { name: "acme-eu".to_owned(), remote: true, ..SessionInfo::default() };
+    let mut alerts = waiting(1_200, 100);
+    alerts.iter_mut().for_each(|alert| alert.alert_type = AlertType::VerifiDisputeNotice);
+    let mut rig = open(Made { operator: false, place, size: (200, 60), ..Made::of(alerts) });
+
+    let screen = rig.screen();
+
+    assert!(screen.contains("nothing that was read lapses within 4 h"), "{screen}");
+    assert!(screen.contains("▲ not all of 1,200 open alerts were read: more may lapse"), "{screen}");
+    assert!(screen.contains("Nothing that was read can lapse.") && !screen.contains("whole hours"), "{screen}");
 }
 
 #[test]

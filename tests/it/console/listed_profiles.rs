@@ -1,13 +1,15 @@
 //! The profiles on the Settings screen: which one is open, where each one's credential is, and a key that goes there.
 
+use avert::console::effects::Effect;
 use avert::console::profile_directory::{CredentialPlace, ListedProfile};
+use avert::console::runner::Runner;
 use avert::console::{NextConsole, SessionInfo};
 use avert::domain::Environment;
 use avert::domain::time::Clock as _;
 use rstest::rstest;
 
 use super::fake::credentials;
-use super::rig::{Made, Rig};
+use super::rig::{Made, Rig, records};
 
 fn profile(name: &str, environment: Option<Environment>, credential: CredentialPlace) -> ListedProfile {
     ListedProfile {
@@ -91,6 +93,7 @@ fn a_key_leaves_for_the_console_of_the_profile_under_the_cursor(#[case] key: &st
 #[case("tab o", "shop-eu")]
 #[case("tab j j o", "trial cannot be opened from here")]
 #[case("o", "nothing to do here")]
+#[case("tab j space", "space")]
 fn what_is_open_already_or_cannot_be_opened_says_so(#[case] keys: &str, #[case] words: &str) {
     let mut rig = settings(made());
 
@@ -111,6 +114,19 @@ fn profiles_that_cannot_be_listed_are_said_so_and_the_cursor_goes_by() {
 
     assert!(screen.contains("They cannot be listed: profiles.toml:3: unknown field `ulr`"), "{screen}");
     assert!(rig.screen().lines().any(|line| line.starts_with("▌ theme")), "{}", rig.screen());
+}
+
+#[tokio::test]
+async fn where_this_user_has_no_profiles_it_says_so_and_loads_nothing() {
+    let mut rig = settings(made());
+    let (messages, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let mut runner = Runner::new(rig.service.deployment(), None, None, records(), messages);
+
+    runner.run(Effect::ListProfiles);
+    rig.update(told.try_recv().unwrap());
+
+    let screen = rig.screen();
+    assert!(screen.contains("They cannot be listed: this user has no directory for them") && !screen.contains("Loading"), "{screen}");
 }
 
 #[test]

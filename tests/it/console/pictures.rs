@@ -131,8 +131,7 @@ fn the_search_as_one_types() {
     pictures("search", doubled, |rig| {
         rig.press("/");
         rig.type_text("acme*travel");
-        rig.advance(Duration::milliseconds(200));
-        rig.advance(Duration::milliseconds(300));
+        rig.advance(Duration::milliseconds(600));
     });
 }
 
@@ -164,7 +163,7 @@ fn an_alert_that_was_found() {
         rig.type_text("refunded by");
         rig.advance(Duration::milliseconds(200));
         rig.press("enter");
-        rig.advance(Duration::milliseconds(300));
+        rig.advance(Duration::milliseconds(600));
     });
 }
 
@@ -192,7 +191,7 @@ fn a_search_that_finds_nothing() {
         rig.press("/");
         rig.type_text("nobody");
         rig.press("enter");
-        rig.advance(Duration::milliseconds(300));
+        rig.advance(Duration::milliseconds(600));
     });
 }
 

@@ -81,8 +81,7 @@ fn the_search_as_one_types() {
     picture("search", doubled(), |rig| {
         rig.press("/");
         rig.type_text("kontor");
-        rig.advance(chrono::Duration::milliseconds(200));
-        rig.advance(chrono::Duration::milliseconds(300));
+        rig.advance(chrono::Duration::milliseconds(600));
     });
 }
 

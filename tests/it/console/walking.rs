@@ -490,7 +490,7 @@ fn what_lapses_is_said_to_be_of_all_where_not_all_is_listed() {
     rig.type_text("acme*travel");
     rig.press("enter");
 
-    assert!(rig.screen().contains("▲ in all 5 lapse"), "{}", rig.screen());
+    assert!(rig.screen().contains("▲ 5 of all open lapse"), "{}", rig.screen());
 }
 
 #[test]

@@ -55,6 +55,11 @@ impl InsightsView<'_> {
         self.insights().lapsing.iter().filter(move |row| row.quarter.is_none_or(|quarter| quarter + QUARTER > now))
     }
 
+    /// Whether not all of what waits was read.
+    fn is_waiting_cut(&self) -> bool {
+        self.found.limits.iter().any(|limit| matches!(limit, InsightLimit::Waiting { .. }))
+    }
+
     fn plain(&self, text: impl Into<String>) -> Span<'static> {
         Span::styled(text.into(), self.draw.theme.plain)
     }
@@ -85,11 +90,12 @@ pub fn heading(view: &InsightsView<'_>, title: &str, beside: &str) -> Line<'stat
 
 /// What is counted of too few alerts, said beside the figures that rest on them: of what waits, or of what came of all.
 fn limited(view: &InsightsView<'_>, of_waiting: bool, width: u16) -> Vec<Line<'static>> {
+    let has_lapsing = view.lapsing().next().is_some();
     let words = view.found.limits.iter().filter_map(|limit| match limit {
         InsightLimit::Waiting { total, .. } if of_waiting => {
             Some(format!("▲ not all of {} open alerts were read: more may lapse", count(*total)))
         }
-        InsightLimit::WholeHours if of_waiting => Some("whole hours: each at the earliest that it can be".to_owned()),
+        InsightLimit::WholeHours if of_waiting && has_lapsing => Some("whole hours: each at the earliest that it can be".to_owned()),
         InsightLimit::Past { read, total, in_order } if !of_waiting => {
             let which = if *in_order { "newest" } else { "first" };
             Some(format!("▲ of the {which} {} of {} alerts", count(*read), count(*total)))
@@ -115,9 +121,7 @@ pub fn head(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     for (label, rows) in scopes.into_iter().filter(|(_, rows)| !rows.is_empty()) {
         lines.extend(labelled((&label, theme.quiet), &money_of(&rows), theme.plain, LABEL, width));
     }
-    if view.lapsing().next().is_some() {
-        lines.extend(limited(view, true, width));
-    }
+    lines.extend(limited(view, true, width));
     lines.push(Line::default());
     lines
 }
@@ -128,7 +132,10 @@ fn sentence(view: &InsightsView<'_>) -> Vec<Span<'static>> {
     let rows: Vec<Lapsing> = view.lapsing().filter(|row| row.soon).cloned().collect();
     let soon: u64 = rows.iter().map(|row| row.alerts).sum();
     let mut spans = match soon {
-        0 => vec![view.plain(format!("nothing open lapses within {SOON_HOURS} h, "))],
+        0 => {
+            let what = if view.is_waiting_cut() { "nothing that was read" } else { "nothing open" };
+            vec![view.plain(format!("{what} lapses within {SOON_HOURS} h, "))]
+        }
         soon => vec![view.strong(count(soon)), view.plain(format!(" open within {SOON_HOURS} h, "))],
     };
     let Some(pace) = WorkPace::of(&view.figures.recorded, view.now()) else {
@@ -200,7 +207,9 @@ pub fn lapses(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let mut lines = vec![heading(view, "LAPSES BY HOUR", &zone_words(view))];
     let hours = hours(view);
     if hours.is_empty() {
-        lines.push(Line::from(view.plain("Nothing waits for an answer: nothing can lapse.")));
+        let words =
+            if view.is_waiting_cut() { "Nothing that was read can lapse." } else { "Nothing waits for an answer: nothing can lapse." };
+        lines.push(Line::from(view.plain(words)));
         return lines;
     }
     let most = hours.iter().filter(|hour| hour.has_bar).map(Hour::alerts).max().unwrap_or(0);

@@ -15,7 +15,7 @@ use crate::domain::money::sums_by_currency;
 use crate::domain::{Alert, AlertFilter, AlertStatus, Money, SortField, SortOrder, query};
 
 /// How many times the line can be said in fewer words.
-const SHORTEST: u8 = 5;
+const SHORTEST: u8 = 6;
 
 /// No name is cut to fewer columns.
 const LEAST_NAME: u16 = 6;
@@ -231,12 +231,16 @@ fn at_risk(queue: &Queue, draw: &DrawContext<'_>, brevity: u8) -> Option<Piece> 
     }
     // It counts everything that is open: said where something else is listed, so that nobody takes it for the list's.
     let all_open = AlertFilter { statuses: vec![AlertStatus::Open], ..AlertFilter::default() };
-    let scope = if *queue.listing.filter() == all_open { "" } else { "in all " };
+    let is_all = *queue.listing.filter() == all_open;
     let (verb, alerts) = (if alerts == 1 { "lapses" } else { "lapse" }, count(alerts));
-    let words = match brevity {
-        0 => format!("▲ {scope}{alerts} {verb} within {AT_RISK_HOURS} h"),
-        1 | 2 => format!("▲ {scope}{alerts} {verb} in {AT_RISK_HOURS} h"),
-        _ => format!("▲ {scope}{alerts} in {AT_RISK_HOURS} h"),
+    let words = match (is_all, brevity) {
+        (true, 0) => format!("▲ {alerts} {verb} within {AT_RISK_HOURS} h"),
+        (true, 1 | 2) => format!("▲ {alerts} {verb} in {AT_RISK_HOURS} h"),
+        (true, _) => format!("▲ {alerts} in {AT_RISK_HOURS} h"),
+        (false, 0) => format!("▲ {alerts} of all open {verb} within {AT_RISK_HOURS} h"),
+        (false, 1 | 2) => format!("▲ {alerts} of all open {verb} in {AT_RISK_HOURS} h"),
+        (false, 3 | 4) => format!("▲ {alerts} of all {verb} in {AT_RISK_HOURS} h"),
+        (false, _) => format!("▲ {alerts} of all in {AT_RISK_HOURS} h"),
     };
     Some(Piece::new(3, words, theme.warning))
 }

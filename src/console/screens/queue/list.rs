@@ -54,6 +54,11 @@ fn draw_chips(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>, regi
         return;
     }
     let mut pen = Pen::new(frame.buffer_mut(), area);
+    // What the list does not show is said before what it was asked for.
+    if let Some(note) = queue.view_note() {
+        pen.put(note, theme.warning);
+        pen.skip(2);
+    }
     let (search, others): (Vec<_>, Vec<_>) =
         query::chips(queue.filter(), queue.sort()).into_iter().partition(|chip| chip.key == query::Key::Text);
     let width = |chips: &[query::Chip]| chips.iter().map(|chip| 2 + text::columns(&sanitize(&chip.text))).sum::<u16>();
@@ -61,10 +66,6 @@ fn draw_chips(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>, regi
     let room = pen.room().saturating_sub(width(&search).min(area.width / 2));
     let rest = if width(&others) <= room + 2 { room + 2 } else { room };
     let mut used = 0;
-    if let Some(note) = queue.view_note().filter(|note| 2 + text::columns(note) <= rest) {
-        used += pen.put(note, theme.warning).width + 2;
-        pen.skip(2);
-    }
     for chip in others.into_iter().chain(search) {
         let style = if chip.set { theme.accent } else { theme.quiet };
         let shown = sanitize(&chip.text);

@@ -3,13 +3,37 @@
 use super::Queue;
 use crate::console::Effect;
 use crate::console::views::View;
-use crate::domain::{Calendar, Timestamp};
+use crate::domain::{AlertFilter, Calendar, Sort, Timestamp};
 
 impl Queue {
     /// Goes to a view.
     pub fn show(&mut self, view: View) -> Vec<Effect> {
         let (filter, sort) = (view.filter.clone(), view.sort);
         self.view = view;
+        self.ask_anew(filter, sort)
+    }
+
+    /// Takes the view that is listed as it is by now: one of today is another one after midnight. Of what is asked for only the day that was
+    /// the view's goes along; what was changed by hand stays.
+    pub fn renew_view(&mut self, now: Timestamp, calendar: Calendar) -> Vec<Effect> {
+        if self.frozen || self.aside.is_some() || self.search.is_some() {
+            return Vec::new();
+        }
+        let Some(view) = self.view.renewed(self.vocabulary, now, calendar) else { return Vec::new() };
+        let (mut filter, sort) = (self.filter().clone(), self.sort());
+        let (old, new) = (&self.view.filter, &view.filter);
+        if filter.conditions.refunded == old.conditions.refunded {
+            filter.conditions.refunded = new.conditions.refunded;
+        }
+        if filter.start_date == old.start_date {
+            filter.start_date = new.start_date;
+        }
+        self.view = view;
+        self.ask_anew(filter, sort)
+    }
+
+    /// Asks for another list whose columns are as wide as its own alerts need.
+    fn ask_anew(&mut self, filter: AlertFilter, sort: Sort) -> Vec<Effect> {
         let effects = self.ask(filter, sort);
         if let Some(incoming) = &mut self.incoming {
             incoming.forget_widths();
@@ -17,17 +41,11 @@ impl Queue {
         effects
     }
 
-    /// Shows the view that is listed as it is by now: one of today is another one after midnight. What was changed by hand stays.
-    pub fn renew_view(&mut self, now: Timestamp, calendar: Calendar) -> Vec<Effect> {
-        let stands = (self.filter(), self.sort()) == (&self.view.filter, self.view.sort);
-        if !stands || self.frozen || self.aside.is_some() || self.search.is_some() {
-            return Vec::new();
-        }
-        self.view.renewed(self.vocabulary, now, calendar).map_or_else(Vec::new, |view| self.show(view))
-    }
-
-    /// What the view that is listed cannot show though its name says so.
+    /// What the list cannot show though the view's name says so: as long as that of the view's filter which is near it is asked for, however
+    /// the list is narrowed.
     pub fn view_note(&self) -> Option<&'static str> {
-        self.view.note.filter(|_| *self.filter() == self.view.filter)
+        let (asked, of_view) = (self.filter(), &self.view.filter);
+        let stands = if of_view.types.is_empty() { asked.start_date == of_view.start_date } else { asked.types == of_view.types };
+        self.view.note.filter(|_| stands)
     }
 }

@@ -1,0 +1,83 @@
+//! Where input goes: to the dialog on top, else to the pane or the screen that has the keys; below the smallest size it only ends the console.
+
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use ratatui::layout::Rect;
+
+use super::app::App;
+use super::areas::SMALLEST;
+use super::screens::ScreenName;
+use super::{Action, Effect, KeyContext, Keys, Message, Order, Orders, Tone};
+
+impl App {
+    pub(super) fn is_too_small(&self) -> bool {
+        self.area.width < SMALLEST.0 || self.area.height < SMALLEST.1
+    }
+
+    /// Takes input in.
+    pub(super) fn input(&mut self, event: Event) -> Vec<Effect> {
+        if !matches!(event, Event::Resize(..) | Event::FocusLost) {
+            self.screens.queue.touch(self.cx.now);
+        }
+        match event {
+            Event::Resize(columns, rows) => {
+                self.resize(Rect::new(0, 0, columns, rows));
+                // What a smaller window cut off is gone from the terminal, also where the size is what it was before.
+                vec![Effect::Redraw]
+            }
+            Event::FocusGained => {
+                let outcome = self.screens.get_mut(ScreenName::Queue).update(Message::Input(event), &mut self.cx);
+                self.carry_out(outcome)
+            }
+            Event::FocusLost => Vec::new(),
+            Event::Key(key) if key.kind == KeyEventKind::Release => Vec::new(),
+            Event::Key(KeyEvent { code: KeyCode::Char('c'), modifiers: KeyModifiers::CONTROL, .. }) => self.quit_for_good(),
+            Event::Key(key) if self.is_too_small() => {
+                let quits = self.cx.settings.keymap.action(&[KeyContext::Always], key.into()) == Some(Action::Quit);
+                if quits { self.quit_for_good() } else { Vec::new() }
+            }
+            _ if self.is_too_small() || self.cx.leaving => Vec::new(),
+            Event::Key(key) if self.opens_palette(key) => {
+                self.dialogs.pop();
+                self.act(Action::Palette)
+            }
+            event => {
+                let outcome = match self.dialogs.last_mut() {
+                    Some(dialog) => dialog.update(&Message::Input(event), &mut self.cx),
+                    None => self.input_to_screen(event),
+                };
+                self.carry_out(outcome)
+            }
+        }
+    }
+
+    /// Which keys are taken: the pane's where it has them, else the screen's.
+    pub(super) fn keys(&self) -> Keys {
+        if self.is_in_pane() { Keys::Of(KeyContext::Activity) } else { self.screens.shown().keys() }
+    }
+
+    fn input_to_screen(&mut self, event: Event) -> Orders {
+        if self.shows_pane() && self.pane.pointed(&event, &self.cx) {
+            return Vec::new();
+        }
+        match (self.keys(), &event) {
+            (Keys::Of(context), Event::Key(key)) => {
+                let action = self.cx.settings.keymap.action(&[context, KeyContext::Always], (*key).into());
+                self.reopening = None;
+                if action.is_none() {
+                    self.cx.hint_unknown(*key);
+                }
+                return action.map(Order::Act).into_iter().collect();
+            }
+            (Keys::Of(_), Event::Paste(_)) => {
+                let search = self.cx.key(Action::Search);
+                self.cx.notify(Tone::Note, format!("Nothing was pasted: no field is open. {search} opens the search."));
+                return Vec::new();
+            }
+            _ => {}
+        }
+        match self.targets.clicked(&event) {
+            Some(action) => vec![Order::Act(action)],
+            None => self.screens.get_mut(self.screens.current).update(Message::Input(event), &mut self.cx),
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What the fake service has for operators beside its counts: intake, decisions that are not settled, the audit log, keys and clients.
+
+use async_trait::async_trait;
+use avert::domain::{
+    Alert, AlertPatch, AttemptId, AuditEntry, Company, CreatedCredential, Credential, CredentialKind, CredentialList, Environment,
+    IngestOptions, IngestReport, ResolutionAttempt, Revoked, Secret,
+};
+use avert::service::{Attempts, Audit, Credentials, Intake, ResolveRequest, ServiceError};
+
+use super::fake::{Fake, SECRET, not_asked};
+
+#[async_trait]
+impl Intake for Fake {
+    async fn ingest(&self, _rows: Vec<AlertPatch>, _options: IngestOptions) -> Result<IngestReport, ServiceError> {
+        not_asked()
+    }
+
+    async fn companies(&self) -> Result<Vec<Company>, ServiceError> {
+        not_asked()
+    }
+}
+
+#[async_trait]
+impl Attempts for Fake {
+    async fn unfinished(&self) -> Result<Vec<ResolutionAttempt>, ServiceError> {
+        self.up()?;
+        Ok(self.unfinished.lock().unwrap().clone())
+    }
+
+    async fn settle_parked(&self, id: AttemptId, applied: bool) -> Result<Alert, ServiceError> {
+        self.settled.lock().unwrap().push((id, applied));
+        let place = self.unfinished.lock().unwrap().iter().position(|unfinished| unfinished.id == id && unfinished.state == "PARKED");
+        let Some(place) = place else { return Err(ServiceError::Conflict("it does not wait for a person".to_owned())) };
+        let ResolutionAttempt { alert, resolution, .. } = self.unfinished.lock().unwrap().remove(place);
+        if applied {
+            return self.record(alert, &ResolveRequest { resolution, idempotency_key: None });
+        }
+        self.alert(alert).ok_or(ServiceError::AlertNotFound(alert))
+    }
+}
+
+#[async_trait]
+impl Audit for Fake {
+    async fn audit(&self, before: Option<u64>, size: u32) -> Result<Vec<AuditEntry>, ServiceError> {
+        *self.audit_asked.lock().unwrap() += 1;
+        self.up()?;
+        let entries = self.audit.lock().unwrap();
+        let older = entries.iter().filter(|entry| before.is_none_or(|before| entry.number < before));
+        Ok(older.take(size as usize).cloned().collect())
+    }
+}
+
+#[async_trait]
+impl Credentials for Fake {
+    async fn credentials(&self) -> Result<CredentialList, ServiceError> {
+        self.up()?;
+        let credentials = self.credentials.lock().unwrap().clone();
+        let in_use = self.own.lock().unwrap().clone();
+        Ok(CredentialList { organization: "acme-eu".to_owned(), environment: Environment::Production, credentials, in_use })
+    }
+
+    async fn create_credential(&self, kind: CredentialKind) -> Result<CreatedCredential, ServiceError> {
+        self.up()?;
+        let id = format!(
+            "{}{}",
+            if kind == CredentialKind::Client { "avc_live_NewClient0" } else { "NewKey0000" },
+            self.credentials.lock().unwrap().len()
+        );
+        let credential =
+            Credential { kind, id, environment: Some(Environment::Sandbox), created_at: self.now(), last_used_at: None, revoked_at: None };
+        self.credentials.lock().unwrap().push(credential.clone());
+        Ok(CreatedCredential { credential, secret: Secret::new(SECRET) })
+    }
+
+    async fn revoke_credential(&self, _kind: CredentialKind, id: &str) -> Result<Revoked, ServiceError> {
+        self.up()?;
+        let now = self.now();
+        let mut credentials = self.credentials.lock().unwrap();
+        let found = credentials.iter_mut().find(|credential| credential.id == id);
+        let credential = found.ok_or_else(|| ServiceError::NotFound(format!("key {id}")))?;
+        let already = credential.revoked_at.is_some();
+        credential.revoked_at.get_or_insert(now);
+        Ok(Revoked { credential: credential.clone(), already })
+    }
+}
