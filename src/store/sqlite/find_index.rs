@@ -59,30 +59,30 @@ impl TextIndex {
 }
 
 /// Puts the texts of alerts into both indexes.
-pub(super) fn index<'a>(conn: &Connection, texts: impl IntoIterator<Item = (i64, &'a str)> + Clone) -> StoreResult<()> {
-    [TRIGRAMS, HEADS].iter().try_for_each(|index| texts.clone().into_iter().try_for_each(|(key, text)| index.put_in(conn, key, text)))
+pub(super) fn index(conn: &Connection, texts: &[(i64, &str)]) -> StoreResult<()> {
+    [TRIGRAMS, HEADS].iter().try_for_each(|index| texts.iter().try_for_each(|(key, text)| index.put_in(conn, *key, text)))
 }
 
 /// Puts texts of alerts in the place of what they were before, one change after the other.
-pub(super) fn index_anew<'a>(
-    conn: &Connection,
-    dictionary: &mut Dictionary,
-    changes: impl IntoIterator<Item = (i64, &'a str, &'a str)> + Clone,
-) -> StoreResult<()> {
+pub(super) fn index_anew(conn: &Connection, dictionary: &mut Dictionary, changes: &[(i64, &str, &str)]) -> StoreResult<()> {
     let mut lacking = Vec::new();
-    for (key, ..) in changes.clone() {
+    for &(key, ..) in changes {
         if conn.run("DELETE FROM alert_unindexed WHERE alert = ?1", [key])? > 0 {
             lacking.extend(text_of_outcome(conn, dictionary, key)?.map(|text| (key, text)));
         }
     }
-    index(conn, lacking.iter().map(|(key, text)| (*key, text.as_str())))?;
+    index(conn, &borrowed(&lacking))?;
     for index in [TRIGRAMS, HEADS] {
-        for (key, old, new) in changes.clone() {
+        for &(key, old, new) in changes {
             index.take_out(conn, key, old)?;
             index.put_in(conn, key, new)?;
         }
     }
     Ok(())
+}
+
+fn borrowed(texts: &[(i64, String)]) -> Vec<(i64, &str)> {
+    texts.iter().map(|(key, text)| (*key, text.as_str())).collect()
 }
 
 /// Puts every alert into the index of trigrams, which is empty.
@@ -161,7 +161,7 @@ pub(super) fn catch_up(conn: &Connection, dictionary: &mut Dictionary) -> StoreR
         caught_up.push(key);
         texts.extend(text.map(|text| (key, text)));
     }
-    index(conn, texts.iter().map(|(key, text)| (*key, text.as_str())))?;
+    index(conn, &borrowed(&texts))?;
     for key in caught_up {
         conn.run("DELETE FROM alert_unindexed WHERE alert = ?1", [key])?;
     }
@@ -178,7 +178,7 @@ pub(super) fn as_if_just_answered(conn: &Connection, dictionary: &mut Dictionary
     let alert = read_by_key(conn, dictionary, key)?;
     let before = find_text(&crate::domain::Alert { outcome: None, ..alert.clone() });
     [TRIGRAMS, HEADS].iter().try_for_each(|index| index.take_out(conn, key, &find_text(&alert)))?;
-    index(conn, [(key, before.as_str())])?;
+    index(conn, &[(key, before.as_str())])?;
     alert.outcome.iter().try_for_each(|outcome| index_later(conn, key, outcome))
 }
 

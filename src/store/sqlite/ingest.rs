@@ -156,8 +156,10 @@ impl SearchChanges {
             unindex.execute(params![key, old.q])?;
             index.execute(params![key, new.q])?;
         }
-        find_index::index(conn, self.added.iter().map(|(key, text)| (*key, text.find.as_str())))?;
+        let added: Vec<_> = self.added.iter().map(|(key, text)| (*key, text.find.as_str())).collect();
+        find_index::index(conn, &added)?;
         let found_changed = self.replaced.iter().filter(|(_, old, new)| old.find != new.find);
-        find_index::index_anew(conn, unit.dictionary, found_changed.map(|(key, old, new)| (*key, old.find.as_str(), new.find.as_str())))
+        let changes: Vec<_> = found_changed.map(|(key, old, new)| (*key, old.find.as_str(), new.find.as_str())).collect();
+        find_index::index_anew(conn, unit.dictionary, &changes)
     }
 }
