@@ -195,6 +195,8 @@ pub enum Message {
     OpenConsole(NextConsole),
     /// An alert that was found is to be gone to, whatever is listed.
     GoToFound(Box<Alert>),
+    /// What a search means that no text says is to be listed, whatever is listed.
+    ListFound(AlertFilter, Sort),
     /// What a search over all fields found.
     Found(FindQuery, Reply<FoundAlerts>),
     /// What insights there are of the alerts within a filter.

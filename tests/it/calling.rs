@@ -95,7 +95,7 @@ fn a_console_on_another_deployment_calls_with_what_the_interface_tells() {
     let key = [("AVERT_API_KEY", key["key"].as_str().unwrap())];
 
     let terminal = Terminal::start_with(desk.path(), &["--config", &file, "--url", &server.url], &key, 120, 40);
-    terminal.wait_for("lapses in less than 1 h");
+    terminal.wait_for("lapses before ");
     let written = leave(terminal);
 
     assert_eq!(written.matches("]777;notify;avert;ETHOCA CALL-0 lapses in less than 1 h").count(), 1, "{written:?}");

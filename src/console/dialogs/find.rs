@@ -97,7 +97,7 @@ impl FindDialog {
     /// Lists what the words name in the Queue.
     fn list_meant(&self, cx: &AppContext) -> Orders {
         let Some(filter) = self.meant(cx) else { return Vec::new() };
-        vec![Effect::GiveUpFind.into(), Order::Close, Order::Act(Action::ShowQueue), Message::List(filter, DEFAULT_SORT).into()]
+        vec![Effect::GiveUpFind.into(), Order::Close, Order::Act(Action::ShowQueue), Message::ListFound(filter, DEFAULT_SORT).into()]
     }
 
     /// Opens the case of what is chosen.

@@ -1,6 +1,7 @@
 //! Find: by words in any field, answered alerts too, from any screen; what was listed comes back.
 
 use avert::console::effects::{Effect, Keep};
+use avert::desk::BuiltIn;
 use avert::domain::time::Clock;
 use avert::domain::{Alert, AlertId, AlertStatus, Deadline};
 use avert::service::ServiceError;
@@ -271,7 +272,23 @@ fn a_state_that_no_text_says_is_listed_in_the_queue_by_enter() {
 
     assert!(offered.contains("No text of an alert says this. As a list: status:expired"), "{offered}");
     assert_eq!(rig.app.queue().filter().statuses, [AlertStatus::Expired]);
-    assert!(!rig.screen().contains("Find"), "{}", rig.screen());
+    assert!(rig.screen().contains("Found, Open set aside"), "{}", rig.screen());
+    rig.press("esc");
+    assert_eq!(rig.app.queue().filter().statuses, [AlertStatus::Open]);
+}
+
+#[test]
+fn a_state_is_listed_of_all_alerts_from_those_that_are_snoozed_as_well() {
+    let mut rig = Rig::new(desk().0);
+    rig.press("z enter");
+    rig.show_view(BuiltIn::Snoozed);
+
+    find(&mut rig, "open");
+    rig.press("alt-l");
+    rig.advance(Duration::milliseconds(500));
+
+    assert!(rig.screen().contains("Found, Snoozed set aside"), "{}", rig.screen());
+    assert!(rig.app.queue().listing.total() > Some(5), "{}", rig.screen());
 }
 
 #[test]

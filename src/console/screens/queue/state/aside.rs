@@ -11,9 +11,7 @@ impl Queue {
         if self.incoming.is_none() && self.listing.move_to_alert(alert.id) {
             return Vec::new();
         }
-        if self.aside.is_none() {
-            self.aside = Some(SetAside { filter: self.filter().clone(), sort: self.sort(), listing: None });
-        }
+        self.set_aside();
         let day = alert.alert_time.map(|at| at.date_naive());
         let filter = AlertFilter {
             q: Some(alert.provider_id.trim().to_owned()).filter(|id| !id.is_empty()),
@@ -27,6 +25,19 @@ impl Queue {
             self.reach_sought();
         }
         effects
+    }
+
+    /// Lists what was searched for; what is listed now is set aside for it.
+    pub fn list_found(&mut self, filter: AlertFilter, sort: Sort) -> Vec<Effect> {
+        self.set_aside();
+        self.sought = None;
+        self.list(filter, sort, false)
+    }
+
+    fn set_aside(&mut self) {
+        if self.aside.is_none() {
+            self.aside = Some(SetAside { filter: self.filter().clone(), sort: self.sort(), listing: None });
+        }
     }
 
     /// Whether what was listed is set aside for an alert that was found.
