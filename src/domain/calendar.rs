@@ -61,6 +61,18 @@ impl Calendar {
     }
 }
 
+/// Reads a day, exactly `YYYY-MM-DD`.
+pub fn parse_day(text: &str) -> Option<NaiveDate> {
+    // chrono alone would take 2026-1-5 and signs as well.
+    is_digits(text, "0000-00-00").then(|| text.parse().ok()).flatten()
+}
+
+/// Whether a text is like this one, another digit for each of its digits.
+fn is_digits(text: &str, like: &str) -> bool {
+    let fits = |(b, like): (u8, u8)| if like.is_ascii_digit() { b.is_ascii_digit() } else { b == like };
+    text.len() == like.len() && text.bytes().zip(like.bytes()).all(fits)
+}
+
 /// A day of a calendar: `2026-03-10` of UTC, `2026-03-10+04:00` of another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CalendarDay {
@@ -96,9 +108,7 @@ impl fmt::Display for CalendarDay {
         if self.calendar.is_utc() {
             return Ok(());
         }
-        let minutes = self.calendar.minutes();
-        let sign = if minutes < 0 { '-' } else { '+' };
-        write!(f, "{sign}{:02}:{:02}", minutes.abs() / 60, minutes.abs() % 60)
+        write!(f, "{}", self.calendar.offset())
     }
 }
 
@@ -107,13 +117,7 @@ impl FromStr for CalendarDay {
 
     fn from_str(text: &str) -> Result<Self, ()> {
         let (date, offset) = text.split_at_checked(10).ok_or(())?;
-        let shape = |text: &str, separators: &[usize], separator: u8| {
-            text.bytes().enumerate().all(|(at, b)| if separators.contains(&at) { b == separator } else { b.is_ascii_digit() })
-        };
-        if !shape(date, &[4, 7], b'-') {
-            return Err(());
-        }
-        let date = date.parse().map_err(|_| ())?;
+        let date = parse_day(date).ok_or(())?;
         if offset.is_empty() {
             return Ok(Self { date, calendar: Calendar::UTC });
         }
@@ -122,7 +126,7 @@ impl FromStr for CalendarDay {
             b'-' => (-1, &offset[1..]),
             _ => return Err(()),
         };
-        if clock.len() != 5 || !shape(clock, &[2], b':') {
+        if !is_digits(clock, "00:00") {
             return Err(());
         }
         let [hours, minutes] = [&clock[..2], &clock[3..]].map(|digits| digits.parse::<i32>().unwrap_or(i32::MAX));
@@ -178,6 +182,14 @@ mod tests {
     #[case("2026-03-1é+04:00")]
     fn what_names_no_day_is_refused(#[case] text: &str) {
         assert_eq!(text.parse::<CalendarDay>(), Err(()));
+    }
+
+    #[test]
+    fn a_day_is_written_in_ten_characters_and_in_no_other_form() {
+        assert_eq!(parse_day("2026-01-05").map(|day| day.to_string()).as_deref(), Some("2026-01-05"));
+        for text in ["+12345-6-7", "2026-1-005", "2026-13-01", "2026-1-5", "2026/01/05"] {
+            assert_eq!(parse_day(text), None, "{text}");
+        }
     }
 
     #[test]

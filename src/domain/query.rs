@@ -15,7 +15,7 @@ pub use chips::{Chip, chips, without};
 pub use meant::meant;
 pub use read::{ONLY_HERE, QueryError, parse, parse_as_said};
 pub use render::render;
-pub use words::{DEFAULT_SORT, Key, Vocabulary, field_word, parse_day, sort_word, type_word};
+pub use words::{DEFAULT_SORT, Key, Vocabulary, field_word, sort_word, type_word};
 
 #[cfg(test)]
 mod tests {

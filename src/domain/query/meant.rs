@@ -1,6 +1,7 @@
 //! The filter that plain words mean: states, answers and days, which no text of an alert says.
 
-use super::words::{Vocabulary, parse_day};
+use super::words::Vocabulary;
+use crate::domain::calendar::parse_day;
 use crate::domain::resolution::OlderWord;
 use crate::domain::{AlertFilter, AlertStatus, Calendar, CalendarDay};
 

@@ -5,8 +5,9 @@ use std::ops::Range;
 use chrono::NaiveDate;
 
 use super::words::{
-    DEFAULT_SORT, Key, Vocabulary, amount_comparison, key_before_colon, parse_day, read_currency, read_sort, read_type, unknown_comparison,
+    DEFAULT_SORT, Key, Vocabulary, amount_comparison, key_before_colon, read_currency, read_sort, read_type, unknown_comparison,
 };
+use crate::domain::calendar::parse_day;
 use crate::domain::{AlertFilter, AlertStatus, Amount, Comparison, Provider, Sort};
 
 /// A query error: what is wrong with one word, and what is allowed.

@@ -1,7 +1,5 @@
 //! The words of the query language: its keys, and how each value is spelled.
 
-use chrono::NaiveDate;
-
 use crate::domain::{AlertStatus, AlertType, Comparison, Currency, Provider, Sort, SortField, SortOrder};
 
 /// The order of a query that names none: what lapses next comes first.
@@ -241,14 +239,6 @@ pub const fn field_word(field: SortField) -> &'static str {
     }
 }
 
-/// Reads a day, exactly `YYYY-MM-DD`.
-pub fn parse_day(text: &str) -> Option<NaiveDate> {
-    // chrono alone would take 2026-1-5 and signs as well.
-    let shape =
-        text.len() == 10 && text.bytes().enumerate().all(|(at, b)| if matches!(at, 4 | 7) { b == b'-' } else { b.is_ascii_digit() });
-    shape.then(|| text.parse().ok()).flatten()
-}
-
 /// A value of a key, in quotes where it must be.
 pub(super) fn quoted_value(text: &str) -> String {
     let plain = !text.is_empty() && !text.starts_with('"') && !text.contains(|c: char| c == ',' || c.is_whitespace());
@@ -277,14 +267,6 @@ pub(super) fn key_before_colon(word: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_day_is_written_in_ten_characters_and_in_no_other_form() {
-        assert_eq!(parse_day("2026-01-05").map(|day| day.to_string()).as_deref(), Some("2026-01-05"));
-        for text in ["+12345-6-7", "2026-1-005", "2026-13-01", "2026-1-5", "2026/01/05"] {
-            assert_eq!(parse_day(text), None, "{text}");
-        }
-    }
 
     #[test]
     fn each_key_and_each_order_is_known_by_its_own_word() {

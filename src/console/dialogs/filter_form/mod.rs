@@ -9,7 +9,8 @@ mod input;
 use std::cell::Cell;
 
 use crate::console::{ClickTargets, TextInput};
-use crate::domain::query::{self, DEFAULT_SORT, parse_day};
+use crate::domain::calendar::parse_day;
+use crate::domain::query::{self, DEFAULT_SORT};
 use crate::domain::{AlertFilter, AlertStatus, AlertType, CompanyId, LocalConditions, Provider, Sort};
 use chrono::NaiveDate;
 
