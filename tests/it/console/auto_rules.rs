@@ -2,7 +2,6 @@
 
 use avert::console::SessionInfo;
 use avert::console::app::DeskState;
-use avert::console::effects::{Effect, Keep};
 use avert::console::message::Message;
 use avert::desk::{Desk, JournalAlert, JournalPart, JournalStep, SnoozedAlert};
 use avert::domain::time::Clock;
@@ -43,12 +42,7 @@ fn sent(rig: &Rig) -> Vec<(u128, String)> {
 
 /// The steps of decisions that were written down, with the rule that made each.
 fn staged_by(rig: &Rig) -> Vec<Option<String>> {
-    let steps = rig.done.iter().flat_map(|effect| match effect {
-        Effect::Keep(Keep::Journal(step)) => vec![step.clone()],
-        Effect::Keep(Keep::JournalSteps(steps)) => steps.clone(),
-        _ => Vec::new(),
-    });
-    steps.filter_map(|step| if let JournalStep::Staged { rule, .. } = step { Some(rule) } else { None }).collect()
+    rig.journaled().into_iter().filter_map(|step| if let JournalStep::Staged { rule, .. } = step { Some(rule) } else { None }).collect()
 }
 
 /// A console on a desk that has an order of the shop, in this state, on each alert of the morning that the rule matches.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration as Wait;
 
 use avert::console::app::{App, DeskState, Parts};
-use avert::console::effects::Effect;
+use avert::console::effects::{Effect, Keep};
 use avert::console::message::Message;
 use avert::console::notices::NoticeSettings;
 use avert::console::order_matches::match_orders;
@@ -20,7 +20,7 @@ use avert::console::times::{ShownClocks, Zone};
 use avert::console::views::View;
 use avert::console::workstation::{export_list, rehearse_rules};
 use avert::console::{Preferences, SessionInfo};
-use avert::desk::{AlertRecords, BuiltIn, Desk};
+use avert::desk::{AlertRecords, BuiltIn, Desk, JournalStep};
 use avert::domain::rule::parse_rules;
 use avert::domain::time::Clock;
 use avert::domain::{Alert, AlertId, Calendar, Environment, LinkTemplates};
@@ -425,6 +425,16 @@ impl Rig {
     /// The alert under the cursor.
     pub fn current(&self) -> AlertId {
         self.app.queue().listing.cursor_id().expect("an alert under the cursor")
+    }
+
+    /// The steps that it wrote into its journal.
+    pub fn journaled(&self) -> Vec<JournalStep> {
+        let of = |effect: &Effect| match effect {
+            Effect::Keep(Keep::Journal(step)) => vec![step.clone()],
+            Effect::Keep(Keep::JournalSteps(steps)) => steps.clone(),
+            _ => Vec::new(),
+        };
+        self.done.iter().flat_map(of).collect()
     }
 
     /// How often something was sent.

@@ -1,6 +1,5 @@
 //! Results of a run until somebody has seen them: across a start of another console, dismissed, exported.
 
-use avert::console::effects::{Effect, Keep};
 use avert::console::message::Message;
 use avert::desk::{JournalEntry, JournalPart, JournalStep};
 use avert::domain::time::{Clock, to_iso};
@@ -9,33 +8,8 @@ use chrono::Duration;
 use uuid::Uuid;
 
 use super::bulk::alike;
-use super::fake::Fate;
 use super::rig::{Rig, clock};
-use avert::service::ServiceError;
-
-/// The steps that a console wrote into its journal.
-fn steps(rig: &Rig) -> Vec<JournalStep> {
-    let of = |effect: &Effect| match effect {
-        Effect::Keep(Keep::Journal(step)) => vec![step.clone()],
-        Effect::Keep(Keep::JournalSteps(steps)) => steps.clone(),
-        _ => Vec::new(),
-    };
-    rig.done.iter().flat_map(of).collect()
-}
-
-/// A run of these alerts, of which the third fails.
-fn with_a_failure(alerts: &[Alert]) -> Rig {
-    let mut rig = Rig::new(alerts.to_vec());
-    rig.press("* b alt-n ctrl-s");
-    rig.holding = true;
-    rig.advance(Duration::seconds(6));
-    rig.release_one();
-    rig.release_one();
-    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed("closed by the issuer".to_owned())));
-    rig.release();
-    rig.advance(Duration::seconds(1));
-    rig
-}
+use super::run_page::with_a_failure;
 
 /// A console that finds these steps of an earlier one in the journal.
 fn after(steps: Vec<JournalStep>, alerts: &[Alert]) -> Rig {
@@ -55,7 +29,7 @@ fn after(steps: Vec<JournalStep>, alerts: &[Alert]) -> Rig {
 #[test]
 fn results_that_were_not_dismissed_are_offered_at_the_next_start_with_what_became_of_each() {
     let alerts = alike(5);
-    let mut rig = after(steps(&with_a_failure(&alerts)), &alerts);
+    let mut rig = after(with_a_failure(&alerts).journaled(), &alerts);
     let offered = rig.screen();
 
     rig.press("b");
@@ -73,14 +47,14 @@ fn results_that_were_not_dismissed_are_offered_at_the_next_start_with_what_becam
 fn what_was_dismissed_is_not_offered_again() {
     let alerts = alike(5);
     let mut first = with_a_failure(&alerts);
-    let failed = steps(&first);
+    let failed = first.journaled();
     first.press("x");
-    let dismissed = steps(&first);
+    let dismissed = first.journaled();
     let mut second = after(failed.clone(), &alerts);
     second.press("b x");
 
     let [mut offered, mut not_offered, mut nor_after_the_second] =
-        [failed.clone(), dismissed, [failed, steps(&second)].concat()].map(|steps| after(steps, &alerts));
+        [failed.clone(), dismissed, [failed, second.journaled()].concat()].map(|steps| after(steps, &alerts));
 
     assert!(offered.screen().contains("From before"));
     assert!(!not_offered.screen().contains("From before"), "{}", not_offered.screen());
@@ -108,7 +82,7 @@ fn a_run_is_seen_by_its_own_file_and_not_by_another_one() {
     let directory = tempfile::tempdir().unwrap();
     let alerts = alike(5);
     let mut rig = with_a_failure(&alerts);
-    let dismissals = |rig: &Rig| steps(rig).iter().filter(|step| matches!(step, JournalStep::RunDismissed { .. })).count();
+    let dismissals = |rig: &Rig| rig.journaled().iter().filter(|step| matches!(step, JournalStep::RunDismissed { .. })).count();
 
     rig.press("e esc");
     rig.update(Message::FileWritten("activity.csv".into(), None, Ok(())));

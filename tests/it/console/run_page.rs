@@ -1,5 +1,6 @@
 //! The page of a run: what failed stands first, what is paused is said to be, the keys of every screen work, results are exported.
 
+use avert::domain::Alert;
 use avert::domain::time::Clock;
 use avert::service::ServiceError;
 use chrono::Duration;
@@ -9,9 +10,9 @@ use super::bulk::alike;
 use super::fake::{Fate, refunded_sibling};
 use super::rig::{Made, Rig, clock};
 
-/// A run of so many of which the third fails.
-fn with_a_failure(count: usize) -> Rig {
-    let mut rig = Rig::new(alike(count));
+/// A run of these alerts, of which the third fails.
+pub(super) fn with_a_failure(alerts: &[Alert]) -> Rig {
+    let mut rig = Rig::new(alerts.to_vec());
     rig.press("* b alt-n ctrl-s");
     rig.holding = true;
     rig.advance(Duration::seconds(6));
@@ -25,7 +26,7 @@ fn with_a_failure(count: usize) -> Rig {
 
 #[test]
 fn once_it_has_ended_what_failed_stands_first_and_has_the_cursor() {
-    let mut rig = with_a_failure(5);
+    let mut rig = with_a_failure(&alike(5));
 
     let screen = rig.screen();
 
@@ -42,7 +43,7 @@ fn once_it_has_ended_what_failed_stands_first_and_has_the_cursor() {
 #[case::find("ctrl-f", "Find")]
 #[case::journal("L", "Journal")]
 fn the_keys_of_every_screen_work_on_it(#[case] key: &str, #[case] words: &str) {
-    let mut rig = with_a_failure(3);
+    let mut rig = with_a_failure(&alike(3));
     assert!(rig.screen().contains("WHAT HAPPENS"));
 
     rig.press(key);
@@ -53,7 +54,7 @@ fn the_keys_of_every_screen_work_on_it(#[case] key: &str, #[case] words: &str) {
 
 #[test]
 fn a_key_that_means_nothing_on_it_says_so() {
-    let mut rig = with_a_failure(3);
+    let mut rig = with_a_failure(&alike(3));
 
     rig.press("9");
 
