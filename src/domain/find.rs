@@ -155,11 +155,15 @@ pub struct FindField<'a> {
 
 /// The fields of an alert that a search looks into: those that its table, and that of outcomes, has a word for.
 pub fn find_fields(alert: &Alert) -> Vec<FindField<'_>> {
-    let outcome = alert.outcome.iter().flat_map(outcome_fields);
-    let mut fields: Vec<FindField<'_>> = of_record(Alert::FIELDS, alert, |amount| plain(alert, amount)).chain(outcome).collect();
+    let mut fields: Vec<FindField<'_>> = own_fields(alert).chain(alert.outcome.iter().flat_map(outcome_fields)).collect();
     // Its id, which is the first of the table, is what an alert is known by least.
     fields.rotate_left(1);
     fields
+}
+
+/// The fields among them that an alert has without its outcome.
+pub fn own_fields(alert: &Alert) -> impl Iterator<Item = FindField<'_>> {
+    of_record(Alert::FIELDS, alert, |amount| plain(alert, amount))
 }
 
 /// The fields among them that an outcome adds.

@@ -1,14 +1,15 @@
 //! Full-text search over all fields: candidates by the index of trigrams and that of beginnings, compared by the domain.
 //!
 //! What is answered and not in the indexes yet is a candidate always. The indexes are asked for the rarest trigrams of what is looked for, and,
-//! where it has to be a value or to begin one, for that. Where the candidates are few, all of them are read and put in order. Where they are many, each grade is asked for by itself, better ones first: what
-//! waits for an answer and then the rest is walked from the newest on until there is enough. Where every tenth alert is a candidate, each is
-//! read; else the candidates are marked first, and only what is marked is read.
+//! where it has to be a value or to begin one, for that. Where the candidates are few, all of them are read and put in order. Where they are
+//! many, each grade is asked for by itself, better ones first, and of each what waits for an answer before the rest: it is walked from the
+//! newest on until there is enough. Where every tenth alert is a candidate, each is read; else the candidates are marked first, and only
+//! what is marked is read.
 
 use rusqlite::Connection;
 
 use super::find_index::unindexed;
-use super::heads;
+use super::heads::{self, Fields};
 use super::interned::Dictionary;
 use super::marks::Marks;
 use super::readers::Reader;
@@ -47,6 +48,24 @@ const ASKED: usize = 12;
 /// The first alerts that have a trigram tell how rare it is.
 const SAMPLE: i64 = 256;
 
+/// What waits for an answer comes before the rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Share {
+    Waiting,
+    Rest,
+}
+
+impl Share {
+    const ALL: [Self; 2] = [Self::Waiting, Self::Rest];
+
+    const fn fields(self) -> Fields {
+        match self {
+            Self::Waiting => Fields::Own,
+            Self::Rest => Fields::All,
+        }
+    }
+}
+
 /// What is found, best first.
 pub(super) fn find(reader: &mut Reader, organization: OrganizationId, query: &FindQuery, size: u32) -> StoreResult<Vec<Alert>> {
     find_within(BOUNDS, reader, organization, query, size as usize)
@@ -60,7 +79,7 @@ fn find_within(
     size: usize,
 ) -> StoreResult<Vec<Alert>> {
     let Some(organization) = reader.organization(organization)? else { return Ok(Vec::new()) };
-    if let Some(asked) = Asked::of(&reader.conn, query.words(), MatchGrade::Inside)?
+    if let Some(asked) = Asked::of(&reader.conn, query.words(), MatchGrade::Inside, Fields::All)?
         && let Some(few) = few_candidates(&reader.conn, &asked, bounds.candidates)?
     {
         let Reader { conn, dictionary, .. } = reader;
@@ -77,16 +96,14 @@ fn find_within(
     let own = usize::try_from(reader.counts.all(organization)).unwrap_or(usize::MAX);
     let mut found = Vec::new();
     for grade in query.grades().iter().copied() {
-        let search = Search { bounds, organization, own, query, grade, missing: size - found.len() };
-        if search.missing == 0 {
-            break;
-        }
-        let mut of_grade = search.run(reader, query.words())?;
+        let missing = size - found.len();
+        let search = Search { bounds, organization, own, query, grade };
+        let mut of_grade = search.run(reader, query.words(), missing)?;
         if let Some(phrase) = query.phrase().filter(|_| grade == MatchGrade::Whole) {
-            let by_phrase = search.run(reader, &[phrase.to_owned()])?;
+            let by_phrase = search.run(reader, &[phrase.to_owned()], missing)?;
             of_grade.retain(|alert| by_phrase.iter().all(|other| other.id != alert.id));
             of_grade.extend(by_phrase);
-            of_grade = among(query, &of_grade, search.missing).into_iter().cloned().collect();
+            of_grade = among(query, &of_grade, missing).into_iter().cloned().collect();
         }
         found.extend(of_grade);
     }
@@ -117,7 +134,6 @@ struct Search<'a> {
     own: usize,
     query: &'a FindQuery,
     grade: MatchGrade,
-    missing: usize,
 }
 
 /// What was found, and whether everything was looked at that had to be.
@@ -127,32 +143,52 @@ struct Walked {
 }
 
 impl Search<'_> {
-    /// The best of those where all of these texts match so well.
-    fn run(&self, reader: &mut Reader, texts: &[String]) -> StoreResult<Vec<Alert>> {
-        let asked = Asked::of(&reader.conn, texts, self.grade)?;
+    /// The best of those where all of these texts match so well, so many at most.
+    fn run(&self, reader: &mut Reader, texts: &[String], most: usize) -> StoreResult<Vec<Alert>> {
+        let (mut found, mut left) = (Vec::new(), None);
+        for share in Share::ALL {
+            if found.len() < most {
+                found.extend(self.of_share(reader, texts, share, most - found.len(), &mut left)?);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The same of a share. What is left of the candidates that were marked for what waits serves the rest, where it is the same that is asked.
+    fn of_share(
+        &self,
+        reader: &mut Reader,
+        texts: &[String],
+        share: Share,
+        missing: usize,
+        left: &mut Option<(Asked, Marks)>,
+    ) -> StoreResult<Vec<Alert>> {
+        let asked = Asked::of(&reader.conn, texts, self.grade, share.fields())?;
         let short = self.short_words();
         if let Some(asked) = &asked
             && short.is_empty()
         {
             if let Some(few) = few_candidates(&reader.conn, asked, self.bounds.of_grade)?
-                && self.is_read_sooner(reader, &few)?
+                && self.is_read_sooner(reader, share, &few, missing)?
             {
-                return self.best_of(reader, few);
+                return self.best_of(reader, share, few, missing);
             }
             if asked.is_dense {
-                let walked = self.walk(reader, None, self.bounds.dense)?;
+                let walked = self.walk(reader, share, &mut None, missing, self.bounds.dense)?;
                 if walked.is_done {
                     return Ok(walked.found);
                 }
             }
         }
-        let marks = asked.as_ref().map(|asked| asked.mark(&reader.conn)).transpose()?;
-        if short.is_empty() {
-            return Ok(self.walk(reader, marks, usize::MAX)?.found);
-        }
-        // The index knows no word as short as this. Mostly many alerts have it, and are met soon.
-        let walked = self.walk(reader, marks, self.bounds.walk)?;
+        let mut marks = match (left.take(), &asked) {
+            (Some((of, marks)), Some(asked)) if of == *asked => Some(marks),
+            (_, asked) => asked.as_ref().map(|asked| self.mark(&reader.conn, share, asked)).transpose()?,
+        };
+        // The index knows no word that is very short. Mostly many alerts have it, and are met soon.
+        let most = if short.is_empty() { usize::MAX } else { self.bounds.walk };
+        let walked = self.walk(reader, share, &mut marks, missing, most)?;
         if walked.is_done {
+            *left = asked.zip(marks);
             return Ok(walked.found);
         }
         let mut all: Vec<String> = asked.into_iter().filter_map(|asked| asked.trigrams).collect();
@@ -160,7 +196,7 @@ impl Search<'_> {
             match beginning_with(&reader.conn, word)? {
                 Beginning::None => {
                     let candidates = unindexed(&reader.conn)?;
-                    return self.best_of(reader, candidates);
+                    return self.best_of(reader, share, candidates, missing);
                 }
                 Beginning::Some(trigrams) => all.push(format!("({trigrams})")),
                 // What so many trigrams begin with is nearly everywhere.
@@ -168,12 +204,29 @@ impl Search<'_> {
             }
         }
         let all = (!all.is_empty()).then(|| Asked { trigrams: Some(all.join(" AND ")), heads: None, is_dense: true });
-        let marks = all.map(|all| all.mark(&reader.conn)).transpose()?;
-        Ok(self.walk(reader, marks, usize::MAX)?.found)
+        let mut marks = all.map(|all| self.mark(&reader.conn, share, &all)).transpose()?;
+        Ok(self.walk(reader, share, &mut marks, missing, usize::MAX)?.found)
+    }
+
+    /// Marks the candidates of a share.
+    fn mark(&self, conn: &Connection, share: Share, asked: &Asked) -> StoreResult<Marks> {
+        let marks = asked.mark(conn)?;
+        if share == Share::Waiting {
+            return Ok(marks);
+        }
+        Ok(marks.without(&self.waiting(conn)?))
+    }
+
+    /// Marks what waits: its index alone tells, no row is read.
+    fn waiting(&self, conn: &Connection) -> StoreResult<Marks> {
+        let mut waiting =
+            Sql::new("SELECT a.key FROM alert a INDEXED BY alert_waiting_by_time WHERE a.open_deadline IS NOT NULL AND a.organization = ");
+        waiting.value(self.organization);
+        Ok(Marks::of(conn, &waiting)?)
     }
 
     /// Whether all of these candidates are read sooner than they are walked until there is enough: some of them tell how many match.
-    fn is_read_sooner(&self, reader: &mut Reader, keys: &[i64]) -> StoreResult<bool> {
+    fn is_read_sooner(&self, reader: &mut Reader, share: Share, keys: &[i64], missing: usize) -> StoreResult<bool> {
         // Most of them are other organizations'.
         if keys.len() > self.own {
             return Ok(false);
@@ -182,27 +235,27 @@ impl Search<'_> {
         let (mut read, mut matching) = (0, 0);
         for key in keys.iter().step_by(keys.len() / LOOKED_AT + 1) {
             read += 1;
-            matching += usize::from(self.matches(conn, dictionary, *key)?);
+            matching += usize::from(self.matches(conn, dictionary, share, *key)?);
         }
         // On the walk, others are passed as well.
-        Ok(matching == 0 || keys.len() < 2 * self.missing * read / matching)
+        Ok(matching == 0 || keys.len() < 2 * missing * read / matching)
     }
 
     /// The best of these alerts that match so well.
-    fn best_of(&self, reader: &mut Reader, keys: Vec<i64>) -> StoreResult<Vec<Alert>> {
+    fn best_of(&self, reader: &mut Reader, share: Share, keys: Vec<i64>, most: usize) -> StoreResult<Vec<Alert>> {
         let Reader { conn, dictionary, .. } = reader;
         let mut matching = Vec::new();
         for key in keys {
-            if self.matches(conn, dictionary, key)? {
+            if self.matches(conn, dictionary, share, key)? {
                 matching.push(read_by_key(conn, dictionary, key)?);
             }
         }
-        Ok(among(self.query, &matching, self.missing).into_iter().cloned().collect())
+        Ok(among(self.query, &matching, most).into_iter().cloned().collect())
     }
 
-    /// Whether an alert is the organization's and matches so well.
-    fn matches(&self, conn: &Connection, dictionary: &mut Dictionary, key: i64) -> StoreResult<bool> {
-        let alert = read_searched(conn, dictionary, self.organization, key)?;
+    /// Whether an alert is the organization's and of this share, and matches so well.
+    fn matches(&self, conn: &Connection, dictionary: &mut Dictionary, share: Share, key: i64) -> StoreResult<bool> {
+        let alert = read_searched(conn, dictionary, self.organization, share == Share::Waiting, key)?;
         Ok(alert.is_some_and(|alert| self.query.grade(&alert) == Some(self.grade)))
     }
 
@@ -212,35 +265,37 @@ impl Search<'_> {
         self.query.words().iter().map(String::as_str).filter(is_short).collect()
     }
 
-    /// Goes through what waits for an answer and then the rest, the newest first, past the marks where there are some; reads so many alerts
+    /// Goes through a share, the newest first, past the marks where there are some, until so many are missing no longer; reads so many alerts
     /// at most.
-    fn walk(&self, reader: &mut Reader, mut marks: Option<Marks>, most: usize) -> StoreResult<Walked> {
+    fn walk(&self, reader: &mut Reader, share: Share, marks: &mut Option<Marks>, missing: usize, most: usize) -> StoreResult<Walked> {
         let Reader { conn, dictionary, .. } = reader;
         let mut walked = Walked { found: Vec::new(), is_done: true };
         let mut read = 0;
-        // What waits is taken off the marks on the first way; without marks the row tells, which is read all the same.
-        let rest = if marks.is_some() { "" } else { " AND a.open_deadline IS NULL" };
-        for (index, condition) in [("alert_waiting_by_time", " AND a.open_deadline IS NOT NULL"), ("alert_by_time", rest)] {
-            let mut statement = conn.prepare_cached(&format!(
-                "SELECT a.key FROM alert a INDEXED BY {index} WHERE a.organization = ?1{condition} ORDER BY a.alert_time DESC, a.id DESC"
-            ))?;
-            let mut rows = statement.query([self.organization])?;
-            while walked.found.len() < self.missing
-                && let Some(row) = rows.next()?
-            {
-                let key: i64 = row.get(0)?;
-                let is_marked = |marks: &mut Marks| usize::try_from(key).is_ok_and(|key| marks.take(key));
-                if !marks.as_mut().is_none_or(is_marked) {
-                    continue;
-                }
-                if read == most {
-                    walked.is_done = false;
-                    return Ok(walked);
-                }
-                read += 1;
-                if self.matches(conn, dictionary, key)? {
-                    walked.found.push(read_by_key(conn, dictionary, key)?);
-                }
+        let (index, condition) = match share {
+            Share::Waiting => ("alert_waiting_by_time", " AND a.open_deadline IS NOT NULL"),
+            Share::Rest => ("alert_by_time", ""),
+        };
+        // What waits is not among the marks of the rest; the newest alerts are mostly such.
+        let mut passed = (share == Share::Rest && marks.is_none()).then(|| self.waiting(conn)).transpose()?;
+        let mut statement = conn.prepare_cached(&format!(
+            "SELECT a.key FROM alert a INDEXED BY {index} WHERE a.organization = ?1{condition} ORDER BY a.alert_time DESC, a.id DESC"
+        ))?;
+        let mut rows = statement.query([self.organization])?;
+        while walked.found.len() < missing
+            && let Some(row) = rows.next()?
+        {
+            let key: i64 = row.get(0)?;
+            let is_marked = |marks: &mut Marks| usize::try_from(key).is_ok_and(|key| marks.take(key));
+            if !marks.as_mut().is_none_or(is_marked) || passed.as_mut().is_some_and(is_marked) {
+                continue;
+            }
+            if read == most {
+                walked.is_done = false;
+                return Ok(walked);
+            }
+            read += 1;
+            if self.matches(conn, dictionary, share, key)? {
+                walked.found.push(read_by_key(conn, dictionary, key)?);
             }
         }
         Ok(walked)
@@ -248,7 +303,7 @@ impl Search<'_> {
 }
 
 /// What the indexes are asked for.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 struct Asked {
     /// Of the index of trigrams, as an expression.
     trigrams: Option<String>,
@@ -263,12 +318,12 @@ const BY_HEADS: &str = "SELECT rowid FROM alert_head WHERE alert_head MATCH ?1";
 
 impl Asked {
     /// For all of these texts, each of which has to match so well; nothing where no index knows anything of them. Of the trigrams the rarest.
-    fn of(conn: &Connection, texts: &[String], grade: MatchGrade) -> StoreResult<Option<Self>> {
+    fn of(conn: &Connection, texts: &[String], grade: MatchGrade, fields: Fields) -> StoreResult<Option<Self>> {
         let (mut wanted, mut begun): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         for text in texts {
             let head = match grade {
-                MatchGrade::Whole => Some(heads::being(text)),
-                MatchGrade::Prefix => heads::beginning_with(text),
+                MatchGrade::Whole => Some(heads::being(text, fields)),
+                MatchGrade::Prefix => heads::beginning_with(text, fields),
                 MatchGrade::Inside => None,
             };
             let is_told = head.is_some() && heads::tells_all_of(text);

@@ -1,40 +1,76 @@
 //! The token index of how fields begin: it tells which alerts have a short text as a whole value, and which have one that begins with it.
 //!
-//! The index of trigrams cannot: one trigram may stand in one field and the next one in another.
+//! The index of trigrams cannot: one trigram may stand in one field and the next one in another. A value has one token: how it begins, and
+//! how long it is. Those of outcomes are apart from the others: no alert that waits for an answer has one.
 
 use super::sql::phrase;
-use crate::store::searched::{EDGE, searchable};
+use crate::domain::find::{FindField, outcome_fields, own_fields};
+use crate::domain::{Alert, Outcome};
+use crate::store::searched::searchable;
 
 /// So many characters of a field are kept.
 const KEPT: usize = 4;
 
-/// Stands behind a value that is kept as a whole.
-const END: char = '\u{e080}';
-
 /// Stands for the first character of ASCII; what parts tokens cannot be in one.
 const ASCII: u32 = 0xe000;
 
-/// The beginnings of the fields of a text that searches look into, as the index takes them.
-pub(super) fn heads(text: &str) -> String {
-    let fields = text.split(EDGE).filter(|field| !field.is_empty());
-    fields.map(head).collect::<Vec<_>>().join(" ")
+/// Stands for the first character of all, where it is that of an outcome's field.
+const OUTCOME: u32 = 0xf_0000;
+
+/// Stands behind a value that is kept as a whole; the next ones behind one that is so much longer.
+const END: u32 = 0xe100;
+
+/// Values that are longer than what is kept by more than this are taken for equally long.
+const LONGEST: usize = 0xff;
+
+/// Whose field it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    Alert,
+    Outcome,
+}
+
+/// Whose fields are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fields {
+    /// The alert's own: one that waits for an answer has no others.
+    Own,
+    /// Its outcome's as well.
+    All,
+}
+
+/// The beginnings of the fields of an alert that searches look into, as the index takes them.
+pub(super) fn heads(alert: &Alert) -> String {
+    let of_outcome = alert.outcome.iter().map(outcome_heads).filter(|heads| !heads.is_empty());
+    tokens(own_fields(alert), Owner::Alert).chain(of_outcome).collect::<Vec<_>>().join(" ")
+}
+
+/// Those that an outcome adds.
+pub(super) fn outcome_heads(outcome: &Outcome) -> String {
+    tokens(outcome_fields(outcome), Owner::Outcome).collect::<Vec<_>>().join(" ")
+}
+
+fn tokens<'a>(fields: impl Iterator<Item = FindField<'a>>, owner: Owner) -> impl Iterator<Item = String> {
+    fields.map(move |field| whole(&searchable(&field.value), owner))
 }
 
 /// What the index is asked for so that a field is this text, or may be where it is a longer one.
-pub(super) fn being(text: &str) -> String {
-    phrase(&head(&searchable(text)))
+pub(super) fn being(text: &str, fields: Fields) -> String {
+    let text = searchable(text);
+    asked(fields, |owner| phrase(&whole(&text, owner)))
 }
 
 /// What it is asked for so that a field begins with this text, or may where it is a longer one; `None` where nearly every field might.
-pub(super) fn beginning_with(text: &str) -> Option<String> {
+pub(super) fn beginning_with(text: &str, fields: Fields) -> Option<String> {
     let text = searchable(text);
-    let begun = kept(&text);
-    match text.chars().count() {
-        0..=2 => None,
-        // The index has these beginnings as well.
-        3 => Some(format!("{}*", phrase(&begun))),
-        KEPT => Some(format!("({} OR {})", phrase(&begun), phrase(&head(&text)))),
-        _ => Some(phrase(&begun)),
+    // The index has beginnings of three and of four characters as well.
+    (text.chars().count() > 2).then(|| asked(fields, |owner| format!("{}*", phrase(&kept(&text, owner)))))
+}
+
+fn asked(fields: Fields, of: impl Fn(Owner) -> String) -> String {
+    match fields {
+        Fields::Own => of(Owner::Alert),
+        Fields::All => format!("({} OR {})", of(Owner::Alert), of(Owner::Outcome)),
     }
 }
 
@@ -43,17 +79,22 @@ pub(super) fn tells_all_of(text: &str) -> bool {
     searchable(text).chars().nth(KEPT).is_none()
 }
 
-fn head(field: &str) -> String {
-    let mut head = kept(field);
-    if field.chars().nth(KEPT).is_none() {
-        head.push(END);
-    }
-    head
+fn whole(value: &str, owner: Owner) -> String {
+    let longer = value.chars().skip(KEPT).take(LONGEST).count() as u32;
+    kept(value, owner).chars().chain(char::from_u32(END + longer)).collect()
 }
 
-fn kept(field: &str) -> String {
+fn kept(field: &str, owner: Owner) -> String {
     let token = |c: char| if c.is_ascii() && !c.is_ascii_alphanumeric() { char::from_u32(ASCII + u32::from(c)).unwrap_or(c) } else { c };
-    field.chars().take(KEPT).map(token).collect()
+    // Two characters of different planes may come to be one here: what is found is compared.
+    let first = |c: char| char::from_u32(OUTCOME + u32::from(c) % 0x1_0000).unwrap_or(c);
+    let mut kept: Vec<char> = field.chars().take(KEPT).map(token).collect();
+    if owner == Owner::Outcome
+        && let Some(begun) = kept.first_mut()
+    {
+        *begun = first(*begun);
+    }
+    kept.into_iter().collect()
 }
 
 #[cfg(test)]
@@ -65,40 +106,64 @@ mod tests {
     use crate::store::sqlite::statements::{Statements as _, cell};
 
     /// The alerts that the index finds among these, each the values of its fields.
-    fn found(alerts: &[&[&str]], asked: &str) -> Vec<i64> {
+    fn found(owner: Owner, alerts: &[&[&str]], asked: &str) -> Vec<i64> {
         let conn = Connection::open_in_memory().unwrap();
         conn.execute_batch(include_str!("../../../assets/migrations/sqlite/0018_heads.sql")).unwrap();
+        conn.execute_batch(include_str!("../../../assets/migrations/sqlite/0019_head_lengths.sql")).unwrap();
         for (key, fields) in (1_i64..).zip(alerts) {
-            let text = fields.iter().fold(EDGE.to_owned(), |text, field| text + &searchable(field) + EDGE);
-            conn.run("INSERT INTO alert_head (rowid, text) VALUES (?1, ?2)", (key, heads(&text))).unwrap();
+            let fields = fields.iter().map(|value| FindField { label: "", value: (*value).into() });
+            let text = tokens(fields, owner).collect::<Vec<_>>().join(" ");
+            conn.run("INSERT INTO alert_head (rowid, text) VALUES (?1, ?2)", (key, text)).unwrap();
         }
         conn.all("SELECT rowid FROM alert_head WHERE alert_head MATCH ?1", [asked], cell).unwrap()
     }
 
-    const ALERTS: &[&[&str]] = &[&["411111", "8411"], &["411", "A b-c"], &["4", "Ünder \"x\""], &["4111", "a b"], &["", "a*"]];
+    const ALERTS: &[&[&str]] = &[&["411111", "8411"], &["411", "A b-c"], &["4", "Ünder \"x\""], &["4111", "a b"], &[], &["a*", "411112"]];
 
     #[rstest]
     #[case("411", &[2])]
     #[case("4111", &[4])]
     #[case("4", &[3])]
     #[case("a b", &[4])]
-    #[case("A*", &[5])]
-    #[case("411111", &[1])]
+    #[case("A*", &[6])]
+    #[case("41111", &[])]
+    #[case("411111", &[1, 6])]
     #[case("8", &[])]
-    fn a_short_text_is_found_as_a_whole_value_alone(#[case] text: &str, #[case] expected: &[i64]) {
-        assert_eq!(found(ALERTS, &being(text)), expected);
+    fn a_text_is_found_as_a_whole_value_by_its_beginning_and_length(#[case] text: &str, #[case] expected: &[i64]) {
+        for owner in [Owner::Alert, Owner::Outcome] {
+            assert_eq!(found(owner, ALERTS, &being(text, Fields::All)), expected, "{owner:?}");
+        }
     }
 
     #[rstest]
-    #[case("411", &[1, 2, 4])]
-    #[case("4111", &[1, 4])]
+    #[case("411", &[1, 2, 4, 6])]
+    #[case("4111", &[1, 4, 6])]
     #[case("a b", &[2, 4])]
     #[case("A b-", &[2])]
     #[case("ünde", &[3])]
     #[case("ünder \"", &[3])]
     #[case("111", &[])]
     fn a_short_text_is_found_where_a_value_begins_with_it(#[case] text: &str, #[case] expected: &[i64]) {
-        assert_eq!(found(ALERTS, &beginning_with(text).unwrap()), expected);
+        for owner in [Owner::Alert, Owner::Outcome] {
+            assert_eq!(found(owner, ALERTS, &beginning_with(text, Fields::All).unwrap()), expected, "{owner:?}");
+        }
+    }
+
+    #[test]
+    fn what_an_outcome_says_is_not_found_among_an_alerts_own_fields() {
+        let found = |owner, fields| {
+            (found(owner, ALERTS, &being("411", fields)).len(), found(owner, ALERTS, &beginning_with("ünder", fields).unwrap()).len())
+        };
+
+        assert_eq!(found(Owner::Outcome, Fields::Own), (0, 0));
+        assert_eq!(found(Owner::Alert, Fields::Own), (1, 1));
+    }
+
+    #[test]
+    fn values_of_any_length_have_a_token() {
+        let long = "x".repeat(1_000);
+
+        assert_eq!(found(Owner::Alert, &[&[&long], &["x"]], &being(&long, Fields::Own)), [1]);
     }
 
     #[rstest]
@@ -108,6 +173,6 @@ mod tests {
     #[case("abcde", false)]
     fn the_index_knows_all_of_what_is_short(#[case] text: &str, #[case] expected: bool) {
         assert_eq!(tells_all_of(text), expected);
-        assert_eq!(beginning_with("ab"), None);
+        assert_eq!(beginning_with("ab", Fields::All), None);
     }
 }

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params};
 
 use super::counts::CountChanges;
-use super::find_index;
+use super::find_index::{self, FindTexts};
 use super::interned::Dictionary;
 use super::organizations::Named;
 use super::outbox::{self, Recipients};
@@ -14,7 +14,7 @@ use crate::domain::intake::merge;
 use crate::domain::time::Timestamp;
 use crate::domain::{Alert, AlertPatch, EventKind, IngestReport, OrganizationId};
 use crate::store::StoreResult;
-use crate::store::searched::{find_text, search_text};
+use crate::store::searched::search_text;
 
 /// Takes alerts in, all in one unit of work.
 pub(super) fn ingest(
@@ -115,12 +115,12 @@ struct SearchChanges {
 #[derive(Debug, PartialEq)]
 struct SearchTexts {
     q: String,
-    find: String,
+    find: FindTexts,
 }
 
 impl SearchTexts {
     fn of(alert: &Alert) -> Self {
-        Self { q: search_text(alert), find: find_text(alert) }
+        Self { q: search_text(alert), find: FindTexts::of(alert) }
     }
 }
 
@@ -156,10 +156,10 @@ impl SearchChanges {
             unindex.execute(params![key, old.q])?;
             index.execute(params![key, new.q])?;
         }
-        let added: Vec<_> = self.added.iter().map(|(key, text)| (*key, text.find.as_str())).collect();
+        let added: Vec<_> = self.added.into_iter().map(|(key, text)| (key, text.find)).collect();
         find_index::index(conn, &added)?;
-        let found_changed = self.replaced.iter().filter(|(_, old, new)| old.find != new.find);
-        let changes: Vec<_> = found_changed.map(|(key, old, new)| (*key, old.find.as_str(), new.find.as_str())).collect();
+        let found_changed = self.replaced.into_iter().filter(|(_, old, new)| old.find != new.find);
+        let changes: Vec<_> = found_changed.map(|(key, old, new)| (key, old.find, new.find)).collect();
         find_index::index_anew(conn, unit.dictionary, &changes)
     }
 }

@@ -57,7 +57,9 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration::new(15, "search_terms", include_str!("../../../assets/migrations/sqlite/0015_search_terms.sql")),
     Migration::new(16, "unindexed", include_str!("../../../assets/migrations/sqlite/0016_unindexed.sql")),
     Migration::new(17, "open_attempts", include_str!("../../../assets/migrations/sqlite/0017_open_attempts.sql")),
-    Migration::new(18, "heads", include_str!("../../../assets/migrations/sqlite/0018_heads.sql")).and(find_index::index_heads),
+    Migration::new(18, "heads", include_str!("../../../assets/migrations/sqlite/0018_heads.sql")),
+    Migration::new(19, "head_lengths", include_str!("../../../assets/migrations/sqlite/0019_head_lengths.sql"))
+        .and(find_index::index_heads),
 ];
 
 /// What a look at a file found.

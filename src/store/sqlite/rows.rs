@@ -89,13 +89,23 @@ static READ_SEARCHED: LazyLock<String> = LazyLock::new(|| {
     let of_alert = searched(Alert::FIELDS).filter_map(|field| field.column).map(|column| format!("a.{column}"));
     let of_outcome = searched(Outcome::FIELDS).filter_map(|field| field.column).map(|column| format!("o.{column}"));
     let columns: Vec<String> = of_alert.chain(of_outcome).collect();
-    format!("SELECT {} FROM alert a LEFT JOIN outcome o ON o.alert = a.key WHERE a.key = ?1 AND a.organization = ?2", columns.join(", "))
+    format!(
+        "SELECT {} FROM alert a LEFT JOIN outcome o ON o.alert = a.key WHERE a.key = ?1 AND a.organization = ?2 \
+         AND (a.open_deadline IS NOT NULL) = ?3",
+        columns.join(", ")
+    )
 });
 
-/// Reads of an organization's alert what searches look into, and nothing else.
-pub(super) fn read_searched(conn: &Connection, dictionary: &mut Dictionary, organization: i64, key: i64) -> StoreResult<Option<Alert>> {
+/// Reads of an organization's alert what searches look into, and nothing else; only of one that waits for an answer, or only of another one.
+pub(super) fn read_searched(
+    conn: &Connection,
+    dictionary: &mut Dictionary,
+    organization: i64,
+    is_waiting: bool,
+    key: i64,
+) -> StoreResult<Option<Alert>> {
     let mut statement = conn.prepare_cached(&READ_SEARCHED)?;
-    let mut rows = statement.query([key, organization])?;
+    let mut rows = statement.query((key, organization, is_waiting))?;
     let Some(row) = rows.next()? else { return Ok(None) };
     let (mut alert, mut outcome) = (Alert::default(), Outcome::default());
     let next = read_fields(conn, dictionary, row, 0, searched(Alert::FIELDS), &mut alert)?;
