@@ -6,9 +6,9 @@ use std::ops::RangeInclusive;
 use super::sanitize::is_invisible;
 
 /// Digits of a BIN that are kept, whatever the card.
-const BIN_DIGITS: usize = 6;
+pub(super) const BIN_DIGITS: usize = 6;
 /// Digits at a card number's end that are kept.
-const LAST_DIGITS: usize = 4;
+pub(super) const LAST_DIGITS: usize = 4;
 /// Digits of the shortest card number, and of the longest.
 const LENGTHS: RangeInclusive<usize> = 13..=19;
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
 
 use super::alert::Alert;
+use super::card::{BIN_DIGITS, LAST_DIGITS, is_card_number, mask_card_numbers};
 use super::closed_enum::closed_enum;
 use super::field::{Field, Kind};
 use super::fold::fold;
@@ -40,8 +41,8 @@ pub struct FindQuery {
 }
 
 impl FindQuery {
-    /// Reads what was typed. What stands for the hidden digits of a card parts words, and an amount may have its
-    /// thousands grouped or a comma before its decimals.
+    /// Reads what was typed. What stands for the hidden digits of a card parts words, a card number is read as its BIN and its last four
+    /// digits, and an amount may have its thousands grouped or a comma before its decimals.
     ///
     /// # Errors
     /// Says what is allowed, where nothing is looked for or too much.
@@ -49,7 +50,7 @@ impl FindQuery {
         if text.chars().count() > LONGEST_SEARCH {
             return Err(format!("at most {LONGEST_SEARCH} characters are allowed"));
         }
-        let folded = fold(text);
+        let folded = fold(&without_card_numbers(text));
         let parts = folded.split(|c: char| c.is_whitespace() || c.is_control() || matches!(c, '•' | '·' | '…' | '*'));
         let mut words: Vec<String> = Vec::new();
         for part in parts.map(|part| part.trim_matches([',', ';'])).filter(|part| !part.is_empty()) {
@@ -123,6 +124,15 @@ fn grade_in(field: &str, word: &str) -> Option<MatchGrade> {
         0 => Some(MatchGrade::Prefix),
         _ => Some(MatchGrade::Inside),
     }
+}
+
+/// The same text with no more of a card number than an alert has.
+fn without_card_numbers(text: &str) -> Cow<'_, str> {
+    if !is_card_number(text) {
+        return mask_card_numbers(text);
+    }
+    let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+    Cow::Owned(format!("{} {}", &digits[..BIN_DIGITS], &digits[digits.len() - LAST_DIGITS..]))
 }
 
 /// The same number without what parts its thousands, and with a point before its decimals, of which there are one or two behind a comma;
@@ -315,6 +325,19 @@ mod tests {
     #[case("1,234.x", "1,234.x")]
     fn only_numbers_are_read_as_decimals(#[case] typed: &str, #[case] word: &str) {
         assert_eq!(FindQuery::parse(typed).unwrap().words(), [word]);
+    }
+
+    #[rstest]
+    #[case("4111111111111111", &["411111", "1111"])]
+    #[case(" 5555-5555-5555-4444 ", &["555555", "4444"])]
+    #[case("4111 1111 1111 1111", &["411111", "1111"])]
+    #[case("4111 1111 1111 1112", &["4111", "1111", "1112"])]
+    #[case("paid by 4111111111111111", &["paid", "by", "411111", "1111"])]
+    fn of_a_card_number_no_more_is_looked_for_than_an_alert_has(#[case] typed: &str, #[case] words: &[&str]) {
+        let query = FindQuery::parse(typed).unwrap();
+
+        assert_eq!(query.words(), words);
+        assert!(!is_card_number(&query.text()));
     }
 
     #[test]
