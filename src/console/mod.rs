@@ -62,6 +62,7 @@ pub mod text;
 pub mod theme;
 pub mod times;
 pub mod toasts;
+pub mod typing;
 pub mod unfinished;
 pub mod user_settings;
 pub mod views;

@@ -3,14 +3,12 @@
 use chrono::Duration;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
+use crate::console::typing::searched_at;
 use crate::console::{AppContext, Effect, Orders, Reply};
 use crate::desk::find::FoundAlerts;
 use crate::domain::{Alert, FindQuery, Timestamp};
 
-/// Typing rests so long before it is searched for, and so long while an earlier search has not come back.
-const REST: [Duration; 2] = [Duration::milliseconds(25), Duration::milliseconds(90)];
-
-/// The same at a deployment that has to be asked for each word by itself.
+/// Typing rests so long before it is searched for at a deployment that has to be asked for each word by itself.
 const LONG_REST: Duration = Duration::milliseconds(350);
 
 /// A search for alerts by what is being typed.
@@ -34,8 +32,7 @@ impl AlertSearch {
 
     /// Something was typed: it is searched for when typing rests.
     pub fn typed(&mut self, cx: &AppContext) {
-        let rest = if cx.operator { REST[usize::from(self.asked.is_some())] } else { LONG_REST };
-        self.due = Some(cx.now + rest);
+        self.due = Some(if cx.operator { searched_at(self.asked.is_some(), cx.now) } else { cx.now + LONG_REST });
     }
 
     /// Searches for a text.
