@@ -154,10 +154,18 @@ impl Moments {
         self.narrow(at, "%Y-%m-%d %H:%M")
     }
 
-    /// `18 Nov 09:12`; of another year `18 Nov 2025`.
-    pub fn day_and_hour(self, at: Timestamp, now: Timestamp) -> String {
+    /// `14:03:12` today, `18 Nov 09:12` on another day of the year; of another year `18 Nov 2025`.
+    pub fn event(self, at: Timestamp, now: Timestamp) -> String {
         let year = |moment: Timestamp| moment.with_timezone(&self.narrow_offset(moment)).year();
-        self.narrow(at, if year(at) == year(now) { "%d %b %H:%M" } else { "%d %b %Y" })
+        let is_of_this_year = year(at) == year(now);
+        self.narrow(
+            at,
+            match (self.is_today(at, now), is_of_this_year) {
+                (true, _) => "%H:%M:%S",
+                (false, true) => "%d %b %H:%M",
+                (false, false) => "%d %b %Y",
+            },
+        )
     }
 
     /// `2026-11-18`

@@ -16,6 +16,9 @@ use crate::domain::{Alert, AlertId, AuditEntry, Delivery, DeliveryState, Timesta
 /// What follows so soon is told with what it follows.
 const AT_ONCE: Duration = Duration::minutes(1);
 
+/// So many characters of a network's id tell an alert from the others of a case.
+const ENDING: usize = 6;
+
 /// How an event weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Weight {
@@ -54,11 +57,12 @@ pub(super) fn timeline(alerts: &[Alert], known: &KnownOfCase<'_>) -> Vec<Happene
         events.push(Happened { at: paid, what: format!("paid{code}"), weight: Weight::Quiet });
     }
     for alert in alerts {
-        of_alert(alert, known, &mut events);
-        of_desk(alert, known, &mut events);
+        let called = &called(alert, alerts);
+        of_alert(alert, called, known, &mut events);
+        of_desk(alert, called, known, &mut events);
         for note in known.notes.on(alert.id) {
             let by = note.user.as_deref().map_or_else(String::new, |user| format!(" by {user}"));
-            let what = format!("{}: noted here{by}: {}", alert.provider, note.text.replace('\n', " / "));
+            let what = format!("{called}: noted here{by}: {}", note.text.replace('\n', " / "));
             events.push(Happened { at: note.at, what, weight: Weight::Plain });
         }
         if let Some(attempt) = known.unfinished.of(alert.id) {
@@ -67,19 +71,32 @@ pub(super) fn timeline(alerts: &[Alert], known: &KnownOfCase<'_>) -> Vec<Happene
                 Stage::Unknown => "not known whether it arrived, avert finds out",
                 Stage::Parked => "parked: a person has to ask the network",
             };
-            let what = format!("{}: {} sent by {}: {stands}", alert.provider, spoken(&attempt.resolution), attempt.actor);
+            let what = format!("{called}: {} sent by {}: {stands}", spoken(&attempt.resolution), attempt.actor);
             events.push(Happened { at: attempt.started_at, what, weight: Weight::Bad });
         }
         for entry in known.audit.iter().filter(|entry| entry.is_of(alert.id) && !entry.tells_of_resolution()) {
             let said = entry.detail.rsplit(": ").next().unwrap_or_default();
-            let what = format!("{}: {} said of the parked decision: {said}", alert.provider, entry.by_whom());
+            let what = format!("{called}: {} said of the parked decision: {said}", entry.by_whom());
             events.push(Happened { at: entry.at, what, weight: Weight::Plain });
         }
         let deliveries = known.facts.get(&alert.id).and_then(|facts| facts.deliveries.loaded());
-        of_webhooks(alert, deliveries.map_or(&[][..], Vec::as_slice), &mut events);
+        of_webhooks(called, deliveries.map_or(&[][..], Vec::as_slice), &mut events);
     }
     events.sort_by_key(|event| event.at);
     events
+}
+
+/// What an alert is called among these: by its network, and by the end of its id there where the network has others.
+fn called(alert: &Alert, alerts: &[Alert]) -> String {
+    let provider = &alert.provider;
+    let others = || alerts.iter().filter(|other| other.id != alert.id && other.provider == *provider);
+    if others().next().is_none() {
+        return provider.to_string();
+    }
+    let id = &alert.provider_id;
+    let end = id.char_indices().rev().nth(ENDING - 1).map_or(id.as_str(), |(at, _)| &id[at..]);
+    let is_told = end.len() < id.len() && !others().any(|other| other.provider_id.ends_with(end));
+    if is_told { format!("{provider} …{end}") } else { format!("{provider} {id}") }
 }
 
 /// Who made a decision of this desk.
@@ -93,7 +110,7 @@ fn maker(record: &DecisionRecord) -> String {
 
 /// The decisions of this desk on an alert, step by step. That one was recorded is told by the alert's outcome, and that one left by what came
 /// of it at once.
-fn of_desk(alert: &Alert, known: &KnownOfCase<'_>, events: &mut Vec<Happened>) {
+fn of_desk(alert: &Alert, called: &str, known: &KnownOfCase<'_>, events: &mut Vec<Happened>) {
     for record in known.history.on(alert.id).filter(|record| record.place == known.place) {
         for (index, (at, fate)) in record.steps.iter().enumerate() {
             let next = record.steps.get(index + 1).map(|(at, _)| *at);
@@ -111,13 +128,13 @@ fn of_desk(alert: &Alert, known: &KnownOfCase<'_>, events: &mut Vec<Happened>) {
                     (words, weight)
                 }
             };
-            events.push(Happened { at: *at, what: format!("{}: {what}", alert.provider), weight });
+            events.push(Happened { at: *at, what: format!("{called}: {what}"), weight });
         }
     }
 }
 
 /// What became of an alert's webhooks: those that fared alike within a minute are told once.
-fn of_webhooks(alert: &Alert, deliveries: &[Delivery], events: &mut Vec<Happened>) {
+fn of_webhooks(called: &str, deliveries: &[Delivery], events: &mut Vec<Happened>) {
     let mut alike: BTreeMap<(i64, String), (usize, Happened)> = BTreeMap::new();
     for delivery in deliveries {
         let (at, fate, weight) = match (delivery.delivered_at, delivery.state) {
@@ -125,7 +142,7 @@ fn of_webhooks(alert: &Alert, deliveries: &[Delivery], events: &mut Vec<Happened
             (None, DeliveryState::Exhausted) => (delivery.at, "given up", Weight::Bad),
             (None, _) => (delivery.at, "waits", Weight::Quiet),
         };
-        let what = format!("{}: webhook {} {fate}", alert.provider, delivery.kind.as_str().trim_start_matches("alert."));
+        let what = format!("{called}: webhook {} {fate}", delivery.kind.as_str().trim_start_matches("alert."));
         let event = || (0, Happened { at, what: what.clone(), weight });
         alike.entry((at.timestamp() / 60, what.clone())).or_insert_with(event).0 += 1;
     }
@@ -136,26 +153,25 @@ fn of_webhooks(alert: &Alert, deliveries: &[Delivery], events: &mut Vec<Happened
 }
 
 /// What happened to one alert.
-fn of_alert(alert: &Alert, known: &KnownOfCase<'_>, events: &mut Vec<Happened>) {
-    let provider = &alert.provider;
+fn of_alert(alert: &Alert, called: &str, known: &KnownOfCase<'_>, events: &mut Vec<Happened>) {
     // By whom it was taken in is not told: an import may bring the moment with it.
     let at_once = alert.alert_time.zip(alert.created_at).is_some_and(|(at, seen)| seen >= at && seen - at < AT_ONCE);
     if let Some(at) = alert.alert_time {
         let seen = if at_once { ", seen" } else { "" };
-        events.push(Happened { at, what: format!("{provider} alerts {}{seen}", alert.provider_id), weight: Weight::Plain });
+        events.push(Happened { at, what: format!("{} alerts {}{seen}", alert.provider, alert.provider_id), weight: Weight::Plain });
     }
     if let Some(at) = alert.created_at.filter(|_| !at_once) {
-        events.push(Happened { at, what: format!("{provider}: taken in"), weight: Weight::Quiet });
+        events.push(Happened { at, what: format!("{called}: taken in"), weight: Weight::Quiet });
     }
     if let Some(at) = alert.expired_at {
-        events.push(Happened { at, what: format!("{provider}: the window closed"), weight: Weight::Bad });
+        events.push(Happened { at, what: format!("{called}: the window closed"), weight: Weight::Bad });
     }
     if let Some((at, outcome)) = alert.outcome.as_ref().and_then(|outcome| outcome.action_time.map(|at| (at, outcome))) {
         let comment = if outcome.comments.is_empty() { String::new() } else { format!(" \"{}\"", outcome.comments.replace('\n', " / ")) };
         let word = answer_words(alert, outcome);
         let weight = if word == "refunded" { Weight::Good } else { Weight::Plain };
         let by = who_resolved(alert, known).map_or_else(String::new, |who| format!(" {who}"));
-        events.push(Happened { at, what: format!("{provider}: {word}{by}{comment}"), weight });
+        events.push(Happened { at, what: format!("{called}: {word}{by}{comment}"), weight });
     }
 }
 
@@ -275,6 +291,32 @@ mod tests {
             ]
         );
         assert_eq!([events[1].weight, events[4].weight], [Weight::Bad; 2]);
+    }
+
+    #[test]
+    fn alerts_of_one_network_are_told_apart_by_the_end_of_their_ids_there() {
+        let lapsed = |provider: Provider, id: &str| Alert {
+            provider,
+            provider_id: id.to_owned(),
+            expired_at: Some(at("2026-03-02T12:00:00Z")),
+            created_at: None,
+            ..plain()
+        };
+        let alerts = [
+            lapsed(Provider::Verifi, "V-1000000001"),
+            lapsed(Provider::Ethoca, "A-100000417"),
+            lapsed(Provider::Ethoca, "A-200000417"),
+            lapsed(Provider::Cdrn, "V-1000000001"),
+            lapsed(Provider::Cdrn, "V-1000000002"),
+        ];
+
+        let events = told(&alerts, &Around::default());
+
+        assert_eq!(
+            words(&events),
+            ["VERIFI", "ETHOCA A-100000417", "ETHOCA A-200000417", "CDRN …000001", "CDRN …000002"]
+                .map(|called| format!("{called}: the window closed"))
+        );
     }
 
     #[test]
