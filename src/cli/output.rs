@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::args::Format;
-use crate::desk::records::Cells;
+use crate::desk::records::{Cells, unwrapped};
 pub(super) use crate::domain::sanitize::line as printable;
 use crate::domain::sanitize::{self, lines};
 
@@ -142,9 +142,9 @@ fn write(out: &mut impl Write, answer: &Report, format: Format, style: Style) ->
         Format::Ndjson => answer.records.iter().try_for_each(|record| writeln!(out, "{}", json(record)?)),
         Format::Csv => {
             let mut csv = csv::Writer::from_writer(out);
-            csv.write_record(&answer.columns)?;
+            csv.write_record(&answer.columns).map_err(unwrapped)?;
             for record in &answer.records {
-                csv.write_record(answer.columns.iter().map(|column| style.cells.cell(record, column)))?;
+                csv.write_record(answer.columns.iter().map(|column| style.cells.cell(record, column))).map_err(unwrapped)?;
             }
             csv.flush()
         }

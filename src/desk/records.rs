@@ -54,6 +54,14 @@ enum Out<W: Write> {
     Csv(Box<csv::Writer<W>>),
 }
 
+/// What could not be written, as it was: whoever calls wants to know that nobody reads any more.
+pub fn unwrapped(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("{other:?}")),
+    }
+}
+
 impl<W: Write> RecordWriter<W> {
     /// Writes here; `columns` are those of a CSV: paths into a record, `outcome.status`.
     ///
@@ -67,7 +75,7 @@ impl<W: Write> RecordWriter<W> {
             }
             RecordFormat::Csv => {
                 let mut csv = csv::Writer::from_writer(out);
-                csv.write_record(&columns)?;
+                csv.write_record(&columns).map_err(unwrapped)?;
                 Out::Csv(Box::new(csv))
             }
             RecordFormat::Ndjson => Out::Ndjson(out),
@@ -88,7 +96,7 @@ impl<W: Write> RecordWriter<W> {
             Out::Ndjson(out) => writeln!(out, "{}", sanitize::json(record))?,
             Out::Csv(csv) => {
                 let record = serde_json::from_str(record)?;
-                csv.write_record(self.columns.iter().map(|column| self.cells.cell(&record, column)))?;
+                csv.write_record(self.columns.iter().map(|column| self.cells.cell(&record, column))).map_err(unwrapped)?;
             }
         }
         self.count += 1;
@@ -115,5 +123,38 @@ impl<W: Write> RecordWriter<W> {
         };
         out.flush()?;
         Ok((self.count, out))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A pipe that nobody reads any more.
+    struct Closed;
+
+    impl Write for Closed {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+    }
+
+    #[test]
+    fn that_nobody_reads_any_more_is_told_as_such_whatever_is_written() {
+        for format in [RecordFormat::Json, RecordFormat::Ndjson, RecordFormat::Csv] {
+            let write = || {
+                let mut writer = RecordWriter::new(format, vec!["a".to_owned()], Cells::default(), Closed)?;
+                // More than is gathered before it is written.
+                let long = format!("{{\"a\": \"{}\"}}", "x".repeat(64 << 10));
+                writer.put(&long)?;
+                writer.finish().map(|_| ())
+            };
+
+            assert_eq!(write().unwrap_err().kind(), io::ErrorKind::BrokenPipe, "{format:?}");
+        }
     }
 }
