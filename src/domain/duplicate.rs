@@ -102,7 +102,7 @@ pub fn evidence(one: &Alert, other: &Alert) -> Option<DuplicateEvidence> {
     let within = |times: Option<(Timestamp, Timestamp)>, limit: Duration| times.map(|(a, b)| (a - b).abs() <= limit);
     let in_time = || within(transacted, SAME_TRANSACTION).or_else(|| within(raised, SAME_DISPUTE)).unwrap_or(true);
     let amounts = one.amount.zip(other.amount).is_some_and(|(a, b)| a.decimal() == b.decimal());
-    let money = amounts && one.currency == other.currency;
+    let money = amounts && one.currency.is_same(&other.currency);
     let arn = same(&one.acquirer_reference_number, &other.acquirer_reference_number, SHORTEST_ARN);
     let code = same(&one.auth_code, &other.auth_code, 1);
     match is_of_one_card(one, other) {
@@ -235,6 +235,13 @@ pub enum DuplicateState {
     RefundedByRule,
     /// It was refunded; when, where that is known.
     Refunded { at: Option<Timestamp> },
+    /// A decision on it is on its way, which may yet be taken back or refused.
+    OnItsWay {
+        /// Whether that gives money back.
+        refunds: bool,
+        /// In words: `REFUNDED`.
+        decision: String,
+    },
     /// It was answered otherwise; when, where that is known.
     Answered {
         /// With what, in words: `not refunded`.
@@ -257,9 +264,12 @@ impl Duplicate {
         Some(Self { provider: other.provider.clone(), provider_id: other.provider_id.clone(), evidence, state })
     }
 
-    /// Whether money has gone back already, or has probably.
+    /// Whether money has gone back already, has probably, or is about to.
     pub fn is_refunded(&self) -> bool {
-        matches!(self.state, DuplicateState::Refunded { .. } | DuplicateState::RefundedByRule)
+        matches!(
+            self.state,
+            DuplicateState::Refunded { .. } | DuplicateState::RefundedByRule | DuplicateState::OnItsWay { refunds: true, .. }
+        )
     }
 
     /// When it was refunded, as `alert` has it.
@@ -267,7 +277,9 @@ impl Duplicate {
         match self.state {
             DuplicateState::Refunded { at } => Some(RefundTime::of(alert, at)),
             DuplicateState::RefundedByRule => Some(RefundTime::Unknown),
-            DuplicateState::Waiting | DuplicateState::Answered { .. } => None,
+            // The alert was there before it.
+            DuplicateState::OnItsWay { refunds: true, .. } => Some(RefundTime::Since),
+            DuplicateState::OnItsWay { refunds: false, .. } | DuplicateState::Waiting | DuplicateState::Answered { .. } => None,
         }
     }
 
@@ -291,6 +303,7 @@ mod tests {
     #[rstest]
     #[case(|_: &mut Alert| {}, true)]
     #[case(|other: &mut Alert| other.amount = Some("129.9".parse().unwrap()), true)]
+    #[case(|other: &mut Alert| other.currency = Currency::new("eur"), true)]
     #[case(|other: &mut Alert| other.transaction_time = from_iso("2026-03-04T09:00:00Z"), true)]
     #[case(|other: &mut Alert| other.transaction_time = from_iso("2026-04-01T10:00:00Z"), false)]
     #[case(|other: &mut Alert| { other.transaction_time = None; other.alert_time = from_iso("2026-05-01T10:00:00Z") }, false)]

@@ -105,6 +105,11 @@ impl Currency {
         &self.0
     }
 
+    /// Whether both are one currency: codes are kept in the letter case they came in.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.0.eq_ignore_ascii_case(&other.0)
+    }
+
     /// Decimal places of the currency's minor unit by ISO 4217; 2 for codes we do not know.
     pub fn exponent(&self) -> u32 {
         match self.0.as_str() {

@@ -44,7 +44,7 @@ pub fn shared_facts(one: &Alert, other: &Alert) -> Vec<SharedFact> {
         (SharedFact::TransactionId, same(|alert| &alert.transaction_id, 1)),
         (SharedFact::AuthCode, same(|alert| &alert.auth_code, 1)),
         (SharedFact::Card, is_of_one_card(one, other) == Some(true)),
-        (SharedFact::Amount, amounts && one.currency == other.currency),
+        (SharedFact::Amount, amounts && one.currency.is_same(&other.currency)),
         (SharedFact::Day, days[0].is_some() && days[0] == days[1]),
     ];
     all.into_iter().filter(|(_, shared)| *shared).map(|(fact, _)| fact).collect()

@@ -114,7 +114,7 @@ fn compare(alert: &Alert, order: MerchantOrder) -> Option<OrderMatch> {
     let card = compare_cards(alert, &order);
     let on_card = matches!(card, CardComparison::Same | CardComparison::LastFourOnly);
     let amounts = alert.amount.zip(order.amount).map(|(one, other)| one.decimal() == other.decimal());
-    let currencies = order.currency.as_ref().map(|currency| *currency == alert.currency);
+    let currencies = order.currency.as_ref().map(|currency| currency.is_same(&alert.currency));
     let is_same_money = amounts == Some(true) && currencies == Some(true);
     let arn = same(&alert.acquirer_reference_number, &order.arn);
     let keys = [&alert.transaction_id, &order.transaction_id].map(|id| id.as_deref().map(transaction_key).unwrap_or_default());
