@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::text::sanitize;
 use super::unfinished::in_words;
 use crate::desk::{JournalAlert, JournalDecision, JournalRun, JournalStep, LeftDecision};
-use crate::domain::duplicate::Duplicate;
+use crate::domain::duplicate::{self, Duplicate, DuplicateState};
 use crate::domain::indeterminate::{Found, Polling, Proof, proof};
 use crate::domain::{Alert, AlertId, AlertType, Currency, Deadline, OutcomeId, Provider, Resolution, Timestamp, decide};
 use crate::service::{ResolveRequest, ServiceError};
@@ -235,9 +235,11 @@ pub struct Decisions {
 }
 
 impl Decisions {
-    /// Stages a decision; it leaves after the grace, and at once where the window closes meanwhile. An earlier one on the same alert that was refused is forgotten.
+    /// Stages a decision; it leaves after the grace, and at once where the window closes meanwhile. One that rests on a refund of the same
+    /// payment that is on its way leaves once that is recorded. An earlier one on the same alert that was refused is forgotten.
     pub fn stage(&mut self, alert: Alert, resolution: Resolution, grace: Duration, now: Timestamp) -> u64 {
         self.all.retain(|decision| decision.alert.id != alert.id);
+        let after = self.rests_on(&alert, &resolution);
         self.made += 1;
         let idempotency_key = format!("console-{}", Uuid::now_v7());
         let (last_moment, closed_by) = (last_moment(&alert, now), closed_by(&alert, now));
@@ -257,11 +259,21 @@ impl Decisions {
             sent_at: None,
             told_closed: false,
             together: None,
-            after: None,
+            after,
             rule: None,
             idempotency_key,
         });
         self.made
+    }
+
+    /// The refund on its way that a decision on another alert of the payment rests on.
+    fn rests_on(&self, alert: &Alert, resolution: &Resolution) -> Option<u64> {
+        let refund = |decision: &&PendingDecision| {
+            !matches!(decision.state, State::Refused(_))
+                && decision.resolution.gives_money_back()
+                && duplicate::evidence(&decision.alert, alert).is_some()
+        };
+        self.all.iter().filter(|_| resolution.rests_on_another()).find(refund).map(|decision| decision.key)
     }
 
     /// Takes over a decision of an earlier console that left and whose answer never came: it is looked up, and never sent again.
@@ -292,19 +304,35 @@ impl Decisions {
         self.all.iter().find(|decision| decision.alert.id == alert)
     }
 
+    /// The decision on an alert that is on its way: it may still land.
+    pub fn coming(&self, alert: AlertId) -> Option<&PendingDecision> {
+        self.of(alert).filter(|decision| !matches!(decision.state, State::Refused(_)))
+    }
+
     /// An alert as it will be once this console's decision on it has landed; as it is where none is on its way. A duplicate of it has to be
     /// warned of before the decision has left, not only afterwards.
     pub fn foreseen<'a>(&self, alert: &'a Alert) -> Cow<'a, Alert> {
-        let coming = self.of(alert.id).filter(|decision| !matches!(decision.state, State::Refused(_)));
-        let (Some(decision), None) = (coming, &alert.outcome) else { return Cow::Borrowed(alert) };
+        let (Some(decision), None) = (self.coming(alert.id), &alert.outcome) else { return Cow::Borrowed(alert) };
         let mut foreseen = alert.clone();
         decide(&decision.resolution).record(&mut foreseen, OutcomeId::generate(), decision.resolution.comments(), None);
         Cow::Owned(foreseen)
     }
 
-    /// The duplicates of an alert among others, as they will be once what is on its way here is recorded.
+    /// The duplicates of an alert among others, with what is on its way here.
     pub fn duplicates<'a>(&self, alert: &Alert, others: impl IntoIterator<Item = &'a Alert>) -> Vec<Duplicate> {
-        others.into_iter().filter_map(|other| Duplicate::of(alert, &self.foreseen(other))).collect()
+        others.into_iter().filter_map(|other| self.duplicate(alert, other)).collect()
+    }
+
+    fn duplicate(&self, alert: &Alert, other: &Alert) -> Option<Duplicate> {
+        let found = Duplicate::of(alert, &self.foreseen(other))?;
+        let Some(decision) = self.coming(other.id).filter(|_| other.outcome.is_none()) else { return Some(found) };
+        let refunds = decision.resolution.gives_money_back();
+        // That money went back before the other one was raised is true of this payment, whatever becomes of the decision that says it.
+        let state = match found.state {
+            DuplicateState::Refunded { .. } if !refunds => found.state,
+            _ => DuplicateState::OnItsWay { refunds, decision: decision.word() },
+        };
+        Some(Duplicate { state, ..found })
     }
 
     /// The decision of this key.

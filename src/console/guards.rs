@@ -94,6 +94,9 @@ pub fn speaks_against<'o>(
     }
     let by = match (refunded, order) {
         _ if caution != Caution::PaidTwice => String::new(),
+        (Some(other), _) if known.here.coming(other.id).is_some_and(|decision| decision.resolution.gives_money_back()) => {
+            format!(": a refund of {} is on its way", subject(other))
+        }
         (Some(other), _) => {
             let is_sure = known.here.foreseen(other).was_refunded();
             format!(": {} is {}", subject(other), if is_sure { "refunded" } else { "probably refunded by its network" })

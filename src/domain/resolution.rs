@@ -239,6 +239,16 @@ impl Resolution {
         }
     }
 
+    /// Whether it says that the money went back by another alert on the payment, or that this one is a double of it: it is true where that
+    /// one's answer is.
+    pub fn rests_on_another(&self) -> bool {
+        self.says_refunded_before()
+            || match self {
+                Self::Current { decision, .. } => *decision == Decision::Invalid(InvalidReason::Duplicate),
+                Self::Older { word, .. } => *word == InvalidReason::Duplicate.older_word(),
+            }
+    }
+
     /// In whose words it is said.
     pub const fn dialect(&self) -> Dialect {
         match self {

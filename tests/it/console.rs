@@ -13,6 +13,7 @@ mod case_columns;
 mod cases;
 mod conditions;
 mod copying;
+mod doubles;
 mod elsewhere;
 mod every_key;
 pub mod fake;

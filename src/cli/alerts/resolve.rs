@@ -110,6 +110,7 @@ pub(super) fn double_in_words(found: &Duplicate) -> String {
         DuplicateState::Refunded { .. } => "refunded already",
         DuplicateState::RefundedByRule => "probably refunded already by its network's rule",
         DuplicateState::Answered { .. } => "answered already",
+        DuplicateState::OnItsWay { .. } => "a decision on it is on its way",
         DuplicateState::Waiting => "waits too",
     };
     format!("{state}: {} {} ({})", printable(&provider.to_string()), printable(provider_id), evidence.words())

@@ -1,7 +1,7 @@
 //! The decisions on their way, from staged to proven.
 
 use super::*;
-use crate::domain::resolution::Decision as Answer;
+use crate::domain::resolution::{Decision as Answer, InvalidReason};
 use crate::domain::time::from_iso;
 use crate::domain::{AlertStatus, Outcome};
 use crate::service::OutcomeUnknown;
@@ -49,6 +49,69 @@ fn an_alert_is_foreseen_as_its_staged_decision_will_leave_it() {
     assert_eq!(foreseen.outcome.map(|outcome| outcome.refunded).as_deref(), Some("refunded"));
     decisions.take_back();
     assert_eq!(*decisions.foreseen(&alert), alert);
+}
+
+fn is_duplicate() -> Resolution {
+    Resolution::Current { decision: Answer::Invalid(InvalidReason::Duplicate), comments: String::new() }
+}
+
+/// A refund that is staged now and the decision on its double that rests on it, made three seconds later.
+fn two_on_a_payment() -> (Decisions, [u64; 2], [Alert; 2]) {
+    let mut decisions = Decisions::default();
+    let one = Alert { id: AlertId::generate(), ..Alert::sample() };
+    let other = Alert { id: AlertId::generate(), ..Alert::sample() };
+    let first = decisions.stage(one.clone(), refunded(), Duration::seconds(5), now());
+    let second = decisions.stage(other.clone(), is_duplicate(), Duration::seconds(5), now() + Duration::seconds(3));
+    (decisions, [first, second], [one, other])
+}
+
+#[test]
+fn what_rests_on_a_refund_leaves_once_that_is_recorded_and_behind_its_own_grace() {
+    let (mut decisions, [first, second], [one, _]) = two_on_a_payment();
+    let left = |decisions: &mut Decisions, seconds| {
+        decisions.leave(now() + Duration::seconds(seconds)).iter().map(|decision| decision.key).collect::<Vec<_>>()
+    };
+
+    assert_eq!(left(&mut decisions, 5), [first]);
+    decisions.answered(first, Ok(one), now() + Duration::seconds(6));
+
+    assert_eq!([left(&mut decisions, 7), left(&mut decisions, 8)], [vec![], vec![second]]);
+}
+
+#[test]
+fn what_rests_on_a_refund_stays_where_that_is_not_recorded() {
+    let (mut decisions, [first, _], _) = two_on_a_payment();
+    decisions.leave(now() + Duration::seconds(5));
+
+    decisions.answered(first, Err(ServiceError::ProviderFailed("closed".to_owned())), now() + Duration::seconds(6));
+
+    assert!(decisions.leave(now() + Duration::seconds(60)).is_empty());
+    assert_eq!(decisions.take_question(), Some(WaitReason::NotRecorded(first)));
+}
+
+#[test]
+fn an_answer_that_rests_on_no_other_waits_for_none() {
+    let (mut decisions, _, _) = two_on_a_payment();
+    let other = Alert { id: AlertId::generate(), ..Alert::sample() };
+    let not_refunded = Resolution::Current { decision: Answer::NotRefunded, comments: String::new() };
+
+    let keys =
+        [decisions.stage(alert(), is_duplicate(), Duration::zero(), now()), decisions.stage(other, not_refunded, Duration::zero(), now())];
+
+    assert_eq!(decisions.leave(now()).iter().map(|decision| decision.key).collect::<Vec<_>>(), keys);
+}
+
+#[test]
+fn a_double_whose_refund_is_on_its_way_is_not_refunded_yet_and_makes_a_duplicate() {
+    let (mut decisions, _, [one, other]) = two_on_a_payment();
+
+    let [found] = decisions.duplicates(&other, [&one]).try_into().unwrap();
+    decisions.take_back_all();
+    let [taken_back] = decisions.duplicates(&other, [&one]).try_into().unwrap();
+
+    assert_eq!(found.state, DuplicateState::OnItsWay { refunds: true, decision: "REFUNDED".to_owned() });
+    assert_eq!((found.reason(&other), found.is_refunded()), (Some(InvalidReason::Duplicate), true));
+    assert_eq!(taken_back.state, DuplicateState::Waiting);
 }
 
 #[test]

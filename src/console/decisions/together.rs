@@ -27,7 +27,7 @@ impl Decisions {
             let first = keys.first().copied();
             if let Some(decision) = self.all.last_mut() {
                 decision.together = Some(first.unwrap_or(key));
-                decision.after = first.filter(|_| first_decides);
+                decision.after = first.filter(|_| first_decides).or(decision.after);
             }
             keys.push(key);
         }
@@ -96,7 +96,9 @@ impl Decisions {
     pub(super) fn let_follow(&mut self, key: u64, recorded: bool, now: Timestamp) {
         for decision in self.all.iter_mut().filter(|decision| decision.after == Some(key) && decision.is_here()) {
             if recorded {
-                (decision.after, decision.state) = (None, State::Staged(now));
+                // One that was made later has its own grace.
+                let due = if let State::Staged(due) = decision.state { due.max(now) } else { now };
+                (decision.after, decision.state) = (None, State::Staged(due));
             } else {
                 // Should it turn out later that the first one was recorded, they follow it after all.
                 decision.state = State::Waiting;

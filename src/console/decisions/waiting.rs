@@ -1,5 +1,7 @@
 //! Decisions that wait here: their time came while the deployment did not answer, and they leave when their user says so again.
 
+use std::collections::HashSet;
+
 use super::{Decisions, PendingDecision, State, WaitReason, is_due};
 use crate::domain::Timestamp;
 
@@ -72,9 +74,14 @@ impl Decisions {
 
     /// Takes back every decision that waits for this reason, and what was to leave after it; returns them.
     pub fn take_back_waiting(&mut self, why: WaitReason) -> Vec<PendingDecision> {
-        let waiting: Vec<u64> = self.waiting().filter(|decision| decision.waits_for(why)).map(|decision| decision.key).collect();
-        let follows = |decision: &PendingDecision| decision.is_here() && decision.after.is_some_and(|first| waiting.contains(&first));
-        self.all.extract_if(.., |decision| waiting.contains(&decision.key) || follows(decision)).collect()
+        let waiting = self.waiting().filter(|decision| decision.waits_for(why)).map(|decision| decision.key).collect();
+        self.take_back_those(&waiting)
+    }
+
+    /// Takes back the decisions of these keys that have not left, and what was to leave after them; returns them.
+    pub fn take_back_those(&mut self, keys: &HashSet<u64>) -> Vec<PendingDecision> {
+        let taken = |decision: &PendingDecision| keys.contains(&decision.key) || decision.after.is_some_and(|first| keys.contains(&first));
+        self.all.extract_if(.., |decision| decision.is_here() && taken(decision)).collect()
     }
 
     /// The waiting decisions whose window has closed since this was asked last.

@@ -122,6 +122,11 @@ impl ResolveForm {
                 (Attention::Fits, format!("{who} was probably refunded by its network's rule; this {what} fits"))
             }
             DuplicateState::RefundedByRule => (grave, format!("probably refunded by the network's rule: {who}, {same}")),
+            DuplicateState::OnItsWay { refunds: true, .. } if fits => {
+                (Attention::Fits, format!("a refund of {who} is on its way; this {what} fits, and leaves once that is recorded"))
+            }
+            DuplicateState::OnItsWay { refunds: true, .. } => (grave, format!("a refund is on its way: {who}, {same}")),
+            DuplicateState::OnItsWay { decision, .. } => (careful, format!("{decision} is on its way: {who}, {same}")),
             DuplicateState::Waiting => (careful, format!("still unanswered: {who}, {same}")),
             DuplicateState::Answered { outcome, at } => (careful, format!("answered {} {}: {who}, {same}", sanitize(outcome), when(at))),
         };

@@ -3,6 +3,7 @@
 use ratatui::style::Modifier;
 
 use super::Parts;
+use crate::console::decisions::State;
 use crate::console::screens::queue::columns::answer_words;
 use crate::console::screens::queue::facts::Warning;
 use crate::console::suggestion::Suggestion;
@@ -22,7 +23,7 @@ impl Parts<'_> {
                 self.open_box(theme.warning, "⚠ May be paid twice", grave);
                 for other in others {
                     self.say(&duplicate_words(other, alert), theme.plain);
-                    self.say(&state_of_duplicate(other, now), theme.plain);
+                    self.say(&self.state_of_duplicate(other, now), theme.plain);
                 }
             }
             Warning::Duplicates(others) => {
@@ -35,7 +36,7 @@ impl Parts<'_> {
                 let last = others.iter().rposition(|other| is_waiting(other));
                 for (index, other) in others.iter().enumerate() {
                     self.say(&duplicate_words(other, alert), theme.plain);
-                    let mut state = state_of_duplicate(other, now);
+                    let mut state = self.state_of_duplicate(other, now);
                     if last == Some(index) {
                         let waiting = 1 + others.iter().filter(|other| is_waiting(other)).count();
                         state.push_str(&format!(": refund one of the {} only", in_letters(waiting)));
@@ -58,6 +59,17 @@ impl Parts<'_> {
             }
         }
         self.close_box();
+    }
+
+    /// How far a duplicate is: what is on its way here is not recorded.
+    fn state_of_duplicate(&self, other: &Alert, now: Timestamp) -> String {
+        let Some(decision) = self.draw.decisions.coming(other.id) else { return state_of_duplicate(other, now) };
+        let word = decision.word();
+        match decision.state {
+            State::Sending => format!("{word} is with the network"),
+            State::Checking(_) => format!("{word} was sent: not known whether it arrived"),
+            State::Staged(_) | State::Waiting | State::Refused(_) => format!("{word} waits here, not sent yet"),
+        }
     }
 }
 
