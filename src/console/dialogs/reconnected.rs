@@ -1,18 +1,30 @@
 //! The dialog that asks what becomes of decisions that waited here: another deployment answers again, the decision that they were to
-//! follow was not recorded, or a window closes while they are paused.
+//! follow was not recorded, or a window closes while they are paused. What gives money back is compared once more before it leaves: others
+//! may have refunded the payment meanwhile.
+
+use std::collections::HashMap;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::question::{KeyedAnswer, Question, answered};
-use crate::console::decisions::WaitReason;
+use crate::console::decisions::{PendingDecision, WaitReason};
 use crate::console::resolving::taken_back;
 use crate::console::text::{counted, sanitize};
-use crate::console::{AppContext, ClickTargets, Dialog, Message, Order, Orders, Tone};
+use crate::console::{AppContext, ClickTargets, Dialog, Effect, Loadable, Message, Order, Orders, Tone};
+use crate::domain::{Alert, AlertId, duplicate};
 
 /// Rows that the names of decisions take at most.
 const NAMED: u16 = 8;
+
+/// So many of those that may be paid twice are named.
+const TOLD_TWICE: usize = 3;
+
+/// That another alert on a payment is refunded.
+fn is_refunded(other: &Alert) -> String {
+    format!("{} {} is refunded", sanitize(other.provider.as_str()), sanitize(&other.provider_id))
+}
 
 /// What becomes of decisions that waited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,17 +56,61 @@ impl Choice {
 #[derive(Debug)]
 pub struct Reconnected {
     why: WaitReason,
+    /// The other alerts on the payments of the refunds among them, as they are now.
+    others: HashMap<AlertId, Loadable<Vec<Alert>>>,
     targets: ClickTargets<Choice>,
 }
 
 impl Reconnected {
     /// Asks about those that waited for this reason.
     pub fn about(why: WaitReason) -> Self {
-        Self { why, targets: ClickTargets::default() }
+        Self { why, others: HashMap::new(), targets: ClickTargets::default() }
     }
 }
 
 impl Reconnected {
+    /// The refunds among them.
+    fn refunds<'c>(&self, cx: &'c AppContext) -> impl Iterator<Item = &'c PendingDecision> {
+        let why = self.why;
+        cx.decisions.waiting().filter(move |decision| decision.waits_for(why) && decision.resolution.gives_money_back())
+    }
+
+    /// Looks for the doubles of those that were not asked about.
+    fn look(&mut self, cx: &AppContext) -> Orders {
+        let new: Vec<_> = self.refunds(cx).map(|decision| &decision.alert).filter(|alert| !self.others.contains_key(&alert.id)).collect();
+        let asked: Vec<_> = new.into_iter().map(|alert| (alert.id, duplicate::query(alert))).collect();
+        self.others.extend(asked.iter().map(|(id, _)| (*id, Loadable::Loading)));
+        if asked.is_empty() { Vec::new() } else { vec![Effect::SameCards(asked).into()] }
+    }
+
+    fn is_looking(&self) -> bool {
+        self.others.values().any(|found| matches!(found, Loadable::Loading))
+    }
+
+    /// The refunds among them whose payment is refunded already, each with the alert that says so.
+    fn paid_twice<'s>(&'s self, cx: &'s AppContext) -> impl Iterator<Item = (&'s PendingDecision, &'s Alert)> {
+        self.refunds(cx).filter_map(|decision| {
+            let others = self.others.get(&decision.alert.id)?.loaded()?;
+            let refunded =
+                |other: &&Alert| duplicate::evidence(&decision.alert, other).is_some() && cx.decisions.foreseen(other).was_refunded();
+            Some((decision, others.iter().find(refunded)?))
+        })
+    }
+
+    /// Takes back what may be paid twice: its form asks for a confirmation.
+    fn keep_back(&self, cx: &mut AppContext) -> Orders {
+        let twice: Vec<(u64, String)> = self
+            .paid_twice(cx)
+            .map(|(decision, other)| (decision.key, format!("{}: {}", decision.subject(), is_refunded(other))))
+            .collect();
+        let Some((_, first)) = twice.first().cloned() else { return Vec::new() };
+        let back = cx.decisions.take_back_those(&twice.iter().map(|(key, _)| *key).collect());
+        let more = if twice.len() > 1 { format!(", and {} more", twice.len() - 1) } else { String::new() };
+        let many = counted(back.len() as u64, "decision was taken back, not sent", "decisions were taken back, not sent");
+        cx.notify_about(&back[0].alert, Tone::Bad, format!("{many}: {first}{more}."));
+        taken_back(&back, cx)
+    }
+
     /// The number of the case that is asked about.
     fn case(&self) -> Option<u64> {
         if let WaitReason::NotRecorded(first) = self.why { Some(first) } else { None }
@@ -63,10 +119,23 @@ impl Reconnected {
 
 impl Dialog for Reconnected {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
-        let Some(choice) = answered(message, &self.targets, Choice::of, cx) else { return Vec::new() };
-        let mut outcome = vec![Order::Close];
+        if let Message::SameCards(found) = message {
+            for (id, answer) in found {
+                if let Some(known) = self.others.get_mut(id) {
+                    known.answer(answer.clone());
+                }
+            }
+        }
+        let mut outcome = self.look(cx);
+        let Some(choice) = answered(message, &self.targets, Choice::of, cx) else { return outcome };
+        if choice == Choice::Send && self.is_looking() {
+            cx.notify(Tone::Note, "Doubles are looked for: nothing leaves before it is known that nobody refunded meanwhile.");
+            return outcome;
+        }
+        outcome.push(Order::Close);
         match choice {
             Choice::Send => {
+                outcome.extend(self.keep_back(cx));
                 // What was to follow a refund that may not be recorded is asked about by itself, each case alone.
                 cx.decisions.release_waiting(self.why, cx.now);
                 cx.runs.released(self.case());
@@ -113,6 +182,17 @@ impl Dialog for Reconnected {
         let verb = if waiting.len() == 1 { "has" } else { "have" };
         question.line(format!("{} {verb} waited here, not sent:", counted(waiting.len() as u64, "decision", "decisions")), theme.plain);
         question.name_all(&waiting, (area.height / 2).min(NAMED), cx);
+        if self.is_looking() {
+            question.say("Whether others refunded meanwhile is looked for…", theme.quiet);
+        }
+        for (decision, other) in self.paid_twice(cx).take(TOLD_TWICE) {
+            let words = format!("⚠ {} is taken back, not sent: {}", decision.subject(), is_refunded(other));
+            question.say(&words, theme.warning);
+        }
+        let unknown = self.others.values().filter(|found| matches!(found, Loadable::Failed(_))).count();
+        if unknown > 0 {
+            question.say("Whether others refunded meanwhile could not be looked for.", theme.warning);
+        }
         question.gap();
         question.draw(&Choice::ALL, &self.targets, theme, frame.buffer_mut(), area);
     }
