@@ -9,7 +9,7 @@ use avert::service::ServiceError;
 use chrono::Duration;
 use rstest::rstest;
 
-use super::fake::{Fate, morning};
+use super::fake::{Fate, morning, refunded_sibling};
 use super::receiver::heard;
 use super::rig::{Made, Rig, clock};
 
@@ -68,6 +68,43 @@ fn a_decision_whose_time_comes_while_the_deployment_does_not_answer_waits_and_is
 
     assert_eq!(rig.sent(), 1);
     assert!(rig.screen().contains("refunded, recorded (status RESOLVED): ETHOCA 129.90 EUR"), "{}", rig.screen());
+}
+
+#[test]
+fn a_refund_that_waited_is_taken_back_where_others_refunded_the_payment_meanwhile() {
+    let mut rig = decided_offline();
+    rig.advance(Duration::seconds(20));
+    let now = rig.service.now();
+    rig.service.change(|alerts| alerts.push(refunded_sibling(&alerts[0], 1_001, now)));
+
+    reconnect(&mut rig);
+    rig.advance(Duration::seconds(1));
+    let asked = rig.screen();
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(10));
+
+    assert!(asked.contains("129.90 EUR is taken back, not sent: ETHOCA 5F2RE396 is refunded"), "{asked}");
+    assert_eq!((rig.sent(), rig.app.unsent()), (0, 0));
+    assert!(rig.screen().contains("1 decision was taken back, not sent"), "{}", rig.screen());
+}
+
+#[test]
+fn a_view_that_cannot_be_read_has_no_rows_of_the_one_before_which_come_back_with_it() {
+    let mut rig = remote().start();
+    rig.service.set_down(unreachable());
+
+    rig.press("/");
+    rig.type_text("nothing-of-this");
+    rig.advance(Duration::seconds(2));
+    rig.press("enter");
+    let unread = rig.screen();
+    rig.press("r ctrl-s");
+    rig.press("esc esc");
+    let before = rig.screen();
+
+    assert!(!unread.contains("129.90"), "{unread}");
+    assert_eq!(rig.app.unsent(), 0);
+    assert!(before.contains("129.90") && before.contains("list not read"), "{before}");
 }
 
 #[rstest]

@@ -121,7 +121,11 @@ pub fn nothing_to_repeat(cx: &mut AppContext) -> Orders {
 /// The alert under the cursor, where it can be answered now; else it is said why not.
 fn answerable(queue: &Queue, cx: &mut AppContext) -> Option<Alert> {
     let alert = queue.current().cloned()?;
-    let refusal = refusal(&alert, cx);
+    let refusal = if queue.incoming.is_some() {
+        Some("Another list is being read: these rows are still those of the one before.".to_owned())
+    } else {
+        refusal(&alert, cx)
+    };
     if let Some(words) = refusal {
         cx.notify(Tone::Note, words);
         return None;

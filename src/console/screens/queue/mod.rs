@@ -44,7 +44,8 @@ impl Screen for Queue {
         let now = cx.now;
         let effects = match message {
             Message::Tick => {
-                self.freeze(cx.covered, now);
+                // A range holds what it is seen to hold.
+                self.freeze(cx.covered || self.marked.range.is_some(), now);
                 if self.take_unfound() {
                     cx.notify(Tone::Note, "The alert that was found could not be shown in the list.");
                 }

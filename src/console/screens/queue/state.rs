@@ -15,6 +15,7 @@ use std::time::Duration as Wait;
 use chrono::Duration;
 use ratatui::layout::Rect;
 
+use crate::console::typing::searched_at;
 use crate::console::views::{SavedViews, View};
 use crate::console::{Action, ClickTargets, Effect, Loadable, TextInput};
 use crate::desk::snoozed_page::ChosenAlerts;
@@ -33,9 +34,6 @@ use super::sums::ListSums;
 
 /// The hours ahead that the line over the list tells of.
 pub const AT_RISK_HOURS: u32 = 4;
-
-/// Typing rests so long before it is searched for, and so long while an earlier search has not come back.
-const SEARCH_REST: [Duration; 2] = [Duration::milliseconds(25), Duration::milliseconds(90)];
 
 /// The cursor rests so long on an alert before more is asked about it.
 const CURSOR_REST: Duration = Duration::milliseconds(60);
@@ -160,6 +158,8 @@ pub struct Queue {
     ask_gone: bool,
     /// What was listed before a found alert was gone to.
     aside: Option<SetAside>,
+    /// What was listed before another list that could not be read.
+    read_last: Option<Listing>,
     /// The alerts that are put aside.
     snoozed: ChosenAlerts,
     /// The alert that the cursor goes to once the list that is asked for is here.
@@ -361,7 +361,13 @@ impl Queue {
         if let Some(abandoned) = self.incoming.take() {
             effects.push(Effect::Abandon(abandoned.id()));
         }
-        if (&filter, sort, snoozed) != (self.listing.filter(), self.listing.sort(), self.listing.chosen().is_some()) {
+        let is_of = |listing: &Listing| (&filter, sort, snoozed) == (listing.filter(), listing.sort(), listing.chosen().is_some());
+        if let Some(mut listing) = self.read_last.take_if(|listing| is_of(listing)) {
+            listing.abandon_refresh();
+            listing.set_height(self.regions().rows.height);
+            effects.extend(listing.refresh().into_iter().map(Effect::Load));
+            self.listing = listing;
+        } else if !is_of(&self.listing) {
             self.listings += 1;
             let mut incoming = Listing::new(self.listings, filter, sort, self.regions().rows.height)
                 .paged(self.page_size)
@@ -428,7 +434,7 @@ impl Queue {
     /// Notes that something was typed: it is searched for once typing rests.
     pub fn typed(&mut self, now: Timestamp) {
         if let Some(search) = &mut self.search {
-            search.due = Some(now + SEARCH_REST[usize::from(self.incoming.is_some())]);
+            search.due = Some(searched_at(self.incoming.is_some(), now));
         }
     }
 

@@ -118,6 +118,7 @@ impl Queue {
     fn answered(&mut self, now: Timestamp) {
         self.link.heard(now);
         self.link.read_at = Some(now);
+        self.read_last = None;
         self.keep_pace(now);
         // What was found of duplicates stands until it is found anew.
         self.compared.clear();
@@ -128,6 +129,10 @@ impl Queue {
 
     /// The list could not be read, or not counted.
     fn list_failed(&mut self, error: ServiceError, now: Timestamp) {
+        // Rows of one list under the name of another would be taken for it.
+        if let Some(incoming) = self.incoming.take() {
+            self.take_unread(incoming);
+        }
         self.link.list_failed(&error);
         self.failed(error, now);
     }

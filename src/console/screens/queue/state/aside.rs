@@ -66,6 +66,15 @@ impl Queue {
         self.reach_sought();
     }
 
+    /// The list that was asked for and could not be read stands in the place of the one before, which is kept for whoever goes back to it.
+    pub(super) fn take_unread(&mut self, incoming: Listing) {
+        let before = std::mem::replace(&mut self.listing, incoming);
+        if before.total().is_some() {
+            self.read_last = Some(before);
+        }
+        self.new = None;
+    }
+
     /// Puts the cursor on the alert that was sought in the list that is here now.
     fn reach_sought(&mut self) {
         if let Some(id) = self.sought.take() {
