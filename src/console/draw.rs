@@ -178,7 +178,7 @@ impl App {
                 (true, 1..) => put_right(
                     buffer,
                     line,
-                    &format!("leaving once {} came back", counted(sending, "answer has", "answers have")),
+                    &format!("leaving once {} come back", counted(sending, "answer has", "answers have")),
                     theme.warning,
                 ),
                 (false, 1..) => put_right(buffer, line, &format!("sending {}…", counted(sending, "decision", "decisions")), theme.accent),
