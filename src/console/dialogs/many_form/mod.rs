@@ -19,13 +19,13 @@ use super::alert_rows::ListCursor;
 use super::page_keys::{is_everywhere, leads_elsewhere};
 use super::resolve_form::{Choice, FormContext, ResolveForm};
 use crate::console::guards::{Gets, is_searched, looked_up_at_once, on_its_payment};
+use crate::console::message::AdvisedAlert;
 use crate::console::resolving::{stage_together, subject};
 use crate::console::text::counted;
 use crate::console::{Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, Reply, TextInput};
 use crate::desk::{Draft, GroupDraft};
 use crate::domain::resolution::FieldError;
-use crate::domain::{Alert, AlertId, OrderAdvice, Resolution, Timestamp, duplicate};
-use crate::service::ServiceError;
+use crate::domain::{Alert, AlertId, Resolution, Timestamp, duplicate};
 
 pub use gets::AnswerScope;
 use gets::{FormItem, Said, gets};
@@ -219,18 +219,17 @@ impl ManyForm {
         }
         let size = looked_up_at_once(self.by_one_search);
         let end = (self.asked + size).min(self.rows.len());
-        let (mut asked, mut alerts) = (Vec::with_capacity(size), Vec::with_capacity(size));
+        let (mut asked, mut matched) = (Vec::with_capacity(size), Vec::with_capacity(size));
         for row in self.rows[self.asked..end].iter_mut().filter(|row| row.alert.outcome.is_none()) {
             row.others.ask();
             asked.push((row.alert.id, duplicate::query(&row.alert)));
-            row.order.ask();
-            alerts.push(row.alert.clone());
+            matched.push(row.ask_orders());
         }
         self.asked = end;
         if asked.is_empty() {
             return self.look_up();
         }
-        vec![Effect::AdviseByOrders(alerts).into(), Effect::SameCards(asked).into()]
+        vec![Effect::AdviseByOrders(matched).into(), Effect::SameCards(asked).into()]
     }
 
     /// Sends what can be sent, or says why it cannot be.
@@ -338,17 +337,21 @@ impl ManyForm {
         }
     }
 
-    fn take_others(&mut self, found: &[(AlertId, Result<Vec<Alert>, ServiceError>)]) {
+    /// Takes in which others are on the payments; asks the shop's orders about those too.
+    fn take_others(&mut self, found: &[(AlertId, Reply<Vec<Alert>>)]) -> Orders {
+        let mut matched = Vec::new();
         for (id, answer) in found {
             let Some(row) = self.rows.iter_mut().find(|row| row.alert.id == *id) else { continue };
-            row.others.answer(answer.as_ref().map(|found| on_its_payment(&row.alert, found)).map_err(Clone::clone));
+            let others = answer.as_ref().map(|found| on_its_payment(&row.alert, found)).map_err(Clone::clone);
+            matched.extend(row.take_others(others));
         }
+        if matched.is_empty() { Vec::new() } else { vec![Effect::AdviseByOrders(matched).into()] }
     }
 
-    fn take_orders(&mut self, advised: &[(AlertId, Reply<Option<OrderAdvice>>)]) {
-        for (id, answer) in advised {
-            let row = self.rows.iter_mut().find(|row| row.alert.id == *id);
-            row.into_iter().for_each(|row| row.order.answer(answer.clone()));
+    fn take_orders(&mut self, advised: &[AdvisedAlert]) {
+        for advised in advised {
+            let row = self.rows.iter_mut().find(|row| row.alert.id == advised.alert);
+            row.into_iter().for_each(|row| row.take_order(advised));
         }
     }
 }
@@ -368,6 +371,7 @@ fn twins(alerts: &[Alert]) -> Vec<BTreeSet<usize>> {
 
 impl ManyForm {
     fn take(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
+        let mut outcome = Vec::new();
         match message {
             Message::Input(Event::Key(key)) => return self.key(*key, cx),
             Message::Input(Event::Paste(text)) => {
@@ -382,7 +386,7 @@ impl ManyForm {
             Message::Alert(_, Ok(alert)) => self.take_alert(alert),
             Message::Concluded(alert) => self.take_alert(alert),
             Message::Page(_, Ok(page)) => page.data.iter().for_each(|alert| self.take_alert(alert)),
-            Message::SameCards(found) => self.take_others(found),
+            Message::SameCards(found) => outcome = self.take_others(found),
             Message::AdvisedByOrders(advised) => self.take_orders(advised),
             // Another alert on a payment may have been refunded meanwhile.
             Message::Changed(Ok(_)) if self.by_one_search => self.asked = 0,
@@ -390,7 +394,7 @@ impl ManyForm {
             _ => return Vec::new(),
         }
         self.work_out(cx);
-        let mut outcome = self.look_up();
+        outcome.extend(self.look_up());
         match self.kept_send {
             Some(before) if !self.is_searching() && self.counts().care > before => {
                 self.kept_send = None;
