@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::console::AppContext;
 use crate::console::dialogs::many_form::{KnownCase, foresee};
-use crate::console::dialogs::resolve_form::{Choice, is_closed};
+use crate::console::dialogs::resolve_form::Choice;
 use crate::console::guards::{Gets, KnownDecisions, cannot_be_answered};
 use crate::console::text::counted;
 use crate::console::unfinished::in_words;
@@ -32,7 +32,7 @@ impl Standing {
             Self::Answered
         } else if cannot_be_answered(alert, KnownDecisions::of(cx)).is_some() {
             Self::Decided
-        } else if is_closed(alert, cx.now) {
+        } else if alert.is_closed(cx.now) {
             Self::Lapsed
         } else if alert.alert_type.is_notice() {
             Self::Notice
