@@ -95,9 +95,7 @@ impl Foreseen {
     pub(super) fn of(from: &ForeseenFrom, cx: &AppContext) -> Option<Self> {
         let (case, refunded) = (&from.case, from.refunded);
         let waits = |alert: &Alert| Standing::of(alert, cx) == Standing::Waits;
-        let waiting = case.alerts.iter().filter(|alert| waits(alert)).count();
-        let is_first = case.alerts.iter().any(|alert| alert.id == case.first && waits(alert));
-        let shows = if refunded { waiting > 0 } else { waiting > 1 && is_first };
+        let shows = case.alerts.iter().any(waits) && (refunded || case.alerts.len() > 1);
         if !shows || cx.place.read_only {
             return None;
         }
@@ -112,8 +110,9 @@ impl Foreseen {
             };
             (alert.id, words)
         };
-        // Of what does not wait the state says why it is not sent.
-        let gets = case.alerts.iter().enumerate().filter(|(_, alert)| waits(alert)).map(words).collect();
+        // Of what does not wait the state says why it is not sent; where it is what the others follow, it has to be ticked.
+        let is_told = |alert: &Alert| waits(alert) || !refunded && alert.id == case.first && Standing::of(alert, cx).can_be_answered();
+        let gets = case.alerts.iter().enumerate().filter(|(_, alert)| is_told(alert)).map(words).collect();
         Some(Self { refunds: !refunded, gets })
     }
 
