@@ -171,7 +171,7 @@ impl App {
         if operator {
             app.cx.unfinished.changed(now);
         }
-        effects.extend(app.cx.group_drafts.read_marks().filter(|_| !app.cx.place.read_only));
+        effects.extend(app.cx.group_drafts.read_marks(false).filter(|_| !app.cx.place.read_only));
         for left in &kept.left.unanswered {
             app.cx.decisions.adopt(left, now);
         }
@@ -244,6 +244,11 @@ impl App {
             Message::Exported(number, path, result) => {
                 dialogs::export_progress::ended(number, &path, result, cx);
                 Vec::new()
+            }
+            Message::BegunRead(wanted, answer) => {
+                // A form that was waited for does not open under other keys.
+                let opens = wanted && self.dialogs.is_empty() && self.screens.current == ScreenName::Queue;
+                dialogs::many_form::begun(answer, opens, cx)
             }
             Message::RulesRead(answer) => self.take_rules(answer),
             Message::NotBrowsed(address, why) => dialogs::links_menu::not_opened(address, &why, cx),

@@ -83,8 +83,8 @@ pub enum Effect {
     Find(FindQuery),
     /// Give the search up that is on its way.
     GiveUpFind,
-    /// Read these alerts, to be marked again.
-    ReadAlerts(Vec<AlertId>),
+    /// Read the alerts of an answer that was begun; whether to open its form, else to tell of it.
+    ReadAlerts(Vec<AlertId>, bool),
     /// Ask which of these alerts have duplicates.
     Mark(Vec<AlertId>),
     /// After so long, wait for a change after this one.

@@ -102,8 +102,8 @@ pub enum Message {
     Unmark,
     /// These alerts are marked again: what was decided for them was taken back.
     MarkAgain(Vec<Alert>),
-    /// The alerts of an answer that was begun for what was marked, as they are now.
-    BegunRead(Reply<Vec<Alert>>),
+    /// The alerts of an answer that was begun for what was marked, as they are now; whether its form is wanted.
+    BegunRead(bool, Reply<Vec<Alert>>),
     /// The answer that was begun for what was marked is to be opened.
     OpenBegun,
     /// What the shop's orders advise for alerts.

@@ -29,7 +29,7 @@ use crate::domain::{Alert, AlertId, Resolution, Timestamp, duplicate};
 
 pub use gets::AnswerScope;
 use gets::{FormItem, Said, gets};
-pub use opening::{KnownCase, again, answer_case, foresee, marked, repeat};
+pub use opening::{KnownCase, again, answer_case, begun, foresee, marked, repeat};
 use typed::TypedAnswer;
 
 /// Above so many alerts their number is typed before they are sent.
@@ -67,6 +67,8 @@ pub struct ManyForm {
     from: String,
     /// From where, as the journal has it.
     chosen: Option<String>,
+    /// Whether its alerts are marked in the list.
+    of_marks: bool,
     rows: Vec<FormItem>,
     /// For each alert the positions of the others that are on its payment.
     twins: Vec<BTreeSet<usize>>,
@@ -104,13 +106,14 @@ impl ManyForm {
         let twins = twins(&alerts);
         let (case, ids) = (purpose != AnswerScope::Bulk, alerts.iter().map(|alert| alert.id).collect::<Vec<_>>());
         let id = cx.group_drafts.find(case, &ids).map_or_else(Uuid::now_v7, |draft| draft.id);
-        let typed = TypedAnswer::begun(GroupDraft { id, case, alerts: ids, left_out: Vec::new(), answer: answer.answer() });
+        let typed = TypedAnswer::begun(GroupDraft { id, case, alerts: ids, left_out: Vec::new(), answer: answer.answer(), told: false });
         let rows = alerts.into_iter().map(FormItem::of).collect();
         let mut form = Self {
             answer,
             purpose,
             from,
             chosen: None,
+            of_marks: false,
             rows,
             twins,
             gets: Ok(Vec::new()),
@@ -159,7 +162,7 @@ impl ManyForm {
     fn is_blank(&self, stands: &GroupDraft, cx: &AppContext) -> bool {
         let choice = if stands.case { self.answer.choice() } else { Choice::Invalid };
         let blank = |alert: &Alert| ResolveForm::for_several(alert, choice, FormContext::of(cx), None, cx.now).answer();
-        self.first().map(blank).as_ref() == Some(&stands.answer) && (stands.case || stands.left_out.is_empty())
+        self.first().map(blank).as_ref() == Some(&stands.answer) && stands.left_out.is_empty()
     }
 
     /// Keeps what stands in the form, now or once it is time.
