@@ -11,6 +11,7 @@ use avert::domain::{Alert, AlertId, AuditEntry, Resolution};
 use avert::service::{OutcomeUnknown, ServiceError};
 use chrono::Duration;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+use rstest::rstest;
 use uuid::Uuid;
 
 use super::fake::{Fate, morning};
@@ -141,6 +142,38 @@ fn what_failed_needs_somebody_until_it_was_seen_to() {
     assert!(matches!(journaled(&rig).last(), Some(JournalStep::Dismissed { .. })), "{:?}", journaled(&rig));
     rig.press("tab");
     assert!(line(&mut rig, "▌").contains("seen to; network refused"));
+}
+
+#[test]
+fn the_header_is_not_well_while_a_failure_of_before_stands_nor_when_one_of_several_was_seen_to() {
+    let mut rig = started(Made { size: (200, 40), ..desk() });
+    let alerts = morning(clock().now());
+    by_maria(&mut rig, Duration::hours(20), &[&alerts[0], &alerts[1]]);
+    let header = |rig: &mut Rig| rig.screen().lines().next().unwrap().to_owned();
+
+    let both = header(&mut rig);
+    rig.press("4 x");
+    let one = header(&mut rig);
+    rig.press("x");
+    let none = header(&mut rig);
+
+    assert!(both.contains("▲ 2 need you: 4") && !both.contains("live"), "{both}");
+    assert!(one.contains("▲ 1 needs you: 4") && !one.contains("live"), "{one}");
+    assert!(none.contains("● live"), "{none}");
+}
+
+#[rstest]
+#[case::wide(120, "▲ 1 needs you: 4")]
+#[case::usual(80, "▲ 1 needs you: 4")]
+#[case::narrow(60, "▲ see 4")]
+fn with_little_room_the_header_names_what_needs_somebody_in_fewer_words_and_the_screens_stay(#[case] width: u16, #[case] words: &str) {
+    let mut rig = started(Made { size: (width, 24), ..desk() });
+    by_maria(&mut rig, Duration::hours(20), &[&morning(clock().now())[0]]);
+
+    let header = rig.screen().lines().next().unwrap().to_owned();
+
+    assert!(header.trim_end().contains(words), "{header}");
+    assert!(["1 Queue", "  2", "  3", "  4", "  5"].iter().all(|screen| header.contains(screen)), "{header}");
 }
 
 #[test]
