@@ -24,7 +24,14 @@ const RULES: &str = "AVERT_RULES";
 pub(super) async fn run(context: Context, command: RulesCommand) -> anyhow::Result<()> {
     let (rules, place) = read(&context)?;
     match command {
-        RulesCommand::List => context.output.print(&listing(&rules, &place)),
+        RulesCommand::List(args) => {
+            let (names, by) = args.desk.remote().acting_rules(&context, variable)?;
+            let acting = RulesText::of(&context).acting(names, by).named(&rules).unwrap_or_else(|why| {
+                say(&why);
+                Vec::new()
+            });
+            context.output.print(&listing(&rules, &acting, &place))
+        }
         RulesCommand::Rehearse(args) => {
             if rules.is_empty() {
                 say(&format!("there is no rule in {place}"));
@@ -129,7 +136,8 @@ fn read(context: &Context) -> anyhow::Result<(Vec<DecisionRule>, String)> {
     Ok((read.rules, read.place))
 }
 
-fn listing(rules: &[DecisionRule], place: &str) -> Report {
+fn listing(rules: &[DecisionRule], acting: &[String], place: &str) -> Report {
+    let acts = |rule: &DecisionRule| acting.contains(&rule.name);
     let record = |rule: &DecisionRule| {
         json!({
             "rule": rule.name,
@@ -138,17 +146,25 @@ fn listing(rules: &[DecisionRule], place: &str) -> Report {
             "refunded": rule.decision.refunded(),
             "resolution": rule.decision.reason().map(InvalidReason::as_str),
             "comments": rule.comments,
+            "acts": acts(rule),
         })
     };
-    let row = |rule: &DecisionRule| vec![rule.name.clone(), rule.text.clone(), rule.decision.words(), rule.comments.clone()];
+    let row = |rule: &DecisionRule| {
+        let acts = if acts(rule) { "by itself" } else { "" };
+        vec![rule.name.clone(), rule.text.clone(), rule.decision.words(), rule.comments.clone(), acts.to_owned()]
+    };
     let note = match rules.len() {
         0 => format!("there is no rule in {place}; a line of it is NAME: QUERY -> refunded|not-refunded|invalid REASON [\"comment\"]"),
         1 => format!("1 rule, from {place}"),
         more => format!("{more} rules, from {place}; the first that matches wins"),
     };
-    let table =
-        Rows { head: vec!["RULE", "QUERY", "SUGGESTS", "COMMENT"], rows: rules.iter().map(row).collect(), note: Some(note), right: vec![] };
-    Report::list(rules.iter().map(record).collect(), &["rule", "line", "query", "refunded", "resolution", "comments"], table)
+    let table = Rows {
+        head: vec!["RULE", "QUERY", "SUGGESTS", "COMMENT", "STAGES"],
+        rows: rules.iter().map(row).collect(),
+        note: Some(note),
+        right: vec![],
+    };
+    Report::list(rules.iter().map(record).collect(), &["rule", "line", "query", "refunded", "resolution", "comments", "acts"], table)
 }
 
 async fn rehearse(context: &Context, args: &RehearseArgs, rules: &[DecisionRule]) -> anyhow::Result<()> {

@@ -164,6 +164,18 @@ impl RemoteArgs {
         Ok(context.desk_of_deployment(name.as_ref(), &url))
     }
 
+    /// The names of the rules that stage by themselves on the deployment's alerts, as a console on it would take them, and who names them.
+    pub(super) fn acting_rules(&self, context: &Context, lookup: impl Fn(&str) -> Option<String>) -> anyhow::Result<(Vec<String>, String)> {
+        let lookup = |name: &str| lookup(name).filter(|text| !text.is_empty());
+        Ok(match self.meant_profile(context.profiles.as_ref(), &lookup)? {
+            Meant::ThisMachine => (context.settings.console.auto_rules.clone(), "auto_rules in [console]".to_owned()),
+            Meant::Address(_) => Default::default(),
+            // Nothing is staged where nothing may be sent.
+            Meant::Profile(named) if named.profile.read_only => Default::default(),
+            Meant::Profile(named) => (named.profile.auto_rules, format!("auto_rules of profile {}", named.name)),
+        })
+    }
+
     /// What is meant: a flag is stronger than the environment, and that is stronger than the current profile.
     fn meant_profile(&self, access: Option<&ProfileAccess>, lookup: &impl Fn(&str) -> Option<String>) -> anyhow::Result<Meant> {
         let by_variable = || lookup(PROFILE).filter(|_| self.profile.is_none());

@@ -1,7 +1,7 @@
 //! The application: clock, size, the screens, and the dialogs that lie over them. [`App::update`] routes one message and says what is to be
 //! done; it never waits.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use crossterm::event::{Event, MouseEventKind};
 use ratatui::layout::Rect;
@@ -137,6 +137,7 @@ impl App {
                 toasts: Toasts::default(),
                 said: false,
                 told: Vec::new(),
+                answered: HashMap::new(),
                 journal,
                 writes: WriteCheck::from(operator.then_some(now)),
                 recent: kept.layout.recent.clone(),
@@ -171,7 +172,7 @@ impl App {
         if operator {
             app.cx.unfinished.changed(now);
         }
-        effects.extend(app.cx.group_drafts.read_marks().filter(|_| !app.cx.place.read_only));
+        effects.extend(app.cx.group_drafts.read_marks(false).filter(|_| !app.cx.place.read_only));
         for left in &kept.left.unanswered {
             app.cx.decisions.adopt(left, now);
         }
@@ -213,6 +214,7 @@ impl App {
     fn deliver(&mut self, message: Message) -> Vec<Effect> {
         self.hear_calls(&message);
         self.hear_runs(&message);
+        self.hear_answered(&message);
         let cx = &mut self.cx;
         let heard: Orders = self.dialogs.iter_mut().flat_map(|dialog| dialog.update(&message, cx)).collect();
         let ruled = self.hear_rules(&message);
@@ -244,6 +246,11 @@ impl App {
             Message::Exported(number, path, result) => {
                 dialogs::export_progress::ended(number, &path, result, cx);
                 Vec::new()
+            }
+            Message::BegunRead(wanted, answer) => {
+                // A form that was waited for does not open under other keys.
+                let opens = wanted && self.dialogs.is_empty() && self.screens.current == ScreenName::Queue;
+                dialogs::many_form::begun(answer, opens, cx)
             }
             Message::RulesRead(answer) => self.take_rules(answer),
             Message::NotBrowsed(address, why) => dialogs::links_menu::not_opened(address, &why, cx),

@@ -78,6 +78,8 @@ pub struct AppContext {
     pub said: bool,
     /// What was told and is not in the journal yet.
     pub told: Vec<JournalStep>,
+    /// Alerts that were found answered, with their status: of those whose decision failed here that is written down.
+    pub answered: HashMap<AlertId, String>,
     /// What happened on this desk.
     pub journal: JournalFeed,
     pub writes: WriteCheck,
@@ -97,6 +99,7 @@ impl AppContext {
             snoozes: &self.snoozes,
             notes: &self.notes,
             drafts: &self.drafts,
+            begun: self.group_drafts.offered().map(|draft| draft.alerts.len()),
             keymap: &self.settings.keymap,
             decisions: &self.decisions,
             unfinished: &self.unfinished,
@@ -164,9 +167,18 @@ impl AppContext {
 
     /// Says that a key means nothing where one is, as far as somebody may have meant something by it.
     pub fn hint_unknown(&mut self, key: KeyEvent) {
+        let help = self.key(Action::Help);
+        self.hint_meaningless(key, &format!("{help} shows the keys"));
+    }
+
+    /// The same over a question, which takes no key but those of its answers.
+    pub fn hint_unknown_over_question(&mut self, key: KeyEvent) {
+        self.hint_meaningless(key, "the keys stand beside the answers");
+    }
+
+    fn hint_meaningless(&mut self, key: KeyEvent, instead: &str) {
         if let KeyCode::Char(_) | KeyCode::F(_) = key.code {
-            let help = self.key(Action::Help);
-            self.hint(format!("{} means nothing here: {help} shows the keys.", Chord::from(key)));
+            self.hint(format!("{} means nothing here: {instead}.", Chord::from(key)));
         }
     }
 

@@ -38,6 +38,8 @@ pub struct DrawContext<'a> {
     pub notes: &'a NoteList,
     /// Answers that were begun and not sent.
     pub drafts: &'a HashMap<AlertId, Draft>,
+    /// For how many alerts an answer was begun before that is offered since the start.
+    pub begun: Option<usize>,
     /// The rules that suggest decisions.
     pub rules: &'a [DecisionRule],
 }

@@ -77,14 +77,14 @@ pub enum Effect {
     WriteFile(PathBuf, String, Option<u64>),
     /// Match an alert, and these others on its payment, with the desk's orders, after this change of what matches.
     MatchOrders(Box<Alert>, Vec<Alert>, Option<MatchChange>),
-    /// Ask what the desk's orders advise for alerts.
-    AdviseByOrders(Vec<Alert>),
+    /// Ask what the desk's orders advise for alerts, each with these others on its payment.
+    AdviseByOrders(Vec<(Alert, Vec<Alert>)>),
     /// Search many fields; an earlier search is given up.
     Find(FindQuery),
     /// Give the search up that is on its way.
     GiveUpFind,
-    /// Read these alerts, to be marked again.
-    ReadAlerts(Vec<AlertId>),
+    /// Read the alerts of an answer that was begun; whether to open its form, else to tell of it.
+    ReadAlerts(Vec<AlertId>, bool),
     /// Ask which of these alerts have duplicates.
     Mark(Vec<AlertId>),
     /// After so long, wait for a change after this one.

@@ -11,17 +11,43 @@ use crate::domain::card::mask_card_numbers;
 #[derive(Debug, Default)]
 pub struct GroupDraftList {
     all: Vec<GroupDraft>,
+    /// The one that the start has told of, until somebody goes on with it or lets it go.
+    offered: Option<Uuid>,
 }
 
 impl GroupDraftList {
     /// Those that were kept.
     pub fn of(all: Vec<GroupDraft>) -> Self {
-        Self { all }
+        Self { all, offered: None }
     }
 
-    /// The draft that was begun last for what was marked.
+    /// The draft that was begun last for what was marked. One that an earlier start has told of is found by its alerts alone.
     pub fn of_marks(&self) -> Option<&GroupDraft> {
-        self.all.iter().rfind(|draft| !draft.case)
+        self.all.iter().rfind(|draft| !draft.case && !draft.told)
+    }
+
+    /// The draft that the start has told of and that nobody has gone on with yet.
+    pub fn offered(&self) -> Option<&GroupDraft> {
+        self.all.iter().find(|draft| Some(draft.id) == self.offered)
+    }
+
+    /// Offers the draft that was begun last for what was marked, once: the desk has it that it was told of.
+    pub fn offer(&mut self) -> Option<Effect> {
+        let told = GroupDraft { told: true, ..self.of_marks()?.clone() };
+        self.offered = Some(told.id);
+        Some(Effect::Keep(Keep::GroupDraft(told)))
+    }
+
+    /// Somebody goes on with the draft that was offered.
+    pub fn taken_up(&mut self) {
+        self.offered = None;
+    }
+
+    /// Lets the draft go that was offered; returns it.
+    pub fn let_go(&mut self) -> Option<(GroupDraft, Effect)> {
+        let draft = self.offered()?.clone();
+        let dropped = self.drop(draft.id)?;
+        Some((draft, dropped))
     }
 
     /// The draft of an answer to these alerts. Marks are the same as long as one of both sets holds the other; a case is known by each of its
@@ -43,14 +69,19 @@ impl GroupDraftList {
         self.all.iter().rfind(|draft| draft.alerts.contains(&alert))
     }
 
-    /// Reads what was marked for the answer that was begun last, so that it can be marked again.
-    pub fn read_marks(&self) -> Option<Effect> {
-        self.of_marks().map(|draft| Effect::ReadAlerts(draft.alerts.clone()))
+    /// Reads what was marked for the answer that was begun last; to open its form, or to tell of it.
+    pub fn read_marks(&self, opens: bool) -> Option<Effect> {
+        self.of_marks().map(|draft| Effect::ReadAlerts(draft.alerts.clone(), opens))
     }
 
     /// Keeps a draft, card numbers masked as they would be sent.
     pub fn keep(&mut self, mut draft: GroupDraft) -> Effect {
         draft.answer.comments = mask_card_numbers(&draft.answer.comments).into_owned();
+        // Somebody has gone on with it: the next start tells of it again.
+        draft.told = false;
+        if self.offered == Some(draft.id) {
+            self.taken_up();
+        }
         self.all.retain(|known| known.id != draft.id);
         self.all.push(draft.clone());
         Effect::Keep(Keep::GroupDraft(draft))
@@ -90,7 +121,7 @@ mod tests {
 
     fn draft(case: bool, alerts: &[AlertId]) -> GroupDraft {
         let answer = Draft { comments: "so far".to_owned(), ..Draft::default() };
-        GroupDraft { id: Uuid::now_v7(), case, alerts: alerts.to_vec(), left_out: Vec::new(), answer }
+        GroupDraft { id: Uuid::now_v7(), case, alerts: alerts.to_vec(), left_out: Vec::new(), answer, told: false }
     }
 
     #[test]

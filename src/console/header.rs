@@ -63,6 +63,8 @@ struct Standing {
     sign: &'static str,
     words: String,
     style: Style,
+    /// Whether all is read, and what is wrong is that something needs somebody: the screen of that is named already.
+    calls: bool,
 }
 
 impl Standing {
@@ -128,7 +130,8 @@ impl App {
     fn header_plan(&self, width: u16, calls: usize) -> HeaderPlan {
         let needs = |plan: &HeaderPlan| {
             let [all, short] = self.tabs_room(calls, plan.gap);
-            let (tabs, link) = if plan.names { (all, self.link_room(*plan)) } else { (short, self.standing(Wording::Shortest).width()) };
+            let (tabs, link) =
+                if plan.names { (all, self.link_room(*plan, calls)) } else { (short, self.standing(Wording::Shortest, calls).width()) };
             self.left_room(*plan) + BEFORE_TABS + tabs + 2 + link
         };
         let [_, last] = HeaderPlan::KEYS;
@@ -168,7 +171,7 @@ impl App {
         let whereabouts = self.whereabouts(plan);
         let left = self.left_room(plan);
         let [_, tabs] = self.tabs_room(calls, plan.gap);
-        let right = self.draw_link(buffer, line, [left + BEFORE_TABS + tabs, left], plan);
+        let right = self.draw_link(buffer, line, [left + BEFORE_TABS + tabs, left], plan, calls);
         let rest = Rect { width: right.x.saturating_sub(line.x + 2), ..line };
         let right = self.draw_rules(buffer, rest, whereabouts.width(), calls, plan);
         let mut pen = Pen::new(buffer, Rect { width: right.saturating_sub(line.x), ..line });
@@ -274,11 +277,11 @@ impl App {
 
     /// How the service answers, the age of what is shown, and the time. Returns the area it took. `left` is what the other end of the line
     /// needs, with the screens and without: where they have no names, the age gives way to it, then the time, then words.
-    fn draw_link(&self, buffer: &mut Buffer, line: Rect, left: [u16; 2], plan: HeaderPlan) -> Rect {
+    fn draw_link(&self, buffer: &mut Buffer, line: Rect, left: [u16; 2], plan: HeaderPlan, calls: usize) -> Rect {
         let theme = &self.cx.theme;
         let [room, most] = left.map(|left| line.width.saturating_sub(left + 2));
         let way = |wording, aged, timed| {
-            let standing = self.standing(wording);
+            let standing = self.standing(wording, calls);
             let age = if aged { self.age(&standing, wording) } else { String::new() };
             (standing, age, self.clock_words(if timed { plan.clock } else { HeaderClock::Hidden }))
         };
@@ -298,7 +301,8 @@ impl App {
                 (brief, false, false, most),
                 (shortest, false, true, room),
             ];
-            let fits = |(standing, age, clock): &(Standing, String, String), room: u16| {
+            let fits = |(standing, age, clock): &(Standing, String, String), way: u16| {
+                let room = if standing.calls { room } else { way };
                 standing.width() + columns(age) + columns(clock) + before(clock) <= room
             };
             let mut ways = ways.into_iter().map(|(wording, aged, timed, room)| (way(wording, aged, timed), room));
@@ -317,19 +321,22 @@ impl App {
         let area = put_right(buffer, rest, &format!("{told}{age}"), theme.quiet);
         let (said, style) = if standing.style == theme.ok { (standing.sign, theme.ok) } else { (told.as_str(), standing.style) };
         buffer.set_stringn(area.x, area.y, said, said.width().min(usize::from(area.width)), style);
+        if calls > 0 {
+            self.targets.push(area, Action::ShowActivity);
+        }
         Rect { width: line.right() - area.x, ..area }
     }
 
     /// Columns of how the service answers, of the age and of the time.
-    fn link_room(&self, plan: HeaderPlan) -> u16 {
-        let standing = self.standing(plan.wording);
+    fn link_room(&self, plan: HeaderPlan, calls: usize) -> u16 {
+        let standing = self.standing(plan.wording, calls);
         let clock = match columns(&self.clock_words(plan.clock)) {
             0 => 0,
             clock => clock + BEFORE_CLOCK,
         };
         // An age that grows does not move the screens.
         let age = columns(&self.age(&standing, plan.wording));
-        let age = if standing.style == self.cx.theme.ok { age.max(columns("  45 min ago")) } else { age };
+        let age = if standing.style == self.cx.theme.ok || standing.calls && age > 0 { age.max(columns("  45 min ago")) } else { age };
         standing.width() + age + clock
     }
 
@@ -346,7 +353,7 @@ impl App {
     /// How old what is shown is. Since when something is wrong is told by its few words already.
     fn age(&self, standing: &Standing, wording: Wording) -> String {
         let is_well = standing.style == self.cx.theme.ok;
-        let age = |at| format!("  {}{}", if is_well { "" } else { "read " }, self.cx.times().age(at, self.cx.now));
+        let age = |at| format!("  {}{}", if is_well || standing.calls { "" } else { "read " }, self.cx.times().age(at, self.cx.now));
         self.read_at().filter(|_| is_well || wording == Wording::Full).map(age).unwrap_or_default()
     }
 
@@ -372,10 +379,10 @@ impl App {
         [queue.late_at(now), aged, ages].into_iter().flatten().min()
     }
 
-    /// The gravest of what there is to say; well only where nothing is wrong.
-    fn standing(&self, wording: Wording) -> Standing {
+    /// The gravest of what there is to say; well only where nothing is wrong. `calls`: how many things need somebody.
+    fn standing(&self, wording: Wording, calls: usize) -> Standing {
         let (theme, queue) = (&self.cx.theme, &self.screens.queue);
-        let wrong = |words: String| Standing { sign: "▲", words, style: theme.warning };
+        let wrong = |words: String| Standing { sign: "▲", words, style: theme.warning, calls: false };
         let or_shortest = |words: String, shortest: &str| if wording == Wording::Shortest { shortest.to_owned() } else { words };
         let has_list = queue.listing.total().is_some();
         let hour = |since: &Timestamp| self.cx.times().hour(*since);
@@ -402,6 +409,11 @@ impl App {
         if let Some(trouble) = self.cx.networks.now(&self.cx.decisions, &self.cx.unfinished, network_of) {
             return wrong(in_words(&trouble, &hour(&trouble.since), wording));
         }
+        if calls > 0 {
+            let key = self.cx.key(Action::ShowActivity);
+            let words = format!("{calls} {} you: {key}", if calls == 1 { "needs" } else { "need" });
+            return Standing { calls: true, ..wrong(or_shortest(words, &format!("see {key}"))) };
+        }
         if let Some((part, (since, _))) = queue.link.missing() {
             return wrong(match wording {
                 Wording::Full => format!("{} not read since {}", part.words(), hour(since)),
@@ -409,7 +421,7 @@ impl App {
                 Wording::Shortest => "not all read".to_owned(),
             });
         }
-        let plain = |sign, words: &str, style| Standing { sign, words: words.to_owned(), style };
+        let plain = |sign, words: &str, style| Standing { sign, words: words.to_owned(), style, calls: false };
         if self.ages_at().is_some_and(|at| at <= self.cx.now) {
             return plain("·", "not fresh", theme.quiet);
         }

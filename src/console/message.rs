@@ -40,6 +40,15 @@ pub struct OnPayment {
     pub order: Option<OrderAdvice>,
 }
 
+/// What the shop's orders advise for an alert.
+#[derive(Debug, Clone)]
+pub struct AdvisedAlert {
+    pub alert: AlertId,
+    /// The others on its payment that the orders were asked about with it.
+    pub others: Vec<AlertId>,
+    pub advice: Reply<Option<OrderAdvice>>,
+}
+
 /// A message: something that happened.
 #[derive(Debug, Clone)]
 pub enum Message {
@@ -93,12 +102,12 @@ pub enum Message {
     Unmark,
     /// These alerts are marked again: what was decided for them was taken back.
     MarkAgain(Vec<Alert>),
-    /// The alerts of an answer that was begun for what was marked, as they are now.
-    BegunRead(Reply<Vec<Alert>>),
+    /// The alerts of an answer that was begun for what was marked, as they are now; whether its form is wanted.
+    BegunRead(bool, Reply<Vec<Alert>>),
     /// The answer that was begun for what was marked is to be opened.
     OpenBegun,
     /// What the shop's orders advise for alerts.
-    AdvisedByOrders(Vec<(AlertId, Reply<Option<OrderAdvice>>)>),
+    AdvisedByOrders(Vec<AdvisedAlert>),
     /// The orders of the shop that an alert may be on, or why the desk cannot say it; nothing where none were ever brought in.
     OrdersMatched(AlertId, Option<Result<MatchedOrders, String>>),
     /// Which of these alerts have duplicates, and whether one of those was refunded.

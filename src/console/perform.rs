@@ -3,7 +3,7 @@
 use super::Message;
 use super::effects::{Effect, SHOWN_OF_FOUND};
 use super::guards::on_its_payment;
-use super::message::OnPayment;
+use super::message::{AdvisedAlert, OnPayment};
 use super::order_matches::advisor;
 use super::reads::{audited, count, count_given_up, deliveries_of, refunds};
 use crate::desk::closing::{closing, first_to_lapse};
@@ -41,12 +41,17 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
         }
         Effect::AtRisk(hours) => Message::AtRisk(stats.as_ref()?.at_risk(hours).await),
         Effect::Get(id) => Message::Alert(id, alerts.get(id).await),
-        Effect::ReadAlerts(ids) => Message::BegunRead(read_all(&**alerts, &ids).await),
+        Effect::ReadAlerts(ids, opens) => Message::BegunRead(opens, read_all(&**alerts, &ids).await),
         Effect::Deliveries(id) => Message::Deliveries(id, deliveries_of(webhooks.as_deref()?, id).await),
         Effect::SameCard(id, query) => Message::SameCard(id, same_payment(&**alerts, deployment.duplicates.as_deref(), id, query).await),
         Effect::AdviseByOrders(asked) => {
             let advice = advisor(desk);
-            Message::AdvisedByOrders(asked.iter().map(|alert| (alert.id, advice(alert, &[]))).collect())
+            let advised = |(alert, others): &(Alert, Vec<Alert>)| AdvisedAlert {
+                alert: alert.id,
+                others: others.iter().map(|other| other.id).collect(),
+                advice: advice(alert, others),
+            };
+            Message::AdvisedByOrders(asked.iter().map(advised).collect())
         }
         Effect::SameCards(asked) => Message::SameCards(same_payments(&**alerts, deployment.duplicates.as_deref(), asked).await),
         Effect::Collect(number, stretch) => Message::Collected(number, collect(&**alerts, stretch).await),

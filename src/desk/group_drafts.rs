@@ -20,6 +20,8 @@ pub struct GroupDraft {
     /// Those of them that are left out by hand.
     pub left_out: Vec<AlertId>,
     pub answer: Draft,
+    /// Whether a start has told of it already as it stands: the next one does not.
+    pub told: bool,
 }
 
 /// A draft in its file, which is named after it.
@@ -29,6 +31,8 @@ struct GroupDraftFile {
     alerts: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     left_out: Vec<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    told: bool,
     answer: KeptDraft,
 }
 
@@ -52,9 +56,9 @@ impl GroupDrafts {
         let mut all = Vec::new();
         for (id, _) in entries::<Uuid>(&self.directory)? {
             let ids = |ids: Vec<String>| ids.iter().filter_map(|id| id.parse().ok()).collect();
-            let draft = |GroupDraftFile { case, alerts, left_out, answer }| {
+            let draft = |GroupDraftFile { case, alerts, left_out, told, answer }| {
                 let (alerts, left_out) = (ids(alerts), ids(left_out));
-                GroupDraft { id, case, alerts, left_out, answer: answer.0 }
+                GroupDraft { id, case, alerts, left_out, answer: answer.0, told }
             };
             all.extend(self.file(id).read::<GroupDraftFile>()?.map(draft));
         }
@@ -67,7 +71,7 @@ impl GroupDrafts {
         file.read::<GroupDraftFile>()?;
         let ids = |ids: &[AlertId]| ids.iter().map(ToString::to_string).collect();
         let (alerts, left_out) = (ids(&draft.alerts), ids(&draft.left_out));
-        let content = GroupDraftFile { case: draft.case, alerts, left_out, answer: KeptDraft(draft.answer.clone()) };
+        let content = GroupDraftFile { case: draft.case, alerts, left_out, told: draft.told, answer: KeptDraft(draft.answer.clone()) };
         file.write("An answer to several alerts that was begun and not sent.", &content)
     }
 
@@ -101,7 +105,7 @@ mod tests {
     fn draft(case: bool) -> GroupDraft {
         let alerts = vec![AlertId::generate(), AlertId::generate()];
         let answer = Draft { refunded: Some("NOT REFUNDED".to_owned()), comments: "two\nlines, \"quotes\"".to_owned(), ..Draft::default() };
-        GroupDraft { id: Uuid::now_v7(), case, left_out: vec![alerts[1]], alerts, answer }
+        GroupDraft { id: Uuid::now_v7(), case, left_out: vec![alerts[1]], alerts, answer, told: case }
     }
 
     #[test]

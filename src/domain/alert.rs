@@ -185,6 +185,12 @@ impl Alert {
         self.outcome.is_some() || self.status == AlertStatus::Expired
     }
 
+    /// Whether its window is known to have closed without an answer.
+    pub fn is_closed(&self, now: Timestamp) -> bool {
+        let end = self.expired_at.or_else(|| self.deadline.moment());
+        self.outcome.is_none() && (self.status == AlertStatus::Expired || end.is_some_and(|end| end <= now))
+    }
+
     /// The exact deadline of an alert that waits for an answer and has not lapsed.
     pub fn waits_until(&self) -> Option<Timestamp> {
         self.deadline.moment().filter(|_| !self.is_over())

@@ -15,7 +15,8 @@ use super::named;
 use crate::desk::indeterminate;
 use crate::domain::duplicate::{Duplicate, DuplicateState};
 use crate::domain::resolution::Decision;
-use crate::domain::{Alert, Amount, Environment, Resolution, ResolutionParts, duplicate};
+use crate::domain::time::to_iso;
+use crate::domain::{Alert, Amount, Environment, Resolution, ResolutionParts, Timestamp, duplicate};
 use crate::service::{ResolveRequest, ServiceError};
 use crate::wire::Dialect;
 
@@ -31,11 +32,14 @@ pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Re
     if alert.outcome.is_some() && args.idempotency_key.is_none() {
         return Err(ServiceError::AlreadyResolved(Box::new(alert)).into());
     }
-    let doubles = if resolution.gives_money_back() { doubles(&source, &alert).await } else { Vec::new() };
+    let mut warnings: Vec<String> = unanswerable(&alert, source.now()).into_iter().collect();
+    if resolution.gives_money_back() {
+        warnings.extend(doubles(&source, &alert).await);
+    }
     if args.yes {
-        doubles.iter().for_each(|line| say(&format!("warning: {line}")));
+        warnings.iter().for_each(|line| say(&format!("warning: {line}")));
     } else {
-        confirm(question(&alert, &resolution, &doubles, source.environment)).await?;
+        confirm(question(&alert, &resolution, &warnings, source.environment)).await?;
     }
     let request = ResolveRequest { resolution, idempotency_key: args.idempotency_key };
     let mut signals = Signals::listen().context("signals cannot be listened to")?;
@@ -73,6 +77,21 @@ pub(super) fn parts(refunded: &str, resolution: Option<&str>, amount_stopped: Op
     }
 }
 
+/// Why no answer to an alert may count any more, or none is asked for.
+pub(super) fn unanswerable(alert: &Alert, now: Timestamp) -> Option<String> {
+    if alert.is_closed(now) {
+        let end = alert.expired_at.or_else(|| alert.deadline.moment());
+        return Some(end.map_or_else(|| "the window has closed".to_owned(), |end| format!("the window has closed, {}", to_iso(end))));
+    }
+    alert.alert_type.is_notice().then(|| format!("a notice ({}): no answer is asked for", printable(alert.alert_type.words())))
+}
+
+/// What a search for an alert's payment left uncompared, where it went by the interface alone.
+pub(super) fn not_compared(source: &AlertAccess, alert: &Alert) -> Option<String> {
+    // An engine of one's own compares all that it has.
+    duplicate::not_compared(alert).filter(|_| source.duplicates.is_none())
+}
+
 /// What speaks against a refund, a line each: one payment may be refunded only once, by its alerts and the shop together.
 async fn doubles(source: &AlertAccess, alert: &Alert) -> Vec<String> {
     let others = match source.same_payment(alert).await {
@@ -87,8 +106,7 @@ async fn doubles(source: &AlertAccess, alert: &Alert) -> Vec<String> {
     let mut lines: Vec<String> = rule_in_words(alert).into_iter().collect();
     lines.extend(found.map(|found| format!("on the same payment, {}", double_in_words(&found))));
     lines.extend(source.refunded_order(alert, &others));
-    // An engine of one's own compares all that it has.
-    lines.extend(duplicate::not_compared(alert).filter(|_| source.duplicates.is_none()));
+    lines.extend(not_compared(source, alert));
     lines
 }
 
@@ -117,7 +135,7 @@ pub(super) fn double_in_words(found: &Duplicate) -> String {
 }
 
 /// What is about to be sent, and about what.
-fn question(alert: &Alert, resolution: &Resolution, doubles: &[String], environment: Option<Environment>) -> String {
+fn question(alert: &Alert, resolution: &Resolution, warnings: &[String], environment: Option<Environment>) -> String {
     let about = [
         alert.provider.to_string(),
         alert.alert_type.words().to_owned(),
@@ -134,9 +152,9 @@ fn question(alert: &Alert, resolution: &Resolution, doubles: &[String], environm
         "" => String::new(),
         comments => format!("\ncomments: {}", comments.lines().map(printable).collect::<Vec<_>>().join(" / ")),
     };
-    let doubles: String = doubles.iter().map(|line| format!("\n{line}")).collect();
+    let warnings: String = warnings.iter().map(|line| format!("\n{line}")).collect();
     format!(
-        "{}{}\n{}\n{resolution}{reason}{comments}{doubles}\nThis is final. Send it? [y/N] ",
+        "{}{}\n{}\n{resolution}{reason}{comments}{warnings}\nThis is final. Send it? [y/N] ",
         alert.id,
         match environment {
             Some(Environment::Production) => " (PRODUCTION)",

@@ -2,16 +2,23 @@
 
 use clap::{Args, Subcommand};
 
-use super::remote::RemoteArgs;
+use super::remote::{DeskArgs, RemoteArgs};
 use super::shared::OrganizationArgs;
 
 /// `avert rules`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RulesCommand {
-    /// The rules there are, in the order in which they are asked
-    List,
+    /// The rules there are, in the order in which they are asked, and which of them stage by themselves
+    List(RulesListArgs),
     /// Say what the rules would have suggested for the alerts of the last days, against what was decided. Nothing is sent
     Rehearse(Box<RehearseArgs>),
+}
+
+/// `avert rules list`.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct RulesListArgs {
+    #[command(flatten)]
+    pub(crate) desk: DeskArgs,
 }
 
 /// `avert rules rehearse`.
@@ -29,8 +36,9 @@ pub(crate) struct RehearseArgs {
 impl RulesCommand {
     /// Takes over the flags that stood before the command.
     pub(crate) fn take_remote(&mut self, before: RemoteArgs) {
-        if let Self::Rehearse(args) = self {
-            args.remote = std::mem::take(&mut args.remote).or(before);
+        match self {
+            Self::List(args) => args.desk = std::mem::take(&mut args.desk).or(before),
+            Self::Rehearse(args) => args.remote = std::mem::take(&mut args.remote).or(before),
         }
     }
 }

@@ -82,7 +82,7 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         Action::NotRefunded => resolve::open(Choice::NotRefunded, queue, cx),
         Action::Invalid => resolve::open(Choice::Invalid, queue, cx),
         Action::Bulk if !queue.marked.is_empty() => many_form::marked(queue, cx),
-        Action::Bulk => match cx.group_drafts.read_marks().filter(|_| cx.runs.newest().is_none()) {
+        Action::Bulk => match cx.group_drafts.read_marks(true).filter(|_| cx.runs.newest().is_none()) {
             Some(read) => vec![read.into()],
             None => run_progress::open(cx),
         },

@@ -132,7 +132,7 @@ pub fn answered<T: Copy + PartialEq>(
         Message::Input(Event::Key(key)) => {
             let answer = meaning(*key);
             if answer.is_none() {
-                cx.hint_unknown(*key);
+                cx.hint_unknown_over_question(*key);
             }
             answer
         }

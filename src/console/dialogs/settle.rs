@@ -107,7 +107,7 @@ impl Settle {
             (KeyCode::Char('n'), _) if !command => self.choose(false),
             (KeyCode::Tab | KeyCode::Down | KeyCode::Right, _) => self.step(true),
             (KeyCode::BackTab | KeyCode::Up | KeyCode::Left, _) => self.step(false),
-            _ => {}
+            _ => cx.hint_unknown_over_question(key),
         }
         Vec::new()
     }

@@ -33,6 +33,12 @@ enum Goes {
     Lost,
     /// The alert cannot even be read.
     Away,
+    /// Its network asks for no answer.
+    Notice,
+    /// Its window has closed.
+    Closed,
+    /// It has a reference that this deployment cannot be searched by.
+    Referenced,
 }
 
 impl Place {
@@ -64,7 +70,19 @@ impl Place {
                     alert["outcome"]["actionTimestamp"] = Value::Null;
                     alert
                 }
-                false => open(known[at]),
+                false => {
+                    let mut alert = open(known[at]);
+                    let known = match ways[at] {
+                        Goes::Notice => json!({"type": "VERIFI_FRAUD_NOTICE", "provider": "VERIFI"}),
+                        Goes::Closed => json!({"status": "EXPIRED", "hoursLeft": 0, "expiredAt": "2026-03-01T10:00:00.000Z"}),
+                        Goes::Referenced => {
+                            json!({"acquirerReferenceNumber": "74537605259536043849425", "cardLastFour": "1111", "amount": 9.0, "currency": "EUR"})
+                        }
+                        _ => json!({}),
+                    };
+                    alert.as_object_mut().unwrap().extend(known.as_object().unwrap().clone());
+                    alert
+                }
             };
             match (asked.method.as_str(), ways[at]) {
                 ("PUT", Goes::Refused(status, code)) => Play::json(status, &json!({"code": code, "detail": "its words"})),
@@ -73,7 +91,7 @@ impl Place {
                     landed.push(known[at]);
                     Play::Hang
                 }
-                ("PUT", Goes::Well) => {
+                ("PUT", Goes::Well | Goes::Notice | Goes::Closed | Goes::Referenced) => {
                     landed.push(known[at]);
                     Play::json(200, &as_it_is(&landed))
                 }
@@ -296,6 +314,45 @@ async fn a_dry_run_sends_nothing_keeps_nothing_and_says_what_would_not_be_sent()
     assert_eq!((output.status.code(), all_good.status.code()), (Some(1), Some(0)), "{}", said(&all_good));
     assert_eq!(place.puts(), 0);
     assert!(!place.home.path().join("rows.csv.results").exists());
+}
+
+#[rstest]
+#[case::a_notice(Goes::Notice, "a notice (Fraud notice): no answer is asked for")]
+#[case::a_closed_window(Goes::Closed, "the window has closed, 2026-03-01T10:00:00.000Z")]
+#[tokio::test(flavor = "multi_thread")]
+async fn what_an_answer_may_not_count_for_is_left_to_its_own_command_which_warns_and_sends(#[case] goes: Goes, #[case] words: &str) {
+    let place = Place::with(&[goes, Goes::Well]).await;
+    let [left, well] = [0, 1].map(|at| place.ids[at]);
+    let file = place.written("rows.csv", &format!("id,refunded\n{left},NOT REFUNDED\n{well},NOT REFUNDED\n"));
+
+    let (rehearsed, sent) = (place.resolve(&file, &["--dry-run"]), place.resolve(&file, &["--yes"]));
+    let puts = place.puts();
+    let (id, url) = (left.to_string(), place.server.url());
+    let mut alone = avert(place.home.path(), &["alerts", "resolve", &id, "--refunded", "not-refunded", "--yes", "--url", &url]);
+    let alone = alone.env("AVERT_API_KEY", "avk_test_1_s3cret").output().unwrap();
+
+    assert_eq!(results(&rehearsed), expected(&[(2, "skipped"), (3, "skipped")]), "{}", said(&rehearsed));
+    assert_eq!((results(&sent), puts), (expected(&[(2, "skipped"), (3, "recorded")]), 1), "{}", said(&sent));
+    for reason in [&told(&rehearsed)[0].2, &told(&sent)[0].2] {
+        assert!(reason.starts_with(words) && reason.contains("decide it by itself"), "{reason}");
+    }
+    assert_eq!((rehearsed.status.code(), sent.status.code()), (Some(1), Some(1)), "{}", said(&sent));
+    assert!(said(&alone).contains(&format!("warning: {words}")), "{}", said(&alone));
+    assert_eq!(place.puts(), 2, "the command for one alert sends it");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_refund_could_not_be_compared_by_is_said_in_its_row() {
+    let place = Place::with(&[Goes::Referenced, Goes::Referenced]).await;
+    let [refunded, declined] = [0, 1].map(|at| place.ids[at]);
+    let file = place.written("rows.csv", &format!("id,refunded\n{refunded},REFUNDED\n{declined},NOT REFUNDED\n"));
+
+    let (rehearsed, sent) = (place.resolve(&file, &["--dry-run"]), place.resolve(&file, &["--yes"]));
+
+    let words = "ARN not checked: this deployment cannot be searched by it";
+    assert_eq!(told(&rehearsed)[0].2, format!("dry run: would be sent; {words}"), "{}", said(&rehearsed));
+    assert_eq!(told(&sent)[0], (2, "recorded".to_owned(), words.to_owned()), "{}", said(&sent));
+    assert_eq!((told(&rehearsed)[1].2.as_str(), told(&sent)[1].2.as_str()), ("dry run: would be sent", ""), "no money goes back");
 }
 
 #[tokio::test(flavor = "multi_thread")]

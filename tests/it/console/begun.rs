@@ -33,7 +33,7 @@ fn on_the_desk(rig: &Rig) -> Vec<GroupDraft> {
 fn begun(alerts: &[Alert], comments: &str) -> GroupDraft {
     let alerts: Vec<AlertId> = alerts.iter().map(|alert| alert.id).collect();
     let answer = Draft { refunded: Some("NOT REFUNDED".to_owned()), comments: comments.to_owned(), ..Draft::default() };
-    GroupDraft { id: Uuid::now_v7(), case: false, alerts, left_out: Vec::new(), answer }
+    GroupDraft { id: Uuid::now_v7(), case: false, alerts, left_out: Vec::new(), answer, told: false }
 }
 
 /// A console on a desk that has kept a draft.
@@ -164,7 +164,7 @@ fn the_desk_has_what_was_filled_in_until_it_has_left() {
 }
 
 #[test]
-fn after_a_restart_what_was_marked_is_marked_again_and_its_form_opens_as_it_was_left() {
+fn after_a_restart_what_was_marked_is_told_of_and_its_form_opens_as_it_was_left_with_nothing_marked() {
     let alerts = alike(4);
     let mut rig = after_a_restart(alerts.clone(), begun(&alerts[..3], "no order"), &[&alerts[0]]);
     let said = rig.screen();
@@ -175,10 +175,8 @@ fn after_a_restart_what_was_marked_is_marked_again_and_its_form_opens_as_it_was_
 
     let form = rig.screen();
     assert!(said.contains("Text in an open form is kept") && said.contains("3 alerts that were marked: b opens it"), "{said}");
-    assert!(
-        list.contains("3 marked") && list.contains("An answer to 3 alerts was begun and not sent: marked again, b opens it."),
-        "{list}"
-    );
+    assert!(list.contains("An answer to 3 alerts was begun and not sent: b opens it, esc lets it go."), "{list}");
+    assert!(!list.contains("3 marked"), "{list}");
     assert!(form.contains("Answer 3 alerts") && form.contains("no order") && form.contains("3 will be sent"), "{form}");
     assert_eq!(rig.sent(), 0);
 }
@@ -203,7 +201,7 @@ fn what_was_answered_meanwhile_is_not_marked_again_and_a_draft_for_nobody_is_dro
 }
 
 #[test]
-fn marks_that_were_taken_away_come_back_with_what_was_begun_for_them() {
+fn what_was_begun_for_marks_that_were_taken_away_opens_with_nothing_marked() {
     let mut rig = Rig::new(alike(3));
     rig.press("* b alt-n");
     rig.type_text("no order");
@@ -211,12 +209,73 @@ fn marks_that_were_taken_away_come_back_with_what_was_begun_for_them() {
     let unmarked = rig.screen();
 
     rig.press("b");
-    let marked = rig.screen();
-    rig.press("b");
+    let form = rig.screen();
+    rig.press("esc");
 
     assert!(!unmarked.contains("3 marked"), "{unmarked}");
-    assert!(marked.contains("3 marked") && marked.contains("was begun and not sent"), "{marked}");
-    assert!(rig.screen().contains("no order"), "{}", rig.screen());
+    assert!(form.contains("Answer 3 alerts") && form.contains("no order"), "{form}");
+    assert!(!rig.screen().contains("3 marked"), "{}", rig.screen());
+}
+
+#[test]
+fn what_was_begun_before_a_restart_is_no_target_of_the_last_decision_made_again() {
+    let alerts = alike(4);
+    let mut rig = after_a_restart(alerts.clone(), begun(&alerts[1..], "no order"), &[]);
+    rig.press("r ctrl-s");
+    rig.advance(Duration::seconds(6));
+    let last = rig.current();
+
+    rig.press(".");
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    let sent: Vec<AlertId> = rig.service.resolutions.lock().unwrap().iter().map(|(id, _)| *id).collect();
+    assert_eq!(sent, [alerts[0].id, last], "{}", rig.screen());
+}
+
+#[test]
+fn what_was_begun_is_told_of_at_one_start_alone_and_found_by_its_alerts_after_that() {
+    let alerts = alike(3);
+    let mut first = after_a_restart(alerts.clone(), begun(&alerts, "no order"), &[]);
+    let told = first.screen();
+    let kept = on_the_desk(&first);
+
+    let mut second = after_a_restart(alerts, kept[0].clone(), &[]);
+    let later = second.screen();
+    second.press("* b");
+
+    assert!(told.contains("was begun and not sent"), "{told}");
+    assert!(!later.contains("was begun and not sent") && !later.contains("marked"), "{later}");
+    assert!(second.screen().contains("no order"), "{}", second.screen());
+}
+
+#[test]
+fn what_was_begun_before_a_restart_is_let_go_with_esc_for_good_and_that_is_said() {
+    let alerts = alike(3);
+    let draft = begun(&alerts, "no order");
+    let mut rig = after_a_restart(alerts, draft.clone(), &[]);
+    let heading = rig.screen();
+
+    rig.press("esc esc");
+    let gone = rig.screen();
+    rig.press("* b");
+
+    assert!(heading.contains("answer to 3 begun"), "{heading}");
+    assert!(gone.contains("Let go: the answer to 3 alerts that was begun before.") && !gone.contains("answer to 3 begun"), "{gone}");
+    assert!(rig.done.contains(&Effect::Keep(Keep::NoGroupDraft(draft.id))));
+    assert!(!rig.screen().contains("no order"), "{}", rig.screen());
+}
+
+#[test]
+fn who_was_left_out_of_a_case_is_kept_though_nothing_was_typed() {
+    let mut rig = Rig::new(three());
+    rig.press("enter r tab j space esc");
+
+    rig.press("r");
+
+    let form = rig.screen();
+    assert!(form.contains("left out: by you") && form.contains("2 will be sent"), "{form}");
+    assert_eq!(on_the_desk(&rig).len(), 1);
 }
 
 #[test]
@@ -229,7 +288,7 @@ fn an_answer_that_was_begun_is_opened_from_the_page_of_a_run_too() {
     rig.press("esc esc esc b");
     let page = rig.screen();
 
-    rig.press("b b");
+    rig.press("b");
 
     assert!(page.contains("2 recorded") && page.contains("b answer begun"), "{page}");
     assert!(rig.screen().contains("no order"), "{}", rig.screen());
@@ -275,7 +334,7 @@ fn text_for_a_case_is_told_at_the_next_start_and_its_key_opens_it() {
     let alerts = three();
     let ids = [alerts[0].id, alerts[alerts.len() - 1].id, alerts[alerts.len() - 2].id];
     let answer = Draft { refunded: Some("REFUNDED".to_owned()), comments: "88213".to_owned(), ..Draft::default() };
-    let draft = GroupDraft { id: Uuid::now_v7(), case: true, alerts: ids.to_vec(), left_out: Vec::new(), answer };
+    let draft = GroupDraft { id: Uuid::now_v7(), case: true, alerts: ids.to_vec(), left_out: Vec::new(), answer, told: false };
     let mut rig = after_a_restart(alerts.clone(), draft, &[&alerts[0]]);
     let told = rig.screen();
 

@@ -201,6 +201,20 @@ fn a_rule_at_the_network_of_one_alert_counts_for_each_alert_of_the_payment() {
 }
 
 #[test]
+fn one_that_waits_beside_one_that_has_lapsed_is_foretold_what_it_would_get() {
+    assert_eq!(told([Stands::Waits, Stands::Lapsed, Stands::Lapsed], Ordered::Nothing), ["refunded", "", ""]);
+    assert_eq!(told([Stands::Waits, Stands::Declined, Stands::Lapsed], Ordered::Nothing), ["refunded", "", ""]);
+}
+
+#[test]
+fn with_the_cursor_on_one_that_has_lapsed_its_refund_asks_for_a_tick_and_nothing_follows_without_it() {
+    let case =
+        Case { stands: [Stands::Waits, Stands::Lapsed, Stands::Lapsed], order: Ordered::Nothing, dialect: Dialect::Current, tabs: 1 };
+
+    assert_eq!(told_and_sent(&case), Some(vec!["not sent".to_owned(), "asks for a tick".to_owned(), String::new()]));
+}
+
+#[test]
 fn what_has_lapsed_is_not_sent_and_nothing_is_foretold_of_it() {
     let case = Case { stands: [Stands::Waits, Stands::Lapsed, Stands::Waits], order: Ordered::Nothing, dialect: Dialect::Current, tabs: 0 };
 

@@ -172,6 +172,8 @@ fn rig_of_a_sibling() -> (tempfile::TempDir, Rig) {
 #[rstest]
 #[case::the_form("r ctrl-s")]
 #[case::the_repeat_key("r ctrl-s space ctrl-s u .")]
+#[case::the_form_for_several("space b alt-r ctrl-s")]
+#[case::the_repeat_key_on_marks("r ctrl-s space ctrl-s u space .")]
 #[case::the_case("enter r ctrl-s")]
 fn an_order_that_another_alert_on_the_payment_names_keeps_a_refund_from_leaving_without_a_tick(#[case] keys: &str) {
     let (_directory, mut rig) = rig_of_a_sibling();
@@ -181,6 +183,19 @@ fn an_order_that_another_alert_on_the_payment_names_keeps_a_refund_from_leaving_
 
     assert_eq!(rig.sent(), 0, "{}", rig.screen());
     assert!(rig.screen().contains("A-1008") || rig.screen().contains("left out"), "{}", rig.screen());
+}
+
+#[rstest]
+#[case::the_form("space b alt-r ctrl-s")]
+#[case::the_form_sent_while_it_still_looks("r ctrl-s space ctrl-s u space b alt-r ctrl-s")]
+fn an_alert_whose_payment_was_refunded_by_the_order_of_one_that_is_not_marked_is_left_out_with_the_reason(#[case] keys: &str) {
+    let (_directory, mut rig) = rig_of_a_sibling();
+
+    rig.press(keys);
+    rig.advance(Duration::seconds(6));
+
+    let screen = rig.screen();
+    assert!(screen.contains("1 needs a look") && screen.contains("its order was refunded"), "{screen}");
 }
 
 #[test]

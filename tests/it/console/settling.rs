@@ -267,3 +267,13 @@ fn the_dialog_looks_as_it_did(
 
     insta::assert_snapshot!(format!("settle_{state}@{}x{}", size.0, size.1), rig.screen());
 }
+
+#[test]
+fn a_key_that_means_nothing_in_the_dialog_says_so() {
+    let (mut rig, _) = rig("PARKED");
+    rig.press("p");
+
+    rig.press("4");
+
+    assert!(rig.screen().contains("4 means nothing here: the keys stand beside the answers."), "{}", rig.screen());
+}

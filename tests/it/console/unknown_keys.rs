@@ -2,6 +2,10 @@
 
 use rstest::rstest;
 
+use chrono::Duration;
+
+use super::activity::declined;
+use super::cases::three;
 use super::fake::morning;
 use super::rig::{Made, Rig, clock};
 use avert::domain::time::Clock as _;
@@ -27,6 +31,36 @@ fn a_key_that_means_nothing_says_so(#[case] keys: &str) {
         let screen = rig.screen();
         assert!(screen.contains(&format!("{key} means nothing here")), "{keys}: {screen}");
     }
+}
+
+#[rstest]
+#[case::copy_menu("y")]
+#[case::leave("r ctrl-s q")]
+fn a_key_that_means_nothing_over_a_dialog_says_so(#[case] keys: &str) {
+    let mut rig = Rig::new(morning(clock().now()));
+    rig.press(keys);
+
+    rig.press("4");
+
+    assert!(rig.screen().contains("4 means nothing here"), "{keys}: {}", rig.screen());
+}
+
+#[rstest]
+#[case::wide((200, 60))]
+#[case::usual((120, 40))]
+#[case::narrow((80, 24))]
+#[case::smallest((60, 16))]
+fn a_digit_over_the_question_of_a_refund_that_was_not_recorded_says_that_it_means_nothing(#[case] size: (u16, u16)) {
+    let mut rig = Made { size, ..Made::of(three()) }.start();
+    rig.service.next_resolution(declined());
+    rig.press("enter r ctrl-s esc");
+    rig.advance(Duration::seconds(6));
+    let asked = rig.screen();
+
+    rig.press("4");
+
+    assert!(asked.contains("The refund was not recorded"), "{asked}");
+    assert!(rig.screen().contains("4 means nothing here"), "{}", rig.screen());
 }
 
 #[rstest]

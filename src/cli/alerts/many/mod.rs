@@ -10,7 +10,7 @@ use std::path::Path;
 use anyhow::bail;
 
 use super::named;
-use super::resolve::{confirm, double_in_words, on_payment, parts, rule_in_words};
+use super::resolve::{confirm, double_in_words, not_compared, on_payment, parts, rule_in_words, unanswerable};
 use crate::cli::args::AlertResolveArgs;
 use crate::cli::context::Context;
 use crate::cli::failure::{InDoubt, Misused, say};
@@ -193,6 +193,11 @@ impl Run<'_> {
         if alert.outcome.is_some() {
             return Ok(Became::new(RowResult::Conflict, already(&alert)).about(id));
         }
+        if let Some(why) = unanswerable(&alert, self.source.now()) {
+            let why = format!("{why}: decide it by itself, where you can say that it is to be answered all the same");
+            return Ok(Became::new(RowResult::Skipped, why).about(id));
+        }
+        let unsearched = if resolution.gives_money_back() { not_compared(self.source, &alert) } else { None };
         if resolution.gives_money_back()
             && let Some(double) = self.refunded_double(&alert).await
         {
@@ -203,7 +208,7 @@ impl Run<'_> {
             self.refunds.insert(id, line);
         }
         if self.results.is_none() {
-            return Ok(Became::would_be_sent().about(id));
+            return Ok(Became::would_be_sent().noting(unsearched).about(id));
         }
         // From here on until its answer is written, nobody who reads the file may take it for one that did not leave.
         let left = self.source.now();
@@ -220,7 +225,7 @@ impl Run<'_> {
         if !matches!(became.result, RowResult::Recorded | RowResult::Unknown) {
             self.refunds.remove(&id);
         }
-        let became = became.about(id);
+        let became = became.noting(unsearched).about(id);
         self.put(line, said, &became, left)?;
         Ok(became)
     }

@@ -38,6 +38,12 @@ impl Became {
         Self { good: true, ..Self::new(RowResult::Skipped, "dry run: would be sent") }
     }
 
+    /// The same, with what else there is to know of it.
+    pub(super) fn noting(self, note: Option<String>) -> Self {
+        let reason: Vec<String> = self.reason.into_iter().chain(note).collect();
+        Self { reason: (!reason.is_empty()).then(|| reason.join("; ")), ..self }
+    }
+
     /// The same about this alert.
     pub(super) fn about(self, id: AlertId) -> Self {
         Self { id: Some(id.to_string()), ..self }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::console::AppContext;
 use crate::console::dialogs::many_form::{KnownCase, foresee};
-use crate::console::dialogs::resolve_form::{Choice, is_closed};
+use crate::console::dialogs::resolve_form::Choice;
 use crate::console::guards::{Gets, KnownDecisions, cannot_be_answered};
 use crate::console::text::counted;
 use crate::console::unfinished::in_words;
@@ -32,7 +32,7 @@ impl Standing {
             Self::Answered
         } else if cannot_be_answered(alert, KnownDecisions::of(cx)).is_some() {
             Self::Decided
-        } else if is_closed(alert, cx.now) {
+        } else if alert.is_closed(cx.now) {
             Self::Lapsed
         } else if alert.alert_type.is_notice() {
             Self::Notice
@@ -95,9 +95,7 @@ impl Foreseen {
     pub(super) fn of(from: &ForeseenFrom, cx: &AppContext) -> Option<Self> {
         let (case, refunded) = (&from.case, from.refunded);
         let waits = |alert: &Alert| Standing::of(alert, cx) == Standing::Waits;
-        let waiting = case.alerts.iter().filter(|alert| waits(alert)).count();
-        let is_first = case.alerts.iter().any(|alert| alert.id == case.first && waits(alert));
-        let shows = if refunded { waiting > 0 } else { waiting > 1 && is_first };
+        let shows = case.alerts.iter().any(waits) && (refunded || case.alerts.len() > 1);
         if !shows || cx.place.read_only {
             return None;
         }
@@ -112,8 +110,9 @@ impl Foreseen {
             };
             (alert.id, words)
         };
-        // Of what does not wait the state says why it is not sent.
-        let gets = case.alerts.iter().enumerate().filter(|(_, alert)| waits(alert)).map(words).collect();
+        // Of what does not wait the state says why it is not sent; where it is what the others follow, it has to be ticked.
+        let is_told = |alert: &Alert| waits(alert) || !refunded && alert.id == case.first && Standing::of(alert, cx).can_be_answered();
+        let gets = case.alerts.iter().enumerate().filter(|(_, alert)| is_told(alert)).map(words).collect();
         Some(Self { refunds: !refunded, gets })
     }
 

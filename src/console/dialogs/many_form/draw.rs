@@ -245,7 +245,7 @@ impl ManyForm {
     pub(super) fn draw_offered(&self, buffer: &mut Buffer, line: Rect, cx: &AppContext) {
         let theme = &cx.theme;
         let mut pen = Pen::new(buffer, line);
-        let back = if self.purpose == AnswerScope::Bulk { "back, keeps the marks" } else { "back" };
+        let back = if self.of_marks { "back, keeps the marks" } else { "back" };
         self.targets.push(pen.put_key("ctrl-s", "send", theme), Target::Send);
         pen.skip(3);
         self.targets.push(pen.put_key("esc", back, theme), Target::Back);

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::console::dialogs::resolve_form::{Caution, Choice};
 use crate::console::guards::{Gets, KnownDecisions, cannot_be_answered, speaks_against};
+use crate::console::message::AdvisedAlert;
 use crate::console::resolving::subject;
-use crate::console::{AppContext, Loadable};
+use crate::console::{AppContext, Loadable, Reply};
 use crate::domain::advice::advice;
 use crate::domain::case::invalid;
 use crate::domain::resolution::{Dialect, FieldError, InvalidReason};
@@ -40,8 +41,10 @@ pub(super) struct FormItem {
     pub(super) confirmed: Vec<Caution>,
     /// Other alerts on its payment, as they are looked up here.
     pub(super) others: Loadable<Vec<Alert>>,
-    /// What the order of the shop says, the same.
+    /// What the orders of the shop say, the same.
     pub(super) order: Loadable<Option<OrderAdvice>>,
+    /// The others on its payment that those were asked about with it last.
+    pub(super) matched_with: Vec<AlertId>,
     /// The other alerts that were known before: they count until they are looked up here, and never as if they were.
     pub(super) known_others: Vec<Alert>,
     /// What the order said before: the same.
@@ -57,6 +60,7 @@ impl FormItem {
             confirmed: Vec::new(),
             others: Loadable::NotAsked,
             order: Loadable::NotAsked,
+            matched_with: Vec::new(),
             known_others: Vec::new(),
             known_order: None,
         }
@@ -65,6 +69,35 @@ impl FormItem {
     /// Other alerts on its payment, as far as they are known.
     fn others(&self) -> &[Alert] {
         self.others.loaded().unwrap_or(&self.known_others)
+    }
+
+    /// What the shop's orders are asked about now: the alert, and the others on its payment as far as they are known.
+    pub(super) fn ask_orders(&mut self) -> (Alert, Vec<Alert>) {
+        self.order.ask();
+        self.matched_with = self.others().iter().map(|other| other.id).collect();
+        (self.alert.clone(), self.others().to_vec())
+    }
+
+    /// Takes in which others are on its payment. Where the shop's orders were asked without all of them, those are asked again: what they
+    /// said so far is not all that was looked for.
+    pub(super) fn take_others(&mut self, found: Reply<Vec<Alert>>) -> Option<(Alert, Vec<Alert>)> {
+        self.others.answer(found);
+        if self.others().iter().all(|other| self.matched_with.contains(&other.id)) {
+            return None;
+        }
+        if let Loadable::Loaded(known) = std::mem::take(&mut self.order) {
+            self.known_order = known;
+        }
+        Some(self.ask_orders())
+    }
+
+    /// Takes in what the shop's orders say; what was asked before all others were known is not all of it.
+    pub(super) fn take_order(&mut self, advised: &AdvisedAlert) {
+        if advised.others == self.matched_with {
+            self.order.answer(advised.advice.clone());
+        } else if let (Loadable::NotAsked | Loadable::Loading, Ok(advice)) = (&self.order, &advised.advice) {
+            self.known_order = *advice;
+        }
     }
 
     /// What the order of the shop says, as far as is known.

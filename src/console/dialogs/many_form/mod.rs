@@ -19,17 +19,17 @@ use super::alert_rows::ListCursor;
 use super::page_keys::{is_everywhere, leads_elsewhere};
 use super::resolve_form::{Choice, FormContext, ResolveForm};
 use crate::console::guards::{Gets, is_searched, looked_up_at_once, on_its_payment};
+use crate::console::message::AdvisedAlert;
 use crate::console::resolving::{stage_together, subject};
 use crate::console::text::counted;
 use crate::console::{Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, Reply, TextInput};
 use crate::desk::{Draft, GroupDraft};
 use crate::domain::resolution::FieldError;
-use crate::domain::{Alert, AlertId, OrderAdvice, Resolution, Timestamp, duplicate};
-use crate::service::ServiceError;
+use crate::domain::{Alert, AlertId, Resolution, Timestamp, duplicate};
 
 pub use gets::AnswerScope;
 use gets::{FormItem, Said, gets};
-pub use opening::{KnownCase, again, answer_case, foresee, marked, repeat};
+pub use opening::{KnownCase, again, answer_case, begun, foresee, marked, repeat};
 use typed::TypedAnswer;
 
 /// Above so many alerts their number is typed before they are sent.
@@ -67,6 +67,8 @@ pub struct ManyForm {
     from: String,
     /// From where, as the journal has it.
     chosen: Option<String>,
+    /// Whether its alerts are marked in the list.
+    of_marks: bool,
     rows: Vec<FormItem>,
     /// For each alert the positions of the others that are on its payment.
     twins: Vec<BTreeSet<usize>>,
@@ -104,13 +106,14 @@ impl ManyForm {
         let twins = twins(&alerts);
         let (case, ids) = (purpose != AnswerScope::Bulk, alerts.iter().map(|alert| alert.id).collect::<Vec<_>>());
         let id = cx.group_drafts.find(case, &ids).map_or_else(Uuid::now_v7, |draft| draft.id);
-        let typed = TypedAnswer::begun(GroupDraft { id, case, alerts: ids, left_out: Vec::new(), answer: answer.answer() });
+        let typed = TypedAnswer::begun(GroupDraft { id, case, alerts: ids, left_out: Vec::new(), answer: answer.answer(), told: false });
         let rows = alerts.into_iter().map(FormItem::of).collect();
         let mut form = Self {
             answer,
             purpose,
             from,
             chosen: None,
+            of_marks: false,
             rows,
             twins,
             gets: Ok(Vec::new()),
@@ -159,7 +162,7 @@ impl ManyForm {
     fn is_blank(&self, stands: &GroupDraft, cx: &AppContext) -> bool {
         let choice = if stands.case { self.answer.choice() } else { Choice::Invalid };
         let blank = |alert: &Alert| ResolveForm::for_several(alert, choice, FormContext::of(cx), None, cx.now).answer();
-        self.first().map(blank).as_ref() == Some(&stands.answer) && (stands.case || stands.left_out.is_empty())
+        self.first().map(blank).as_ref() == Some(&stands.answer) && stands.left_out.is_empty()
     }
 
     /// Keeps what stands in the form, now or once it is time.
@@ -219,18 +222,17 @@ impl ManyForm {
         }
         let size = looked_up_at_once(self.by_one_search);
         let end = (self.asked + size).min(self.rows.len());
-        let (mut asked, mut alerts) = (Vec::with_capacity(size), Vec::with_capacity(size));
+        let (mut asked, mut matched) = (Vec::with_capacity(size), Vec::with_capacity(size));
         for row in self.rows[self.asked..end].iter_mut().filter(|row| row.alert.outcome.is_none()) {
             row.others.ask();
             asked.push((row.alert.id, duplicate::query(&row.alert)));
-            row.order.ask();
-            alerts.push(row.alert.clone());
+            matched.push(row.ask_orders());
         }
         self.asked = end;
         if asked.is_empty() {
             return self.look_up();
         }
-        vec![Effect::AdviseByOrders(alerts).into(), Effect::SameCards(asked).into()]
+        vec![Effect::AdviseByOrders(matched).into(), Effect::SameCards(asked).into()]
     }
 
     /// Sends what can be sent, or says why it cannot be.
@@ -338,17 +340,21 @@ impl ManyForm {
         }
     }
 
-    fn take_others(&mut self, found: &[(AlertId, Result<Vec<Alert>, ServiceError>)]) {
+    /// Takes in which others are on the payments; asks the shop's orders about those too.
+    fn take_others(&mut self, found: &[(AlertId, Reply<Vec<Alert>>)]) -> Orders {
+        let mut matched = Vec::new();
         for (id, answer) in found {
             let Some(row) = self.rows.iter_mut().find(|row| row.alert.id == *id) else { continue };
-            row.others.answer(answer.as_ref().map(|found| on_its_payment(&row.alert, found)).map_err(Clone::clone));
+            let others = answer.as_ref().map(|found| on_its_payment(&row.alert, found)).map_err(Clone::clone);
+            matched.extend(row.take_others(others));
         }
+        if matched.is_empty() { Vec::new() } else { vec![Effect::AdviseByOrders(matched).into()] }
     }
 
-    fn take_orders(&mut self, advised: &[(AlertId, Reply<Option<OrderAdvice>>)]) {
-        for (id, answer) in advised {
-            let row = self.rows.iter_mut().find(|row| row.alert.id == *id);
-            row.into_iter().for_each(|row| row.order.answer(answer.clone()));
+    fn take_orders(&mut self, advised: &[AdvisedAlert]) {
+        for advised in advised {
+            let row = self.rows.iter_mut().find(|row| row.alert.id == advised.alert);
+            row.into_iter().for_each(|row| row.take_order(advised));
         }
     }
 }
@@ -368,6 +374,7 @@ fn twins(alerts: &[Alert]) -> Vec<BTreeSet<usize>> {
 
 impl ManyForm {
     fn take(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
+        let mut outcome = Vec::new();
         match message {
             Message::Input(Event::Key(key)) => return self.key(*key, cx),
             Message::Input(Event::Paste(text)) => {
@@ -382,7 +389,7 @@ impl ManyForm {
             Message::Alert(_, Ok(alert)) => self.take_alert(alert),
             Message::Concluded(alert) => self.take_alert(alert),
             Message::Page(_, Ok(page)) => page.data.iter().for_each(|alert| self.take_alert(alert)),
-            Message::SameCards(found) => self.take_others(found),
+            Message::SameCards(found) => outcome = self.take_others(found),
             Message::AdvisedByOrders(advised) => self.take_orders(advised),
             // Another alert on a payment may have been refunded meanwhile.
             Message::Changed(Ok(_)) if self.by_one_search => self.asked = 0,
@@ -390,7 +397,7 @@ impl ManyForm {
             _ => return Vec::new(),
         }
         self.work_out(cx);
-        let mut outcome = self.look_up();
+        outcome.extend(self.look_up());
         match self.kept_send {
             Some(before) if !self.is_searching() && self.counts().care > before => {
                 self.kept_send = None;

@@ -8,9 +8,14 @@ use crate::console::guards::Gets;
 use crate::console::runs::RunItem;
 use crate::console::screens::queue::heading::title;
 use crate::console::screens::queue::state::Queue;
-use crate::console::{Action, AppContext, Effect, Order, Orders, Tone};
+use crate::console::text::counted;
+use crate::console::{Action, AppContext, Effect, Order, Orders, Reply, Tone};
 use crate::desk::Draft;
 use crate::domain::{Alert, AlertId, OrderAdvice, Resolution};
+
+const READ_ONLY: &str = "This place is read-only: nothing is sent from here.";
+
+const RESTORED: &str = "What was begun for these alerts before is in the form.";
 
 /// Opens the form on what is marked, as it was left. Where it was not begun yet, what it is answered with is chosen there.
 pub fn marked(queue: &Queue, cx: &mut AppContext) -> Orders {
@@ -21,7 +26,43 @@ pub fn marked(queue: &Queue, cx: &mut AppContext) -> Orders {
     let choice = Choice::of_parts(&draft.answer, cx.place.dialect);
     let Some(mut form) = begin(queue, choice, Some(draft.answer.clone()), cx) else { return Vec::new() };
     form.restore(&draft, cx);
-    cx.notify(Tone::Note, "What was begun for these alerts before is in the form.");
+    cx.notify(Tone::Note, RESTORED);
+    form.open()
+}
+
+/// Goes on with what was begun for what was marked before, as far as it still waits for an answer: `opens` its form, else tells of it. Nothing
+/// is marked for it.
+pub fn begun(read: Reply<Vec<Alert>>, opens: bool, cx: &mut AppContext) -> Orders {
+    let [key, back] = [Action::Bulk, Action::Back].map(|action| cx.key(action));
+    let read = match read {
+        Ok(read) => read,
+        Err(error) => {
+            cx.notify(Tone::Bad, format!("What an answer was begun for cannot be read: {error}. {key} reads it again."));
+            return Vec::new();
+        }
+    };
+    let Some(draft) = cx.group_drafts.of_marks().cloned() else { return Vec::new() };
+    let open: Vec<Alert> = read.into_iter().filter(|alert| alert.outcome.is_none()).collect();
+    if open.is_empty() {
+        cx.notify(Tone::Note, "What an answer was begun for is answered by now.");
+        return cx.group_drafts.drop(draft.id).map(Order::from).into_iter().collect();
+    }
+    if !opens {
+        let many = counted(open.len() as u64, "alert", "alerts");
+        cx.notify(Tone::Note, format!("An answer to {many} was begun and not sent: {key} opens it, {back} lets it go."));
+        return cx.group_drafts.offer().map(Order::from).into_iter().collect();
+    }
+    if cx.place.read_only {
+        cx.notify(Tone::Note, READ_ONLY);
+        return Vec::new();
+    }
+    let (choice, answer) = (Choice::of_parts(&draft.answer, cx.place.dialect), Some(draft.answer.clone()));
+    let form = ManyForm::new(open, choice, answer, AnswerScope::Bulk, "begun before".to_owned(), cx);
+    let Some(mut form) = form else { return Vec::new() };
+    cx.group_drafts.taken_up();
+    form.chosen = Some("what was begun before".to_owned());
+    form.restore(&draft, cx);
+    cx.notify(Tone::Note, RESTORED);
     form.open()
 }
 
@@ -54,7 +95,7 @@ pub struct KnownCase {
 /// Opens the form on the alerts of one payment, with a decision already made; what was written for that decision before is in it.
 pub fn answer_case(case: &KnownCase, choice: Choice, cx: &mut AppContext) -> Orders {
     if cx.place.read_only {
-        cx.notify(Tone::Note, "This place is read-only: nothing is sent from here.");
+        cx.notify(Tone::Note, READ_ONLY);
         return Vec::new();
     }
     if case.alerts.iter().all(|alert| alert.outcome.is_some()) {
@@ -116,7 +157,7 @@ pub fn again(failed: Vec<RunItem>, cx: &mut AppContext) -> Orders {
 
 fn begin(queue: &Queue, choice: Choice, draft: Option<Draft>, cx: &mut AppContext) -> Option<ManyForm> {
     if cx.place.read_only {
-        cx.notify(Tone::Note, "This place is read-only: nothing is sent from here.");
+        cx.notify(Tone::Note, READ_ONLY);
         return None;
     }
     if queue.marked.is_reading() {
@@ -131,7 +172,7 @@ fn begin(queue: &Queue, choice: Choice, draft: Option<Draft>, cx: &mut AppContex
     let from = format!("from {}", title(queue));
     let chosen = if queue.is_set_aside() { "what was found".to_owned() } else { format!("view {}", queue.view.name) };
     let form = ManyForm::new(queue.marked.alerts().to_vec(), choice, draft, AnswerScope::Bulk, from, cx)?;
-    Some(ManyForm { chosen: Some(chosen), ..form })
+    Some(ManyForm { chosen: Some(chosen), of_marks: true, ..form })
 }
 
 impl ManyForm {

@@ -1,6 +1,6 @@
 //! Cautions: what speaks so much against an answer that it has to be confirmed once more.
 
-use crate::domain::{Alert, AlertStatus, Timestamp};
+use crate::domain::{Alert, Timestamp};
 
 /// Why an answer has to be confirmed once more before it is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,15 +55,9 @@ impl Caution {
             (known.may_have_arrived, Self::MayHaveArrived),
             (says.refunds && (rule || known.refunded_elsewhere), Self::PaidTwice),
             (rule && !says.refunds && !says.refunded_before, Self::NetworkRule),
-            (is_closed(alert, now), Self::Closed),
+            (alert.is_closed(now), Self::Closed),
             (alert.alert_type.is_notice(), Self::Notice),
         ];
         cautions.into_iter().filter(|(holds, _)| *holds).map(|(_, caution)| caution).collect()
     }
-}
-
-/// Whether an alert's window is known to have closed.
-pub fn is_closed(alert: &Alert, now: Timestamp) -> bool {
-    let end = alert.expired_at.or_else(|| alert.deadline.moment());
-    alert.outcome.is_none() && (alert.status == AlertStatus::Expired || end.is_some_and(|end| end <= now))
 }

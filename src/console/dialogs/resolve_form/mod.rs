@@ -27,7 +27,7 @@ use crate::domain::advice::{Advice, advice};
 use crate::domain::resolution::{Decision, FieldError, InvalidReason, MAX_COMMENT_CHARS, OlderRefunded};
 use crate::domain::{Alert, AlertId, Amount, Dialect, Resolution, ResolutionParts, Timestamp};
 
-pub use caution::{Caution, KnownBefore, SaysOfMoney, is_closed};
+pub use caution::{Caution, KnownBefore, SaysOfMoney};
 pub use choice::Choice;
 use older::Older;
 pub use older::usual_answer;

@@ -110,6 +110,12 @@ fn name_and_counts(queue: &Queue, draw: &DrawContext<'_>, brevity: u8) -> Vec<Pi
 fn news(queue: &Queue, draw: &DrawContext<'_>, brevity: u8) -> Vec<Piece> {
     let theme = draw.theme;
     let mut pieces = Vec::new();
+    if let Some(alerts) = draw.begun.filter(|_| queue.marked.is_empty()) {
+        // Offered since the start: the key opens it.
+        let words = if brevity < 3 { format!("answer to {} begun  ", count(alerts as u64)) } else { "begun  ".to_owned() };
+        pieces.push(Piece::new(3, words, theme.accent).doing(Action::Bulk));
+        pieces.push(Piece::new(0, draw.key(Action::Bulk), theme.key).doing(Action::Bulk));
+    }
     if queue.listing.arrived_above() > 0 {
         let many = count(queue.listing.arrived_above());
         let words = if brevity < 3 { format!("{many} came in above  ") } else { format!("{many} above  ") };

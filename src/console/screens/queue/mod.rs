@@ -24,6 +24,7 @@ use ratatui::layout::Rect;
 
 use crate::console::decisions::leaves_at_once;
 use crate::console::dialog::run;
+use crate::console::text::counted;
 use crate::console::widgets::text_input::Typed;
 use crate::console::{Action, AppContext, Effect, Keep, KeyContext, Keys, Message, Order, Orders, Screen, Tone};
 use crate::desk::Draft;
@@ -78,8 +79,7 @@ impl Screen for Queue {
                 self.marked.add(&alerts);
                 Vec::new()
             }
-            Message::BegunRead(answer) => self.mark_begun(answer, cx),
-            Message::OpenBegun if self.marked.is_empty() => cx.group_drafts.read_marks().into_iter().collect(),
+            Message::OpenBegun if self.marked.is_empty() => cx.group_drafts.read_marks(true).into_iter().collect(),
             Message::OpenBegun => return vec![Order::Act(Action::Bulk)],
             Message::List(filter, sort) => self.ask(filter, sort),
             Message::Sort(sort) => self.ask(self.filter().clone(), sort),
@@ -151,6 +151,7 @@ impl Screen for Queue {
                     || !self.marked.is_empty()
                     || self.marked.range.is_some()
                     || self.marked.is_reading()
+                    || cx.group_drafts.offered().is_some()
             }
             Action::Bulk => !self.marked.is_empty() || cx.runs.newest().is_some() || cx.group_drafts.of_marks().is_some(),
             Action::Repeat => cx.last_made.is_some(),
@@ -247,7 +248,7 @@ fn act(queue: &mut Queue, action: Action, cx: &mut AppContext) -> Orders {
     Vec::new()
 }
 
-/// Undoes one thing: messages, the range, the search, the marks.
+/// Undoes one thing: messages, the range, the search, the marks, the answer that was begun before and is offered.
 fn back(queue: &mut Queue, cx: &mut AppContext) -> Vec<Effect> {
     if cx.toasts.clear() {
         return Vec::new();
@@ -261,6 +262,14 @@ fn back(queue: &mut Queue, cx: &mut AppContext) -> Vec<Effect> {
     }
     if queue.is_searched() {
         return queue.clear_search();
+    }
+    if queue.marked.is_empty()
+        && !queue.marked.is_reading()
+        && let Some((draft, dropped)) = cx.group_drafts.let_go()
+    {
+        let many = counted(draft.alerts.len() as u64, "alert", "alerts");
+        cx.notify(Tone::Note, format!("Let go: the answer to {many} that was begun before."));
+        return vec![dropped];
     }
     if queue.marked.is_empty() && !queue.marked.is_reading() && *queue.filter() != queue.view.filter {
         cx.hint(format!("The filter stays: {} changes it, {} chooses a view.", cx.key(Action::Filter), cx.key(Action::Views)));

@@ -3,8 +3,8 @@
 use super::Queue;
 use crate::console::screens::queue::listing::ListRow;
 use crate::console::screens::queue::marked::{MOST_MARKED, RangeStart};
-use crate::console::text::{count, counted};
-use crate::console::{Action, AppContext, Effect, Reply, Tone};
+use crate::console::text::count;
+use crate::console::{AppContext, Effect, Reply, Tone};
 use crate::desk::collect::Stretch;
 use crate::domain::{Alert, AlertId};
 
@@ -92,28 +92,6 @@ impl Queue {
             Ok((alerts, _)) => self.mark_these(&alerts, stretch.wanted, cx),
             Err(error) => cx.notify(Tone::Bad, format!("Nothing more was marked: {error}")),
         }
-    }
-
-    /// Marks again what an answer was begun for, as far as it still waits for one.
-    pub fn mark_begun(&mut self, answer: Reply<Vec<Alert>>, cx: &mut AppContext) -> Vec<Effect> {
-        let key = cx.key(Action::Bulk);
-        let read = match answer {
-            Ok(read) => read,
-            Err(error) => {
-                cx.notify(Tone::Bad, format!("What an answer was begun for cannot be read: {error}. {key} reads it again."));
-                return Vec::new();
-            }
-        };
-        let open: Vec<Alert> = read.into_iter().filter(|alert| alert.outcome.is_none()).collect();
-        if open.is_empty() {
-            cx.notify(Tone::Note, "What an answer was begun for is answered by now.");
-            let over = cx.group_drafts.of_marks().map(|draft| draft.id);
-            return over.and_then(|id| cx.group_drafts.drop(id)).into_iter().collect();
-        }
-        self.marked.add(&open);
-        let many = counted(open.len() as u64, "alert", "alerts");
-        cx.notify(Tone::Note, format!("An answer to {many} was begun and not sent: marked again, {key} opens it."));
-        Vec::new()
     }
 
     /// Marks alerts out of so many, and says how many there was no room for.
