@@ -253,7 +253,7 @@ pub fn left(alert: &Alert, now: Timestamp) -> Left {
         Deadline::HoursLeft(hours) => {
             let bound = hours.max(0).saturating_add(1);
             let urgency = urgency(Duration::try_hours(hours).unwrap_or(Duration::MAX));
-            Left { text: if bound <= 24 { format!("<{bound}h") } else { format!("{}d {}h", hours / 24, hours % 24) }, urgency }
+            Left { text: if bound <= 24 { format!("<{bound}h") } else { format!("<{}d {}h", bound / 24, bound % 24) }, urgency }
         }
         Deadline::Unknown => over("?"),
     }
@@ -377,8 +377,10 @@ mod tests {
     #[case(0, "<1h", Urgency::Now)]
     #[case(3, "<4h", Urgency::Soon)]
     #[case(5, "<6h", Urgency::Today)]
-    #[case(30, "1d 6h", Urgency::Later)]
-    #[case(i64::MAX, "384307168202282325d 7h", Urgency::Later)]
+    #[case(23, "<24h", Urgency::Today)]
+    #[case(24, "<1d 1h", Urgency::Later)]
+    #[case(30, "<1d 7h", Urgency::Later)]
+    #[case(i64::MAX, "<384307168202282325d 7h", Urgency::Later)]
     fn whole_hours_are_shown_as_the_bound_they_are(#[case] hours: i64, #[case] text: &str, #[case] urgency: Urgency) {
         assert_eq!(left(&alert(Deadline::HoursLeft(hours)), now()), Left { text: text.to_owned(), urgency });
     }
