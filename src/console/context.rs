@@ -149,10 +149,10 @@ impl AppContext {
         self.tell(tone, text.into(), None, Some(decision.journal_key()));
     }
 
-    /// Says something about a key that was pressed. It is of the moment: the journal does not keep it.
-    pub fn hint(&mut self, text: String) {
+    /// Says something about a key that was pressed. It is of the moment: it goes with the next key, and the journal does not keep it.
+    pub fn hint(&mut self, text: impl Into<String>) {
         self.said = true;
-        self.toasts.notify(Tone::Note, text, None, self.now);
+        self.toasts.hint(text, self.now);
     }
 
     /// Says that an action does nothing where one is.

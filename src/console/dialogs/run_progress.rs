@@ -357,7 +357,7 @@ impl Dialog for RunProgress {
 pub fn open(cx: &mut AppContext) -> Orders {
     if cx.runs.newest().is_none() {
         let (mark, all) = (cx.key(Action::Mark), cx.key(Action::MarkAll));
-        cx.notify(Tone::Note, format!("Nothing is marked: {mark} marks an alert, {all} all of the list."));
+        cx.hint(format!("Nothing is marked: {mark} marks an alert, {all} all of the list."));
         return Vec::new();
     }
     dialog::open(RunProgress::default())

@@ -299,7 +299,7 @@ fn test(screen: &mut WebhooksScreen, cx: &mut AppContext) -> Orders {
         return Vec::new();
     }
     let Some(endpoint) = screen.subject() else {
-        cx.notify(Tone::Note, "There is no endpoint to test.");
+        cx.hint("There is no endpoint to test.");
         return Vec::new();
     };
     let id = endpoint.id;
@@ -326,7 +326,7 @@ fn tested(screen: &mut WebhooksScreen, id: EndpointId, answer: Reply<DeliveryLog
 
 fn send_again(screen: &WebhooksScreen, cx: &mut AppContext) -> Orders {
     let Some(delivery) = screen.delivery().filter(|_| screen.pane == WebhooksPane::Deliveries).cloned() else {
-        cx.notify(Tone::Note, "There is no delivery under the cursor.");
+        cx.hint("There is no delivery under the cursor.");
         return Vec::new();
     };
     if !may_send(screen, cx) {
