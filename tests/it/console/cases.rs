@@ -314,6 +314,23 @@ fn a_refund_that_is_left_out_by_hand_keeps_what_follows_it_here_too() {
 }
 
 #[test]
+fn the_form_of_a_case_says_that_each_alert_gets_a_reason_of_its_own_until_one_is_chosen() {
+    for size in [(80, 24), (120, 40)] {
+        let mut alerts = three();
+        alerts.push(refunded_sibling(&alerts[0], 1_001, clock().now()));
+        let mut rig = Made { size, ..Made::of(alerts) }.start();
+        rig.press("enter i");
+        let form = rig.screen();
+
+        rig.press("alt-i 2");
+
+        let chosen = rig.screen();
+        assert!(form.contains("each its own, as the list says"), "{form}");
+        assert!(!chosen.contains("each its own"), "{chosen}");
+    }
+}
+
+#[test]
 fn the_form_of_a_case_tells_its_payment_once_and_that_the_refund_leaves_first() {
     for size in [(80, 24), (120, 40)] {
         let mut rig = Made { size, ..Made::of(three()) }.start();
