@@ -328,7 +328,7 @@ impl Dialog for RunProgress {
             })
             .collect();
         rows.extend(run.left_out.iter().map(|(alert, why)| {
-            let (sign, what) = (("–", cx.theme.quiet), format!("left out: {why}"));
+            let (sign, what) = (("–", cx.theme.quiet), why.clone());
             AlertRow { sign, alert, what, style: cx.theme.quiet, quiet: true, beside: Vec::new() }
         }));
         let list = Rect { x: area.x, y, width: area.width, height: area.bottom().saturating_sub(y + 1) };

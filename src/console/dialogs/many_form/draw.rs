@@ -217,8 +217,8 @@ impl ManyForm {
         let draw = cx.draw_context();
         let shown = |position: usize| match self.gets_of(position) {
             Some(Gets::Sent(resolution)) => (("·", theme.accent), brief(resolution), theme.plain, false),
-            Some(Gets::Out { why, care: true, .. }) => (("⚠", theme.warning), format!("left out: {why}"), theme.warning, false),
-            Some(Gets::Out { why, care: false, .. }) => (("–", theme.quiet), format!("left out: {why}"), theme.quiet, true),
+            Some(Gets::Out { why, care: true, .. }) => (("⚠", theme.warning), why.clone(), theme.warning, false),
+            Some(Gets::Out { why, care: false, .. }) => (("–", theme.quiet), why.clone(), theme.quiet, true),
             None => ((" ", theme.quiet), String::new(), theme.quiet, false),
         };
         let mut rows: Vec<AlertRow<'_>> = Vec::with_capacity(self.rows.len());
