@@ -33,7 +33,11 @@ impl Screen for WebhooksScreen {
     fn update(&mut self, message: Message, cx: &mut AppContext) -> Orders {
         let now = cx.now;
         match message {
-            Message::Tick => return run(self.run_due(now)),
+            Message::Tick => {
+                let mut effects = self.run_due(now);
+                effects.extend(self.unnamed(&cx.known).into_iter().map(Effect::Get));
+                return run(effects);
+            }
             Message::Shown => self.refresh(now),
             Message::Act(action) => return act(self, action, cx),
             Message::Input(event) => return input(self, &event, cx),
