@@ -19,6 +19,7 @@ use super::exports::Exports;
 use super::group_drafts::GroupDraftList;
 use super::journal_feed::JournalFeed;
 use super::journal_pane::JournalPane;
+use super::known_alerts::KnownAlerts;
 use super::network_trouble::NetworkTroubles;
 use super::notes::NoteList;
 pub use super::parts::{DeskState, Parts};
@@ -139,6 +140,7 @@ impl App {
                 told: Vec::new(),
                 answered: HashMap::new(),
                 journal,
+                known: KnownAlerts::default(),
                 writes: WriteCheck::from(operator.then_some(now)),
                 recent: kept.layout.recent.clone(),
                 next_console: None,
@@ -212,6 +214,7 @@ impl App {
 
     /// Hands a message to whoever it is for: open dialogs hear of everything, then the application or one screen takes it.
     fn deliver(&mut self, message: Message) -> Vec<Effect> {
+        self.cx.known.hear(&message);
         self.hear_calls(&message);
         self.hear_runs(&message);
         self.hear_answered(&message);

@@ -3,7 +3,7 @@
 use chrono::Duration;
 
 use super::app::App;
-use super::calls::{AttentionCall, hours_read, left_words, when_words};
+use super::calls::{AttentionCall, hours_read, left_words, named, when_words};
 use super::decisions::{Decisions, State};
 use super::text::{counted, sanitize};
 use super::{Action, AppContext, Effect, Message, Tone};
@@ -85,7 +85,7 @@ fn is_underway(decisions: &Decisions, alert: AlertId) -> bool {
 pub(super) fn title(cx: &AppContext) -> String {
     let (failed, before) = (cx.decisions.refused(), cx.settings.notices.before);
     let calling = cx.decisions.held(before, cx.now).filter(|(_, at)| *at <= cx.now && !before.is_zero());
-    let open = [(calling.count(), "held, not sent"), (failed, "failed")];
+    let open = [(calling.count(), "held, not sent"), (failed, if failed == 1 { "decision failed" } else { "decisions failed" })];
     cx.calls.title(&sanitize(&cx.place.name), &cx.settings.notices, open, |id| is_underway(&cx.decisions, id), cx.now)
 }
 
@@ -132,7 +132,8 @@ fn tell(call: AttentionCall, cx: &mut AppContext) {
         Some((first, others)) => {
             cx.notify_about(first, Tone::Bad, words);
             for alert in others {
-                let words = format!("One of several: the window closes {}.", when_words(alert, cx.times(), cx.now));
+                let when = when_words(alert, cx.times(), cx.now);
+                let words = format!("{}: the window closes {when}.", named(alert));
                 cx.told.push(JournalStep::Notified {
                     tone: Tone::Bad.as_str().to_owned(),
                     words,

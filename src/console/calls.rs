@@ -215,7 +215,7 @@ impl Calls {
         let (words, outside) = match about.len() {
             1 => (format!("{} lapses {when} and is not answered.", named(first)), format!("{} lapses {left}", outside_name(first))),
             many => (
-                format!("{many} alerts {may}lapse within {within} and are not answered, the first {when}."),
+                format!("{} and {} more {may}lapse within {within} and are not answered, the first {when}.", named(first), many - 1),
                 format!("{many} alerts {may}lapse within {within}, {} {left}", outside_name(first)),
             ),
         };
@@ -281,8 +281,11 @@ impl Calls {
         let more = if near > 0 && near == self.closing.alerts.len() as u64 && self.closing.unread() > 0 { "+" } else { "" };
         let lost = self.lost.filter(|lost| *lost > 0);
         let parts = [
-            (near > 0).then(|| format!("{near}{more} within {}", times::spell(settings.before))),
-            lost.map(|lost| format!("{lost} will lapse")),
+            (near > 0).then(|| {
+                let verb = if near == 1 { "lapses" } else { "lapse" };
+                format!("{near}{more} {verb} within {}", times::spell(settings.before))
+            }),
+            lost.map(|lost| format!("{lost} will lapse at this pace")),
         ];
         let open = open.into_iter().filter(|(count, _)| *count > 0).map(|(count, words)| format!("{count} {words}"));
         let parts: Vec<String> = parts.into_iter().flatten().chain(open).collect();
@@ -290,10 +293,12 @@ impl Calls {
     }
 }
 
-/// An alert as it is named in the console.
-fn named(alert: &Alert) -> String {
-    let money = alert.money().map_or_else(String::new, |money| format!(" {money}"));
-    format!("{}{money}", alert.provider)
+/// An alert as it is named in the console: `CDRN ··4233 71.92 USD`, or by the network's id where it has neither card nor amount.
+pub fn named(alert: &Alert) -> String {
+    let card = Some(&alert.card_last_four).filter(|last| !last.is_empty()).map(|last| format!("··{last}"));
+    let parts: Vec<String> = card.into_iter().chain(alert.money().map(|money| money.to_string())).collect();
+    let parts = if parts.is_empty() { alert.provider_id.clone() } else { parts.join(" ") };
+    format!("{} {parts}", alert.provider)
 }
 
 #[cfg(test)]

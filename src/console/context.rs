@@ -12,6 +12,7 @@ use super::exports::Exports;
 use super::group_drafts::GroupDraftList;
 use super::journal_feed::JournalFeed;
 use super::keymap::Chord;
+use super::known_alerts::KnownAlerts;
 use super::network_trouble::NetworkTroubles;
 use super::notes::NoteList;
 use super::runs::Runs;
@@ -23,7 +24,7 @@ use super::unfinished::Unfinished;
 use super::views::SavedViews;
 use super::write_check::WriteCheck;
 use super::{Action, DrawContext, Effect, Keep, Theme, Tone};
-use crate::desk::{Draft, JournalStep};
+use crate::desk::{Draft, JournalAlert, JournalStep};
 use crate::domain::card::mask_card_numbers;
 use crate::domain::{Alert, AlertFilter, AlertId, Calendar, Resolution, Timestamp};
 
@@ -82,6 +83,8 @@ pub struct AppContext {
     pub answered: HashMap<AlertId, String>,
     /// What happened on this desk.
     pub journal: JournalFeed,
+    /// Names of alerts.
+    pub known: KnownAlerts,
     pub writes: WriteCheck,
     /// What was chosen in the palette, the last first.
     pub recent: Vec<String>,
@@ -107,7 +110,13 @@ impl AppContext {
             place: &self.place,
             compares_all: self.compares_all,
             rules: &self.settings.rules,
+            known: &self.known,
         }
+    }
+
+    /// What an alert is known by: it was read here, or decided on this desk.
+    pub fn alert_named(&self, id: AlertId) -> Option<&JournalAlert> {
+        self.known.get(id).or_else(|| self.journal.history().latest_on(id).map(|record| &record.said.alert))
     }
 
     /// How moments are told.
@@ -152,10 +161,10 @@ impl AppContext {
         self.tell(tone, text.into(), None, Some(decision.journal_key()));
     }
 
-    /// Says something about a key that was pressed. It is of the moment: the journal does not keep it.
-    pub fn hint(&mut self, text: String) {
+    /// Says something about a key that was pressed. It is of the moment: it goes with the next key, and the journal does not keep it.
+    pub fn hint(&mut self, text: impl Into<String>) {
         self.said = true;
-        self.toasts.notify(Tone::Note, text, None, self.now);
+        self.toasts.hint(text, self.now);
     }
 
     /// Says that an action does nothing where one is.

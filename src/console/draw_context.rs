@@ -7,6 +7,7 @@ use ratatui::style::{Modifier, Style};
 
 use super::decisions::Decisions;
 use super::keymap::Keymap;
+use super::known_alerts::KnownAlerts;
 use super::notes::NoteList;
 use super::snoozes::SnoozeList;
 use super::times::{Moments, Urgency};
@@ -42,6 +43,8 @@ pub struct DrawContext<'a> {
     pub begun: Option<usize>,
     /// The rules that suggest decisions.
     pub rules: &'a [DecisionRule],
+    /// Names of alerts.
+    pub known: &'a KnownAlerts,
 }
 
 impl<'a> DrawContext<'a> {

@@ -464,12 +464,15 @@ fn in_words(trouble: &NetworkTrouble, since: &str, wording: Wording) -> String {
     match (trouble.fault, wording) {
         (DecisionFault::Unknown, Wording::Full) => format!("{who}: outcome unknown since {since}"),
         (DecisionFault::Unknown, Wording::Brief) => format!("{who}: unknown, {since}"),
-        (DecisionFault::Unknown, Wording::Shortest) => format!("{who} unknown"),
-        (DecisionFault::Declined, Wording::Shortest) => format!("{who} failed"),
-        (DecisionFault::Declined, _) => format!("{who}: not recorded, {since}"),
+        (DecisionFault::Unknown, Wording::Shortest) => format!("{who} unknown, {since}"),
+        (DecisionFault::Declined, Wording::Full) => format!("{who}: not recorded since {since}"),
+        (DecisionFault::Declined, Wording::Brief) => format!("{who}: not recorded, {since}"),
+        (DecisionFault::Declined, Wording::Shortest) => format!("{who} failed, {since}"),
         (DecisionFault::Unheard, Wording::Shortest) => "one not known".to_owned(),
-        (DecisionFault::Unheard, _) => format!("a decision not known, {since}"),
+        (DecisionFault::Unheard, Wording::Full) => format!("a decision not known since {since}"),
+        (DecisionFault::Unheard, Wording::Brief) => format!("a decision not known, {since}"),
         (DecisionFault::Service, Wording::Shortest) => "not recorded".to_owned(),
-        (DecisionFault::Service, _) => format!("a decision not recorded, {since}"),
+        (DecisionFault::Service, Wording::Full) => format!("a decision not recorded since {since}"),
+        (DecisionFault::Service, Wording::Brief) => format!("a decision not recorded, {since}"),
     }
 }

@@ -12,10 +12,9 @@ use super::screens::activity::draw::put_told;
 use super::screens::activity::rows::{ActivityRow, Happening, PART_INDENT, row_of};
 use super::screens::activity::state::{ChosenRow, RowCursor};
 use super::screens::activity::views::{ActivityView, RowWidths, ShownRows, each, folded, needs_you};
-use super::text::{columns, cut, wrap};
+use super::text::{columns, whole_words, wrap};
 use super::widgets::scrollbar;
 use super::{Action, AppContext, ClickTargets, Orders, Pen};
-use crate::desk::NotificationRecord;
 use crate::domain::Timestamp;
 
 /// From so many columns on it stands at the right.
@@ -163,11 +162,8 @@ impl JournalPane {
     /// What it shows: what the engine has not finished and somebody has to see to, then what was decided and told here, the newest first. What
     /// only repeats the steps of a decision stands in that one's row.
     fn rows<'a>(&self, cx: &'a AppContext) -> Vec<Happening<'a>> {
-        let history = cx.journal.history();
-        let repeats = |told: &NotificationRecord| told.decision.as_ref().is_some_and(|key| history.record(key).is_some());
         let attempts = needs_you(cx).into_iter().filter(|happening| matches!(happening, Happening::Attempt(_)));
-        let mut all = each(ActivityView::All, &self.shown, cx, &[]);
-        all.retain(|happening| !matches!(happening, Happening::Told(told) if repeats(told)));
+        let all = each(ActivityView::All, &self.shown, cx, &[]);
         attempts.chain(folded(all, &self.shown, cx)).collect()
     }
 
@@ -277,7 +273,7 @@ fn draw_row((row, at): (&ActivityRow, Timestamp), (when, aligned): (u16, [u16; 2
         return;
     }
     let [what, named] = [(&row.what, aligned[0]), (&row.named, aligned[1])].map(|(text, width)| {
-        let text = if width > 0 { cut(text, width) } else { text.into() };
+        let text = if width > 0 { whole_words(text, width) } else { text.into() };
         format!("{text}{:blank$}", "", blank = usize::from(width.saturating_sub(columns(&text))))
     });
     if row.is_part {

@@ -104,7 +104,7 @@ impl App {
         }
         match action {
             Action::JournalPane if self.screens.current == ScreenName::Activity => {
-                self.cx.notify(Tone::Note, "This screen is the journal.");
+                self.cx.hint("This screen is the journal.");
             }
             Action::JournalPane => {
                 self.pane.toggle();
@@ -113,7 +113,7 @@ impl App {
             Action::NextPane if self.screens.current != ScreenName::Activity => return self.next_pane(),
             Action::GoToTold => match self.cx.toasts.about().cloned() {
                 Some(alert) => return Some(vec![Order::Act(Action::ShowQueue), Message::GoToFound(Box::new(alert)).into()]),
-                None => self.cx.notify(Tone::Note, "No message was about an alert yet."),
+                None => self.cx.hint("No message was about an alert yet."),
             },
             _ => return None,
         }
@@ -139,7 +139,7 @@ impl App {
             self.pane.focus(true, &self.cx);
         } else {
             let key = self.cx.key(Action::JournalPane);
-            self.cx.notify(Tone::Note, format!("There is one part here: {key} opens the journal beside it."));
+            self.cx.hint(format!("There is one part here: {key} opens the journal beside it."));
         }
         Some(Vec::new())
     }

@@ -30,6 +30,7 @@ pub mod journal_feed;
 pub mod journal_pane;
 pub mod journaling;
 pub mod keymap;
+pub mod known_alerts;
 pub mod listener;
 pub mod loadable;
 pub mod message;

@@ -72,6 +72,11 @@ impl Moments {
         if self.clocks == ShownClocks::Local { "LOCAL" } else { "UTC" }
     }
 
+    /// The clock of the analyst's own day, for the heading of [`Self::own_short`].
+    pub fn own_heading(self, now: Timestamp) -> &'static str {
+        if self.own_offset(now).local_minus_utc() == 0 { "UTC" } else { "LOCAL" }
+    }
+
     /// The clock of a narrow place, in a sentence.
     fn word(self) -> &'static str {
         if self.clocks == ShownClocks::Local { "local" } else { "UTC" }
@@ -166,6 +171,18 @@ impl Moments {
                 (false, false) => "%d %b %Y",
             },
         )
+    }
+
+    /// `14:03` today and `Nov 18` on another day, where the analyst sits unless UTC alone is wanted; `2025-11` of another year.
+    pub fn own_short(self, at: Timestamp, now: Timestamp) -> String {
+        let own = |moment: Timestamp| moment.with_timezone(&self.own_offset(moment));
+        let (told, today) = (own(at), own(now));
+        let format = match () {
+            () if told.date_naive() == today.date_naive() => "%H:%M",
+            () if told.year() == today.year() => "%b %d",
+            () => "%Y-%m",
+        };
+        told.format(format).to_string()
     }
 
     /// `2026-11-18`

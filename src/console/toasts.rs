@@ -38,6 +38,15 @@ struct Toast {
     until: Timestamp,
     /// Whether the key goes to the alert that it is about: the last one that was about any.
     goes: bool,
+    hint: Option<HintAge>,
+}
+
+/// How old a hint is, which goes with the next key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum HintAge {
+    New,
+    /// Another key was pressed since.
+    Old,
 }
 
 /// The notifications that are on the screen.
@@ -83,10 +92,28 @@ impl Toasts {
             self.about = Some(Box::new(alert.clone()));
             self.all.iter_mut().for_each(|toast| toast.goes = false);
         }
-        self.all.push(Toast { tone, text, until: now + Duration::seconds(seconds), goes: alert.is_some() });
+        self.all.push(Toast { tone, text, until: now + Duration::seconds(seconds), goes: alert.is_some(), hint: None });
         let surplus = self.all.len().saturating_sub(MOST);
         self.all.drain(..surplus);
         is_new
+    }
+
+    /// Says something about a key, until the next one.
+    pub fn hint(&mut self, text: impl Into<String>, now: Timestamp) {
+        self.notify(Tone::Note, text, None, now);
+        if let Some(said) = self.all.last_mut() {
+            said.hint = Some(HintAge::New);
+        }
+    }
+
+    /// A key was pressed: what was said about those before is to go once it has done what it does.
+    pub fn age_hints(&mut self) {
+        self.all.iter_mut().filter_map(|toast| toast.hint.as_mut()).for_each(|age| *age = HintAge::Old);
+    }
+
+    /// Takes away what was said about keys before the last one.
+    pub fn drop_old_hints(&mut self) {
+        self.all.retain(|toast| toast.hint != Some(HintAge::Old));
     }
 
     /// The alert that the last notification about any was about.
@@ -224,6 +251,19 @@ mod tests {
 
         assert_eq!(lines.len(), MOST_LINES);
         assert!(lines.last().is_some_and(|line| line.text.ends_with('…')), "{lines:?}");
+    }
+
+    #[test]
+    fn what_was_said_about_a_key_goes_with_the_next_one_and_what_happened_stays() {
+        let now = from_iso("2026-03-10T12:00:00Z").unwrap();
+        let mut toasts = told(&["what happened"]);
+        toasts.hint("the first key", now);
+        toasts.age_hints();
+
+        toasts.hint("the second key", now);
+        toasts.drop_old_hints();
+
+        assert_eq!(texts(&toasts.lines(None, "A", 80)), ["what happened", "the second key"]);
     }
 
     #[test]

@@ -52,7 +52,7 @@ fn an_alert_that_lapses_soon_rings_once_and_the_title_is_given_back() {
 
     assert_eq!(written.matches("\x1b]777;notify;avert;ETHOCA CALL-0 lapses in 1").count(), 1, "{written:?}");
     let around = written.find("\x07\x1b]777;").expect("a bell before the notice");
-    assert!(written.contains("\x1b]0;avert: 1 within 30 min - "), "the title tells it");
+    assert!(written.contains("\x1b]0;avert: 1 lapses within 30 min - "), "the title tells it");
     let (kept, given_back) = (written.find("\x1b[22;0t").unwrap(), written.rfind("\x1b[23;0t").unwrap());
     assert!(kept < around && around < given_back);
 }

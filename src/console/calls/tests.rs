@@ -50,7 +50,7 @@ fn an_alert_calls_once_when_it_comes_near_and_names_what_is_left() {
     let again = calls.deadlines(BEFORE, false, nobody, TOLD, now());
     let second = calls.deadlines(BEFORE, false, nobody, TOLD, at(2)).unwrap();
 
-    assert_eq!((first.words.as_str(), first.rings), ("CDRN lapses at 12:25 UTC and is not answered.", true));
+    assert_eq!((first.words.as_str(), first.rings), ("CDRN 7KQ0 lapses at 12:25 UTC and is not answered.", true));
     assert_eq!(first.outside, "CDRN 7KQ0 lapses in 25 min");
     assert_eq!((again, second.about[0].provider_id.as_str()), (None, "7KQ1"));
 }
@@ -61,7 +61,7 @@ fn several_that_come_near_together_are_one_call_that_goes_to_the_first() {
 
     let call = calls.deadlines(BEFORE, false, nobody, TOLD, now()).unwrap();
 
-    assert_eq!(call.words, "3 alerts lapse within 30 min and are not answered, the first at 12:12 UTC.");
+    assert_eq!(call.words, "CDRN 7KQ1 and 2 more lapse within 30 min and are not answered, the first at 12:12 UTC.");
     assert_eq!(call.about.iter().map(|alert| alert.provider_id.as_str()).collect::<Vec<_>>(), ["7KQ1", "7KQ0", "7KQ2"]);
 }
 
@@ -72,7 +72,7 @@ fn where_only_whole_hours_are_known_alerts_may_lapse() {
 
     let call = calls.deadlines(BEFORE, false, nobody, TOLD, now()).unwrap();
 
-    assert_eq!(call.words, "2 alerts may lapse within 30 min and are not answered, the first before 13:00 UTC.");
+    assert_eq!(call.words, "CDRN 7KQ0 and 1 more may lapse within 30 min and are not answered, the first before 13:00 UTC.");
     assert_eq!(call.outside, "2 alerts may lapse within 30 min, CDRN 7KQ0 in less than 1 h");
 }
 
@@ -109,7 +109,10 @@ fn what_came_near_in_quiet_hours_rings_when_they_are_over() {
     let after = calls.deadlines(BEFORE, false, nobody, TOLD, at(3));
 
     assert_eq!((quiet.rings, silent), (false, None));
-    assert!(morning.rings && morning.words.starts_with("The quiet hours are over: 2 alerts lapse within 30 min"), "{morning:?}");
+    assert!(
+        morning.rings && morning.words.starts_with("The quiet hours are over: CDRN 7KQ0 and 1 more lapse within 30 min"),
+        "{morning:?}"
+    );
     assert_eq!(after, None);
 }
 
@@ -197,11 +200,11 @@ fn the_title_tells_what_is_due_and_is_plain_where_nothing_is() {
     let mut calls = reading(lapsing_at(&[10, 20, 40]));
     let title = |calls: &Calls, failed, now| calls.title("acme", &settings, [(failed, "failed"), (0, "held")], nobody, now);
 
-    assert_eq!(title(&calls, 0, now()), "avert: 2 within 30 min - acme");
+    assert_eq!(title(&calls, 0, now()), "avert: 2 lapse within 30 min - acme");
     assert_eq!(title(&calls, 1, at(41)), "avert: 1 failed - acme");
     assert_eq!(title(&Calls::default(), 0, now()), "avert: acme");
     calls.closing = ClosingAlerts { total: 120, ..lapsing_at(&[10; 100]) };
-    assert_eq!(title(&calls, 0, now()), "avert: 100+ within 30 min - acme");
+    assert_eq!(title(&calls, 0, now()), "avert: 100+ lapse within 30 min - acme");
 }
 
 #[test]

@@ -328,7 +328,7 @@ impl Dialog for RunProgress {
             })
             .collect();
         rows.extend(run.left_out.iter().map(|(alert, why)| {
-            let (sign, what) = (("–", cx.theme.quiet), format!("left out: {why}"));
+            let (sign, what) = (("–", cx.theme.quiet), why.clone());
             AlertRow { sign, alert, what, style: cx.theme.quiet, quiet: true, beside: Vec::new() }
         }));
         let list = Rect { x: area.x, y, width: area.width, height: area.bottom().saturating_sub(y + 1) };
@@ -357,7 +357,7 @@ impl Dialog for RunProgress {
 pub fn open(cx: &mut AppContext) -> Orders {
     if cx.runs.newest().is_none() {
         let (mark, all) = (cx.key(Action::Mark), cx.key(Action::MarkAll));
-        cx.notify(Tone::Note, format!("Nothing is marked: {mark} marks an alert, {all} all of the list."));
+        cx.hint(format!("Nothing is marked: {mark} marks an alert, {all} all of the list."));
         return Vec::new();
     }
     dialog::open(RunProgress::default())

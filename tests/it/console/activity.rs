@@ -590,7 +590,7 @@ fn the_journals_pane_in_pictures() {
 }
 
 #[test]
-fn every_notice_is_in_all_that_happened_and_has_a_view_of_its_own() {
+fn what_became_of_a_decision_is_told_once_in_all_that_happened_and_its_notice_has_a_view() {
     let mut rig = started(desk());
     decide(&mut rig, "r", "refund 88240");
 
@@ -599,8 +599,34 @@ fn every_notice_is_in_all_that_happened_and_has_a_view_of_its_own() {
     rig.press("tab tab");
     let notices = rig.screen();
 
-    assert!(all.contains("All 2") && all.contains("refunded, recorded (status RESOLVED)") && all.contains("recorded 14:03:"), "{all}");
-    assert!(notices.contains("Notices 1") && notices.contains("WHAT WAS TOLD"), "{notices}");
+    let rows = all.lines().filter(|line| line.contains("✓ 14:03:")).count();
+    assert!(all.contains("All 1") && rows == 1 && all.contains("recorded 14:03:"), "{all}");
+    assert!(notices.contains("Notices 1") && notices.contains("WHAT WAS TOLD") && notices.contains("(status RESOLVED)"), "{notices}");
+}
+
+#[test]
+fn a_notice_is_told_by_avert_and_a_decision_is_made_by_whoever_sits_there() {
+    let mut rig = started(desk());
+    decide(&mut rig, "r", "refund 88240");
+
+    rig.press("4 tab");
+    let decision = line(&mut rig, "▌");
+    rig.press("tab tab tab tab tab");
+    let notice = line(&mut rig, "▌");
+
+    assert!(decision.contains("omar") && !notice.contains("omar") && notice.contains("  avert  "), "{decision}\n{notice}");
+}
+
+#[test]
+fn the_audit_log_names_an_alert_by_what_it_is_known_by() {
+    let mut rig = started(desk());
+    audit(&rig, 1);
+
+    rig.press("4 tab tab tab tab tab");
+    rig.advance(Duration::milliseconds(20));
+
+    let row = line(&mut rig, "▌");
+    assert!(row.contains("ETHOCA ··0420") && !row.contains("00000000-"), "{row}");
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn esc_keeps_what_was_typed_decided_and_left_out_and_the_same_key_goes_on_with_i
     rig.press("ctrl-s");
     rig.advance(Duration::seconds(6));
 
-    assert!(form.contains("no order") && form.contains("2 will be sent") && form.contains("left out: by you"), "{form}");
+    assert!(form.contains("no order") && form.contains("2 will be sent") && form.contains("left out by you"), "{form}");
     assert!(form.contains("What was begun for these alerts before is in the form."), "{form}");
     let expected = Resolution::Current { decision: Decision::NotRefunded, comments: "no order".to_owned() };
     assert_eq!(said(&rig), [expected.clone(), expected]);

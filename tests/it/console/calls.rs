@@ -79,7 +79,7 @@ fn an_alert_calls_once_when_half_an_hour_is_left() {
     assert!(screen.contains("lapses at 14:48 UTC, 18:48 local and is not answered.") && screen.contains("A goes there"), "{screen}");
     let told = told(&rig);
     assert!(told.iter().any(|(words, alert)| words.contains("lapses at 14:48 UTC") && *alert == Some(alerts[0].id)), "{told:?}");
-    assert_eq!(titles(&rig), ["avert: acme-eu", "avert: 1 within 30 min - acme-eu"]);
+    assert_eq!(titles(&rig), ["avert: acme-eu", "avert: 1 lapses within 30 min - acme-eu"]);
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn in_quiet_hours_nothing_rings_and_the_message_stands() {
 
     assert_eq!(quiet, Vec::<String>::new());
     assert!(screen.contains("lapses at 14:23 UTC, 18:23 local and is not answered."), "{screen}");
-    assert_eq!(titles(&rig).last(), Some(&"avert: 1 within 30 min - acme-eu"));
+    assert_eq!(titles(&rig).last(), Some(&"avert: 1 lapses within 30 min - acme-eu"));
     assert_eq!(words(&rig).len(), 1, "it rings when they are over");
 }
 
@@ -186,7 +186,7 @@ fn a_decision_that_failed_or_was_overtaken_calls_and_one_that_landed_does_not() 
     assert_eq!(landed, Vec::<String>::new());
     let told = words(&rig);
     assert!(matches!(told.as_slice(), [one] if one.starts_with("A decision needs you: ") && one.contains("7KQ2F")), "{told:?}");
-    assert_eq!(titles(&rig).last(), Some(&"avert: 1 failed - acme-eu"));
+    assert_eq!(titles(&rig).last(), Some(&"avert: 1 decision failed - acme-eu"));
 }
 
 #[test]
@@ -239,7 +239,7 @@ fn what_was_to_follow_a_refused_refund_calls_with_the_notices_and_stands_in_the_
     let held = "1 answer is held here and was not sent: ";
     let (called, titles) = (words(&rig), titles(&rig));
     assert!(called[at_once..].iter().any(|words| words.starts_with(held) && words.ends_with("the window closes in 30 min")), "{called:?}");
-    assert!(titles.last().is_some_and(|title| title.contains("1 held, not sent, 1 failed")), "{titles:?}");
+    assert!(titles.last().is_some_and(|title| title.contains("1 held, not sent, 1 decision failed")), "{titles:?}");
 }
 
 #[test]

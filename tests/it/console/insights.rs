@@ -141,8 +141,8 @@ fn numbers_follow_the_queues_filter_but_for_how_alerts_stand() {
 
     let wanted = AlertFilter { providers: vec![Provider::Cdrn], ..AlertFilter::default() };
     assert_eq!(rig.service.scopes.lock().unwrap().last(), Some(&wanted));
-    let title = line(&mut rig, "ignored here");
-    assert!(title.contains("provider:cdrn") && title.contains("status:open expires:3 ignored here"), "{title}");
+    let title = line(&mut rig, "left aside");
+    assert!(title.contains("provider:cdrn") && title.contains("status:open expires:3 is left aside"), "{title}");
     // Two of the nineteen that are open are notices, which wait for nobody.
     assert!(all.ends_with(" 17") && line(&mut rig, "waiting").ends_with(" 4"), "{}", rig.screen());
     assert!(!rig.screen().contains("ETHOCA"), "{}", rig.screen());
@@ -397,4 +397,19 @@ fn what_does_not_fit_is_scrolled_to() {
     rig.press("k k k k k k k k");
 
     assert!(!scrolled.contains("open within") && rig.screen().contains("open within"));
+}
+
+#[test]
+fn the_sentence_says_of_which_days_it_is_where_the_queue_is_filtered_by_days() {
+    let now = clock().now();
+    let mut rig = Rig::new(morning(now));
+    rig.press("/");
+    rig.type_text("from:2026-11-01 ");
+    rig.press("enter 2");
+    rig.advance(Duration::seconds(1));
+
+    let screen = rig.screen();
+
+    assert!(screen.contains("open within 4 h of those raised from 2026-11-01 on (UTC)"), "{screen}");
+    assert!(screen.contains("by the Queue's filter  from:2026-11-01"), "{screen}");
 }

@@ -27,6 +27,11 @@ pub(super) fn order_of(alert: &Alert, order_id: &str, state: OrderState) -> Merc
 
 /// A console on one alert, on a desk with these orders of it.
 fn rig(orders: impl Fn(&Alert) -> Vec<MerchantOrder>) -> (tempfile::TempDir, Rig) {
+    rig_of((200, 50), orders)
+}
+
+/// The same of this size.
+fn rig_of(size: (u16, u16), orders: impl Fn(&Alert) -> Vec<MerchantOrder>) -> (tempfile::TempDir, Rig) {
     let now = clock().now();
     let alert = Alert {
         alert_time: Some(now - Duration::hours(5)),
@@ -38,7 +43,7 @@ fn rig(orders: impl Fn(&Alert) -> Vec<MerchantOrder>) -> (tempfile::TempDir, Rig
     let directory = tempfile::tempdir().unwrap();
     let desk = Desk::open(directory.path()).unwrap();
     desk.make_orders().unwrap().import(orders(&alert)).unwrap();
-    let rig = Made { alerts: vec![alert], desk: Some(desk), size: (200, 50), ..Made::default() }.start();
+    let rig = Made { alerts: vec![alert], desk: Some(desk), size, ..Made::default() }.start();
     (directory, rig)
 }
 
@@ -268,4 +273,28 @@ fn orders_that_cannot_be_read_are_told_and_the_rest_of_the_detail_stands() {
 
     let screen = rig.screen();
     assert!(screen.contains("The shop's orders cannot be read") && screen.contains("TRANSACTION"), "{screen}");
+}
+
+#[rstest]
+#[case(OrderState::Refunded, true)]
+#[case(OrderState::Cancelled, true)]
+#[case(OrderState::Shipped, false)]
+fn the_row_of_an_alert_has_a_sign_where_its_order_was_refunded_or_cancelled_before(#[case] state: OrderState, #[case] has_sign: bool) {
+    // There is no room for a detail.
+    let (_directory, mut rig) = rig_of((80, 24), |alert| vec![order_of(alert, "NW-1", state)]);
+
+    let row = super::activity::line(&mut rig, "▌");
+
+    assert_eq!(row.contains("  o  "), has_sign, "{row}");
+}
+
+#[test]
+fn an_order_that_is_taken_off_leaves_no_sign_in_the_row() {
+    let (_directory, mut rig) = rig(|alert| vec![order_of(alert, "NW-1", OrderState::Refunded)]);
+    let before = super::activity::line(&mut rig, "▌");
+
+    rig.press("U");
+
+    let after = super::activity::line(&mut rig, "▌");
+    assert!(before.contains("  o  ") && !after.contains("  o  "), "{before}\n{after}");
 }

@@ -206,3 +206,14 @@ fn the_header_says_that_one_is_on_the_page_while_it_is_open(#[case] width: u16, 
     assert!(open.contains(tabs), "{open}");
     assert!(!rig.screen().lines().next().unwrap().contains("Rules"), "{}", rig.screen());
 }
+
+#[test]
+fn the_columns_of_a_rehearsal_are_there_once_there_was_one() {
+    let mut rig = page(made());
+    let before = rig.screen();
+
+    rig.press("r");
+    rig.advance(Duration::seconds(1));
+
+    assert!(!before.contains("DISAGREED") && rig.screen().contains("DISAGREED"), "{before}\n{}", rig.screen());
+}

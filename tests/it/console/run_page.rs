@@ -126,7 +126,7 @@ fn what_was_left_out_is_listed_below_with_its_reason() {
 
     let screen = rig.screen();
 
-    assert!(screen.contains("left out: by you") && screen.contains("recorded") && screen.contains(" left out"), "{screen}");
+    assert!(screen.contains("left out by you") && screen.contains("recorded") && screen.contains(" left out"), "{screen}");
 }
 
 #[test]

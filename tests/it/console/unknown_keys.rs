@@ -74,3 +74,24 @@ fn the_rules_are_one_key_away_from_every_page(#[case] keys: &str) {
 
     assert!(rig.screen().contains("small") && rig.screen().contains("amount<25"), "{}", rig.screen());
 }
+
+#[test]
+fn what_is_said_of_a_key_goes_with_the_next_one() {
+    let mut rig = Rig::new(morning(clock().now()));
+    rig.press("7");
+    let said = rig.screen();
+
+    rig.press("j");
+
+    assert!(said.contains("7 means nothing here") && !rig.screen().contains("7 means nothing here"), "{}", rig.screen());
+}
+
+#[test]
+fn esc_takes_what_was_said_of_a_key_away_and_nothing_else() {
+    let mut rig = Rig::new(morning(clock().now()));
+    rig.press("space 7 esc");
+
+    let screen = rig.screen();
+
+    assert!(screen.contains("1 marked") && !screen.contains("means nothing here"), "{screen}");
+}

@@ -414,3 +414,13 @@ fn a_click_chooses_a_row_and_the_wheel_scrolls_what_is_under_it() {
 
     assert_eq!(sent(&rig), [Sent::Test(endpoint_id(2))]);
 }
+
+#[test]
+fn the_alert_of_a_delivery_is_named_by_its_network_and_the_id_there() {
+    let mut rig = on(Made { size: (200, 60), ..Made::default() });
+
+    let (row, fact) = (line(&mut rig, "▌"), line(&mut rig, "Alert  "));
+
+    let named = |text: &str| ["ETHOCA ", "VERIFI ", "CDRN "].iter().any(|network| text.contains(network));
+    assert!(named(&row) && named(&fact), "{row}\n{fact}");
+}

@@ -70,7 +70,8 @@ impl ManyForm {
         let mut y = area.y + u16::from(roomy);
         self.draw_title(frame, Rect { y, height: 1, ..inside }, cx);
         y += 1 + u16::from(roomy);
-        let room = AnswerRoom { comments: COMMENTS[usize::from(!roomy)], chosen_alone: area.height < TALL };
+        let room =
+            AnswerRoom { comments: COMMENTS[usize::from(!roomy)], chosen_alone: area.height < TALL, each_its_own: self.gets.is_ok() };
         let wide = area.width >= WIDE;
         let answer_width = if wide { inside.width.saturating_sub(BESIDE).min(84) } else { inside.width };
         let told_width = if wide { inside.width.saturating_sub(answer_width + 4) } else { inside.width };
@@ -216,8 +217,8 @@ impl ManyForm {
         let draw = cx.draw_context();
         let shown = |position: usize| match self.gets_of(position) {
             Some(Gets::Sent(resolution)) => (("·", theme.accent), brief(resolution), theme.plain, false),
-            Some(Gets::Out { why, care: true, .. }) => (("⚠", theme.warning), format!("left out: {why}"), theme.warning, false),
-            Some(Gets::Out { why, care: false, .. }) => (("–", theme.quiet), format!("left out: {why}"), theme.quiet, true),
+            Some(Gets::Out { why, care: true, .. }) => (("⚠", theme.warning), why.clone(), theme.warning, false),
+            Some(Gets::Out { why, care: false, .. }) => (("–", theme.quiet), why.clone(), theme.quiet, true),
             None => ((" ", theme.quiet), String::new(), theme.quiet, false),
         };
         let mut rows: Vec<AlertRow<'_>> = Vec::with_capacity(self.rows.len());

@@ -159,7 +159,7 @@ pub(super) fn gets(rows: &[FormItem], said: &Said<'_>, cx: &AppContext) -> Resul
     }
     if said.refunds_in_case().is_some_and(|first| is_left_out(first, rows, &all)) {
         // What follows from a refund does not leave without it.
-        all.iter_mut().filter(|gets| matches!(gets, Gets::Sent(_))).for_each(|gets| *gets = Gets::out("it follows the refund"));
+        all.iter_mut().filter(|gets| matches!(gets, Gets::Sent(_))).for_each(|gets| *gets = Gets::out("follows the refund"));
     }
     Ok(all)
 }
@@ -171,7 +171,7 @@ fn is_left_out(first: AlertId, rows: &[FormItem], gets: &[Gets]) -> bool {
 
 /// Why an alert cannot be answered now, or is left out.
 fn takes_part(row: &FormItem, known: KnownDecisions<'_>) -> Option<Gets> {
-    cannot_be_answered(&row.alert, known).or_else(|| row.left_out.then(|| Gets::out("by you")))
+    cannot_be_answered(&row.alert, known).or_else(|| row.left_out.then(|| Gets::out("left out by you")))
 }
 
 /// The decision for an alert: what is said, or what follows from it in its case.

@@ -41,7 +41,7 @@ impl Caution {
     pub const fn words(self) -> &'static str {
         match self {
             Self::MayHaveArrived => "an earlier decision may have arrived",
-            Self::PaidTwice => "it may be paid twice",
+            Self::PaidTwice => "may be paid twice",
             Self::NetworkRule => "probably refunded by a rule",
             Self::Closed => "the window has closed",
             Self::Notice => "no answer is asked for",

@@ -114,7 +114,7 @@ pub fn repeat(last: &Resolution, in_form: bool, queue: &mut Queue, cx: &mut AppC
 /// Says that nothing was decided here yet.
 pub fn nothing_to_repeat(cx: &mut AppContext) -> Orders {
     let key = cx.key(Action::Repeat);
-    cx.notify(Tone::Note, format!("No decision was made here yet: {key} repeats the last one."));
+    cx.hint(format!("No decision was made here yet: {key} repeats the last one."));
     Vec::new()
 }
 

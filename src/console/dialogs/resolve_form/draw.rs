@@ -124,6 +124,9 @@ pub(super) struct FormPen<'p, 'f> {
     focus: Option<FocusRows>,
 }
 
+/// What stands chosen where each of several alerts gets the reason that fits it.
+const EACH_ITS_OWN: &str = "each its own, as the list says";
+
 impl FormPen<'_, '_> {
     fn body(&mut self, sheet: &Sheet) {
         let Sheet { errors, plan, .. } = sheet;
@@ -153,9 +156,12 @@ impl FormPen<'_, '_> {
                 self.decision();
                 self.down(plan.gaps[1]);
                 if self.form.choice == Choice::Invalid {
-                    match self.form.reason.filter(|_| self.form.shows_chosen_alone(plan, errors)) {
-                        Some(reason) => self.chosen("Reason", InvalidReason::ALL.iter().position(|known| *known == reason), reason.words()),
-                        None => self.reasons(),
+                    match (self.form.shows_chosen_alone(plan, errors), self.form.reason) {
+                        (true, Some(reason)) => {
+                            self.chosen("Reason", InvalidReason::ALL.iter().position(|known| *known == reason), reason.words());
+                        }
+                        (true, None) => self.chosen("Reason", None, EACH_ITS_OWN),
+                        (false, _) => self.reasons(self.form.each_has_its_own(plan)),
                     }
                     self.error(errors.reason.as_deref());
                     self.down(plan.gaps[2]);
@@ -346,12 +352,19 @@ impl FormPen<'_, '_> {
         self.y += 1;
     }
 
-    fn reasons(&mut self) {
+    fn reasons(&mut self, each_its_own: bool) {
         let theme = self.theme;
         let focused = self.form.focus == Focus::Reason;
         self.label("Reason", focused);
         let x = self.content_x();
         let longest = InvalidReason::ALL.map(|reason| columns(reason.as_str())).into_iter().max().unwrap_or(0);
+        if each_its_own {
+            self.option(x, " ", false, true, EACH_ITS_OWN, theme.strong);
+            if focused {
+                self.highlight(self.rows(x, self.content_width(), 1));
+            }
+            self.y += 1;
+        }
         for (index, reason) in InvalidReason::ALL.into_iter().enumerate() {
             let chosen = self.form.reason == Some(reason);
             self.option(x, &(index + 1).to_string(), self.form.digits_choose(), chosen, reason.words(), theme.strong);
@@ -361,7 +374,7 @@ impl FormPen<'_, '_> {
                 self.put_text(word_x, reason.as_str(), theme.quiet);
             }
             let area = self.rows(x, self.content_width(), 1);
-            if focused && (chosen || self.form.reason.is_none() && index == 0) {
+            if focused && (chosen || self.form.reason.is_none() && index == 0 && !each_its_own) {
                 self.highlight(area);
             }
             self.target(area, Target::Reason(reason));

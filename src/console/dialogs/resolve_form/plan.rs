@@ -19,6 +19,8 @@ pub(super) struct Plan {
     pub(super) words: Words,
     /// Whether what was chosen of several reasons or resolutions stands alone while the focus is elsewhere.
     pub(super) chosen_alone: bool,
+    /// Whether each of several alerts gets a reason of its own while none is chosen.
+    pub(super) each_its_own: bool,
 }
 
 /// How the resolutions of the older dialect stand.
@@ -45,7 +47,7 @@ impl Words {
 }
 
 const fn plan(gaps: [u16; 7], comments: u16, short_then: bool, words: Words) -> Plan {
-    Plan { gaps, comments, short_then, words, chosen_alone: false }
+    Plan { gaps, comments, short_then, words, chosen_alone: false, each_its_own: false }
 }
 
 /// How much room what is answered has where it is drawn alone.
@@ -55,13 +57,15 @@ pub struct AnswerRoom {
     pub comments: u16,
     /// Whether what was chosen of several reasons or resolutions stands alone while the focus is elsewhere.
     pub chosen_alone: bool,
+    /// Whether each of several alerts gets a reason of its own while none is chosen.
+    pub each_its_own: bool,
 }
 
 impl Plan {
     /// What is answered alone, in so many columns beside the labels.
     pub(super) fn of_answer(content: u16, room: AnswerRoom) -> Self {
         let words = if content < GRID { Words::List } else { Words::Grid };
-        Self { chosen_alone: room.chosen_alone, ..plan([0; 7], room.comments, true, words) }
+        Self { chosen_alone: room.chosen_alone, each_its_own: room.each_its_own, ..plan([0; 7], room.comments, true, words) }
     }
 }
 
@@ -155,9 +159,14 @@ impl ResolveForm {
     pub(super) fn shows_chosen_alone(&self, plan: &Plan, errors: &Errors) -> bool {
         let (focus, is_chosen) = match &self.older {
             Some(older) => (Focus::Word, older.word().is_some()),
-            None => (Focus::Reason, self.reason.is_some()),
+            None => (Focus::Reason, self.reason.is_some() || plan.each_its_own),
         };
         plan.chosen_alone && is_chosen && self.focus != focus && errors.reason.is_none()
+    }
+
+    /// Whether a line says that no reason is chosen, and each of several alerts gets its own: where there is room for one more.
+    pub(super) fn each_has_its_own(&self, plan: &Plan) -> bool {
+        plan.each_its_own && plan.comments > 1 && self.older.is_none() && self.choice == Choice::Invalid && self.reason.is_none()
     }
 
     /// Whether a resolution of the older dialect is being chosen where all have room with their meanings beside the other fields: what comes below is
@@ -184,7 +193,8 @@ impl ResolveForm {
                 words + line(&errors.reason) + after_decision + refund + amount + after_reason
             }
             None if self.choice == Choice::Invalid || tallest => {
-                let reasons = if self.shows_chosen_alone(plan, errors) { 1 } else { 4 };
+                let own = u16::from(self.each_has_its_own(plan));
+                let reasons = if self.shows_chosen_alone(plan, errors) { 1 } else { 4 + own };
                 rows_of_decisions(content) + after_decision + reasons + line(&errors.reason) + after_reason
             }
             None => rows_of_decisions(content) + after_decision,

@@ -3,7 +3,7 @@
 use super::dialog::open_preset;
 use crate::console::screens::queue::state::Queue;
 use crate::console::suggestion::Suggestion;
-use crate::console::{AppContext, Orders, Tone};
+use crate::console::{AppContext, Orders};
 use crate::desk::Draft;
 
 /// Opens the form as it is suggested for the alert under the cursor, or says that nothing is.
@@ -11,7 +11,7 @@ pub fn open(queue: &mut Queue, cx: &mut AppContext) -> Orders {
     let Some(alert) = queue.current() else { return Vec::new() };
     let suggested = Suggestion::of(alert, &queue.facts, &cx.draw_context());
     let Some((decision, comments)) = suggested.map(|suggested| (suggested.decision(), suggested.comments().to_owned())) else {
-        cx.notify(Tone::Note, "No rule, no order and no other alert suggests an answer to this one.");
+        cx.hint("No rule, no order and no other alert suggests an answer to this one.");
         return Vec::new();
     };
     let resolution = decision.reason().map(|reason| reason.resolution(cx.place.dialect));

@@ -41,11 +41,11 @@ const fn right(title: &'static str, width: u16) -> Column {
     Column { title, width, right: true }
 }
 
-/// The columns that there is room for, where the longest name of a rule has so many columns.
-fn layout(width: u16, longest: u16) -> Vec<Column> {
+/// The columns that there is room for, where the longest name of a rule has so many columns; those of a rehearsal once there was one.
+fn layout(width: u16, longest: u16, is_rehearsed: bool) -> Vec<Column> {
     let numbers = [right("OPEN NOW", 10), right("TODAY", 5)];
     let rehearsed = [right("MATCHED", 7), right("AGREED", 6), right("DISAGREED", 9), right("UNDECIDED", 9)];
-    let numbers: Vec<Column> = numbers.into_iter().chain(rehearsed.into_iter().filter(|_| width >= WIDE)).collect();
+    let numbers: Vec<Column> = numbers.into_iter().chain(rehearsed.into_iter().filter(|_| is_rehearsed && width >= WIDE)).collect();
     let here = left("HERE", 8);
     let taken = numbers.iter().map(|column| column.width + GAP).sum::<u16>() + here.width + 2 * GAP + 2;
     let rest = width.saturating_sub(taken);
@@ -99,7 +99,7 @@ impl RulesPage {
     fn draw_list(&self, buffer: &mut Buffer, area: Rect, room: usize, cx: &AppContext) -> u16 {
         let (theme, rules) = (&cx.theme, &cx.settings.rules);
         let longest = rules.iter().map(|rule| columns(&rule.name)).max().unwrap_or(0);
-        let layout = layout(area.width, longest);
+        let layout = layout(area.width, longest, matches!(self.rehearsed, Rehearsed::Done(..)));
         let put = |buffer: &mut Buffer, y: u16, cells: &[(String, Style)]| {
             let mut x = area.x + 2;
             for (column, (text, style)) in layout.iter().zip(cells) {

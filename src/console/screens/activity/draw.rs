@@ -8,7 +8,7 @@ use super::rows::{ActivityRow, Happening, PART_INDENT, row_of};
 use super::state::{ActivityScreen, ActivityTarget};
 use super::views::{ActivityView, count_of};
 use crate::console::screens::loading::{ListWords, has_rows};
-use crate::console::text::{columns, count, cut, sanitize, wrap, wrap_to};
+use crate::console::text::{columns, count, cut, sanitize, whole_words, wrap, wrap_to};
 use crate::console::widgets::scrollbar;
 use crate::console::{Action, AppContext, Pen, Theme};
 use crate::domain::Timestamp;
@@ -204,7 +204,7 @@ const LOCAL: &str = "LOCAL";
 const BOTH: u16 = 116;
 
 /// Columns that who did it, what, and of which alert are given at least where rows need them, and what their proof keeps.
-const LEAST: [u16; 3] = [3, 16, 12];
+const LEAST: [u16; 3] = [3, 16, 13];
 const PROOF: u16 = 14;
 
 /// So much of which alert it was is never cut for what was decided, where there is room for both: `ETHOCA ··1234 A-1029384`.
@@ -327,6 +327,7 @@ fn draw_row((view, at): (ActivityView, Timestamp), row: &ActivityRow, heads: &[H
                 return;
             }
             "WHAT" if view != ActivityView::Service => (part(row).to_owned(), cx.draw_context().digits()),
+            "ALERT" | "TO WHAT" => (whole_words(part(row), *width).into_owned(), theme.plain),
             "MORE" | "WHO" => (part(row).to_owned(), theme.quiet),
             _ => (part(row).to_owned(), theme.plain),
         };

@@ -19,7 +19,7 @@ use ratatui::layout::Rect;
 
 use crate::console::dialog::{self, run};
 use crate::console::dialogs::prompt::Prompt;
-use crate::console::{Action, AppContext, KeyContext, Keys, Message, Order, Orders, Screen, Tone};
+use crate::console::{Action, AppContext, KeyContext, Keys, Message, Order, Orders, Screen};
 use crate::domain::Timestamp;
 
 use state::{ActivityScreen, ActivityTarget};
@@ -134,7 +134,7 @@ pub fn ask_for_words(screen: &ActivityScreen) -> Orders {
 fn export_rows(screen: &ActivityScreen, cx: &mut AppContext) -> Orders {
     let asked = export::open(screen.view, &screen.each(cx), cx);
     asked.unwrap_or_else(|| {
-        cx.notify(Tone::Note, "There is nothing to export in this view.");
+        cx.hint("There is nothing to export in this view.");
         Vec::new()
     })
 }

@@ -139,16 +139,8 @@ pub fn row_of(happening: &Happening<'_>, cx: &AppContext) -> ActivityRow {
         Happening::Part(record) => ActivityRow { is_part: true, ..of_decision(record, cx) },
         Happening::Run(together) => of_run(together, cx),
         Happening::Attempt(attempt) => of_attempt(attempt, cx),
-        Happening::Audit(entry) => ActivityRow {
-            sign: "·",
-            tone: RowTone::Quiet,
-            who: by_whom(entry),
-            what: sanitize(&entry.action).replace(['.', '_'], " "),
-            named: sanitize(&entry.subject).into_owned(),
-            proof: sanitize(&entry.detail).into_owned(),
-            ..ActivityRow::default()
-        },
-        Happening::Told(told) => of_notification(told, cx),
+        Happening::Audit(entry) => of_audit(entry, cx),
+        Happening::Told(told) => of_notification(told),
         Happening::Noted(note) => of_note(note, cx),
     }
 }
@@ -181,12 +173,38 @@ fn of_note(note: &Note, cx: &AppContext) -> ActivityRow {
     }
 }
 
+/// An alert is named by what it is known by, and an endpoint by its address, where that is told.
+fn of_audit(entry: &AuditEntry, cx: &AppContext) -> ActivityRow {
+    let detail = sanitize(&entry.detail).into_owned();
+    let alert = Happening::Audit(entry).alert().and_then(|id| cx.alert_named(id)).map(name_of);
+    let address = || detail.split_once("://").filter(|_| entry.action.starts_with("endpoint.")).map(|(_, address)| address.to_owned());
+    let settled = || {
+        let (id, fate) = detail.strip_prefix("alert ")?.split_once(": ")?;
+        Some((name_of(cx.alert_named(id.parse().ok()?)?), fate.to_owned()))
+    };
+    let (named, proof) = match (alert, entry.action.as_str()) {
+        (Some(name), _) => (name, detail),
+        (None, "endpoint.added" | "endpoint.removed") => (address().unwrap_or_else(|| entry.subject.clone()), String::new()),
+        (None, "attempt.settled") => settled().unwrap_or_else(|| (entry.subject.clone(), detail.clone())),
+        (None, _) => (entry.subject.clone(), detail),
+    };
+    ActivityRow {
+        sign: "·",
+        tone: RowTone::Quiet,
+        who: by_whom(entry),
+        what: sanitize(&entry.action).replace(['.', '_'], " "),
+        named: sanitize(&named).into_owned(),
+        proof,
+        ..ActivityRow::default()
+    }
+}
+
 /// Who did something: the credential, and behind it who that caller said to be.
 fn by_whom(entry: &AuditEntry) -> String {
     sanitize(&entry.by_whom()).into_owned()
 }
 
-fn of_notification(told: &NotificationRecord, cx: &AppContext) -> ActivityRow {
+fn of_notification(told: &NotificationRecord) -> ActivityRow {
     let (sign, tone) = match told.tone.as_str() {
         "good" => ("✓", RowTone::Quiet),
         "bad" => ("!", RowTone::Wrong),
@@ -195,7 +213,8 @@ fn of_notification(told: &NotificationRecord, cx: &AppContext) -> ActivityRow {
     ActivityRow {
         sign,
         tone,
-        who: who(cx.journal.is_own(told.session, told.user.as_deref()), told.user.as_deref()),
+        // It was told to whoever sat there, by nobody else.
+        who: "avert".to_owned(),
         what: sanitize(&told.words).into_owned(),
         named: told.alert.as_ref().map(name_of).unwrap_or_default(),
         is_told: true,

@@ -9,7 +9,7 @@ use crate::console::decisions::State;
 use crate::console::text::columns;
 use crate::console::unfinished::Stage;
 use crate::console::{AppContext, times};
-use crate::desk::{DecisionFate, DecisionRecord};
+use crate::desk::{DecisionFate, DecisionRecord, History};
 use crate::domain::{AuditEntry, ResolutionAttempt};
 
 use super::proof::live;
@@ -179,11 +179,14 @@ pub fn happenings<'a>(view: ActivityView, shown: &ShownRows, cx: &'a AppContext,
 
 /// The same with each decision by itself.
 pub fn each<'a>(view: ActivityView, shown: &ShownRows, cx: &'a AppContext, audit: &'a [AuditEntry]) -> Vec<Happening<'a>> {
-    let told = || cx.journal.history().notifications().iter().map(Happening::Told);
+    let history = cx.journal.history();
+    let told = || history.notifications().iter().map(Happening::Told);
+    // What became of a decision is told by its own row.
+    let besides = || told().filter(|told| !repeats_decision(told, history));
     let mut all: Vec<Happening<'a>> = match view {
         ActivityView::NeedsYou => needs_you(cx),
         ActivityView::Today | ActivityView::Mine | ActivityView::ByRules => decisions(view, cx).map(Happening::Decision).collect(),
-        ActivityView::All => decisions(view, cx).map(Happening::Decision).chain(told()).collect(),
+        ActivityView::All => decisions(view, cx).map(Happening::Decision).chain(besides()).collect(),
         ActivityView::Service => audit.iter().map(Happening::Audit).collect(),
         ActivityView::Notices => told().collect(),
         ActivityView::Notes => cx.notes.all().map(Happening::Noted).collect(),
@@ -195,6 +198,12 @@ pub fn each<'a>(view: ActivityView, shown: &ShownRows, cx: &'a AppContext, audit
     }
     all.retain(|happening| shown.has(happening, cx));
     all
+}
+
+/// Whether a notification says what the row of a decision that is held says.
+fn repeats_decision(happening: &Happening<'_>, history: &History) -> bool {
+    let Happening::Told(told) = happening else { return false };
+    told.decision.as_ref().is_some_and(|key| history.record(key).is_some())
 }
 
 /// These with a row for each run; each of its decisions stands beneath it where it is unfolded. A run that is here in part is none.
@@ -230,7 +239,7 @@ pub fn count_of(view: ActivityView, cx: &AppContext, audit: &[AuditEntry]) -> us
     match view {
         ActivityView::NeedsYou => needs_you(cx).len(),
         ActivityView::Today | ActivityView::Mine | ActivityView::ByRules => decisions(view, cx).count(),
-        ActivityView::All => cx.journal.history().records().len() + cx.journal.history().notifications().len(),
+        ActivityView::All => each(view, &ShownRows::default(), cx, audit).len(),
         ActivityView::Service => audit.len(),
         ActivityView::Notices => cx.journal.history().notifications().len(),
         ActivityView::Notes => cx.notes.all().count(),

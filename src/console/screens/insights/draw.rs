@@ -40,7 +40,7 @@ pub fn draw(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area:
         return;
     }
     let Some(found) = screen.found.loaded() else { return };
-    let view = InsightsView { found, figures: &screen.figures, draw, remote: cx.place.remote };
+    let view = InsightsView { found, figures: &screen.figures, draw, remote: cx.place.remote, scope: &screen.scope };
     let head = parts::head(&view, body.width);
     let columns = columns_of(&view, body.width);
     let rows = columns.iter().map(|(_, lines)| lines.len()).max().unwrap_or(0) + head.len();
@@ -114,6 +114,10 @@ fn draw_title(screen: &InsightsScreen, cx: &AppContext, scrolls: bool, buffer: &
         pen.put("of all alerts", theme.quiet);
         pen.skip(3);
     }
+    if !within.is_empty() {
+        pen.put("by the Queue's filter", theme.quiet);
+        pen.skip(2);
+    }
     for chip in &within {
         pen.put(&sanitize(&chip.text), theme.accent);
         pen.skip(2);
@@ -124,7 +128,10 @@ fn draw_title(screen: &InsightsScreen, cx: &AppContext, scrolls: bool, buffer: &
         Vec::new()
     };
     if !aside.is_empty() {
-        pen.put_whole(&format!("{} ignored here", aside.join(" ")), theme.quiet);
+        let aside = aside.join(" ");
+        let whose = if within.is_empty() { "the Queue's" } else { "its" };
+        let ways = [format!("{whose} {aside} is left aside"), format!("{aside} left aside")];
+        ways.iter().find_map(|words| pen.put_whole(words, theme.quiet));
         pen.skip(3);
     }
     if let Some((since, error)) = screen.trouble.as_ref().filter(|_| screen.found.loaded().is_some()) {

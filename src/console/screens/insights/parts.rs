@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use chrono::{DateTime, Duration, Timelike};
+use chrono::{DateTime, Duration, NaiveDate, Timelike};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
@@ -14,7 +14,7 @@ use crate::desk::{DeskFigures, FoundInsights, InsightLimit};
 use crate::domain::insights::{INSIGHT_DAYS, QUARTER, SOON_HOURS, first_day, percentile};
 use crate::domain::money::sums_by_currency;
 use crate::domain::work_pace::will_lapse;
-use crate::domain::{AlertType, DayCount, Insights, KindCount, Lapsing, Provider, Timestamp, WorkPace};
+use crate::domain::{AlertFilter, AlertType, DayCount, Insights, KindCount, Lapsing, Provider, Timestamp, WorkPace};
 
 /// Hours that are told one by one; what lapses later is one row.
 const HOURS: i64 = 16;
@@ -38,6 +38,8 @@ pub struct InsightsView<'a> {
     pub draw: DrawContext<'a>,
     /// Whether it is another deployment.
     pub remote: bool,
+    /// Of which alerts.
+    pub scope: &'a AlertFilter,
 }
 
 impl InsightsView<'_> {
@@ -126,17 +128,40 @@ pub fn head(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     lines
 }
 
+/// Which alerts are counted, where it is not all of them: `of those raised from 2026-11-23 on`.
+fn among(scope: &AlertFilter) -> String {
+    let days = |first: Option<NaiveDate>, last: Option<NaiveDate>| match (first, last) {
+        (Some(first), Some(last)) if first == last => Some(format!("on {first}")),
+        (Some(first), Some(last)) => Some(format!("from {first} to {last}")),
+        (Some(first), None) => Some(format!("from {first} on")),
+        (None, Some(last)) => Some(format!("up to {last}")),
+        (None, None) => None,
+    };
+    let raised = days(scope.start_date, scope.end_date).map(|days| format!("raised {days}"));
+    let paid = days(scope.transaction_start_date, scope.transaction_end_date).map(|days| format!("paid {days}"));
+    let by_days: Vec<String> = raised.into_iter().chain(paid).collect();
+    let undated =
+        AlertFilter { start_date: None, end_date: None, transaction_start_date: None, transaction_end_date: None, ..scope.clone() };
+    match (undated == AlertFilter::default(), by_days.is_empty()) {
+        (true, true) => String::new(),
+        (false, true) => " of those in the filter".to_owned(),
+        (true, false) => format!(" of those {} (UTC)", by_days.join(" and ")),
+        (false, false) => format!(" of those in the filter, {} (UTC)", by_days.join(" and ")),
+    }
+}
+
 /// `31 open within 4 h, you do 11 an hour: 9 will lapse`
 fn sentence(view: &InsightsView<'_>) -> Vec<Span<'static>> {
     let theme = view.draw.theme;
     let rows: Vec<Lapsing> = view.lapsing().filter(|row| row.soon).cloned().collect();
     let soon: u64 = rows.iter().map(|row| row.alerts).sum();
+    let among = among(view.scope);
     let mut spans = match soon {
         0 => {
             let what = if view.is_waiting_cut() { "nothing that was read" } else { "nothing open" };
-            vec![view.plain(format!("{what} lapses within {SOON_HOURS} h, "))]
+            vec![view.plain(format!("{what}{among} lapses within {SOON_HOURS} h, "))]
         }
-        soon => vec![view.strong(count(soon)), view.plain(format!(" open within {SOON_HOURS} h, "))],
+        soon => vec![view.strong(count(soon)), view.plain(format!(" open within {SOON_HOURS} h{among}, "))],
     };
     let Some(pace) = WorkPace::of(&view.figures.recorded, view.now()) else {
         spans.push(view.plain("no pace yet"));

@@ -10,6 +10,7 @@ use crate::domain::{Alert, AlertFilter, AlertStatus, Money, Outcome, SortField, 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Column {
     Left,
+    When,
     Provider,
     Type,
     Status,
@@ -41,8 +42,9 @@ struct Spec {
 
 impl Column {
     /// Every column, in the order of the list of columns.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Left,
+        Self::When,
         Self::Provider,
         Self::Type,
         Self::Status,
@@ -67,6 +69,7 @@ impl Column {
         let spec = |name, title, about, sort, room, rank| Spec { name, title, about, sort, room, rank };
         match self {
             Self::Left => spec("left", "LEFT", "time left for an answer", Some(SortField::HoursLeft), (6, 7), 0),
+            Self::When => spec("when", "WHEN", "when it was answered or lapsed, local or UTC", None, (7, 7), 0),
             Self::Provider => spec("provider", "PROVIDER", "the network", Some(SortField::Provider), (9, 9), 2),
             Self::Type => spec("type", "TYPE", "kind of alert", Some(SortField::Type), (16, 16), 3),
             Self::Status => spec("status", "STATUS", "state of the alert", Some(SortField::Status), (10, 10), 4),
@@ -123,14 +126,14 @@ impl Column {
     fn may_be_cut(self) -> bool {
         match self {
             Self::Card | Self::Descriptor | Self::Order | Self::Outcome | Self::Merchant | Self::Issuer | Self::ProviderId => true,
-            Self::Left | Self::Provider | Self::Type | Self::Status | Self::Amount | Self::Reason => false,
+            Self::Left | Self::When | Self::Provider | Self::Type | Self::Status | Self::Amount | Self::Reason => false,
             Self::Alerted | Self::Transaction | Self::Updated => false,
         }
     }
 
     /// Whether its text stands at its right edge.
     pub fn is_right(self) -> bool {
-        matches!(self, Self::Left | Self::Amount)
+        matches!(self, Self::Left | Self::When | Self::Amount)
     }
 
     /// The plain text of the cell in so many columns; [`Column::Left`] and [`Column::Amount`] are drawn in parts by the list.
@@ -138,6 +141,7 @@ impl Column {
         let moment = |moment: Option<Timestamp>| moment.map_or(Cow::Borrowed("–"), |at| told.minute(at).into());
         match self {
             Self::Left => times::left(alert, now).text.into(),
+            Self::When => over_at(alert).map_or(Cow::Borrowed("–"), |at| told.own_short(at, now).into()),
             Self::Provider => sanitize(alert.provider.as_str()),
             Self::Type => sanitize(alert.alert_type.words()),
             Self::Status => sanitize(alert.status.as_str()),
@@ -159,6 +163,24 @@ impl Column {
 
 fn or_dash(text: &str) -> Cow<'_, str> {
     if text.is_empty() { Cow::Borrowed("–") } else { sanitize(text) }
+}
+
+/// When an alert was answered, or lapsed without an answer; none while it waits, and where that was not told.
+fn over_at(alert: &Alert) -> Option<Timestamp> {
+    match &alert.outcome {
+        Some(outcome) => outcome.action_time,
+        None if has_lapsed(alert) => alert.expired_at.or(alert.deadline.moment()),
+        None => None,
+    }
+}
+
+fn has_lapsed(alert: &Alert) -> bool {
+    alert.expired_at.is_some() || alert.status == AlertStatus::Expired
+}
+
+/// Whether an alert waits for an answer.
+pub fn waits(alert: &Alert) -> bool {
+    alert.outcome.is_none() && !has_lapsed(alert)
 }
 
 /// The amount as a number, without its currency.
@@ -206,10 +228,24 @@ pub struct Placed {
     pub width: u16,
 }
 
+/// Whether a filter leaves nothing in that waits for an answer.
+fn is_of_answered(filter: &AlertFilter) -> bool {
+    use AlertStatus::{Chargeback, Expired, Invalid, Refunded, Resolved};
+    let is_over = |status: &AlertStatus| matches!(status, Chargeback | Expired | Invalid | Refunded | Resolved);
+    filter.conditions.refunded.is_some() || (!filter.statuses.is_empty() && filter.statuses.iter().all(is_over))
+}
+
 /// The columns that are shown: those chosen, and how alerts ended where not only open ones are listed. What all of them have alike has none.
-pub fn shown(chosen: &[Column], filter: &AlertFilter) -> Vec<Column> {
+/// Where nothing waits, by the filter or by all of what it found (`waits`), no time is left: when it was over stands there.
+pub fn shown(chosen: &[Column], filter: &AlertFilter, waits: bool) -> Vec<Column> {
     let mut columns = chosen.to_vec();
     if filter.statuses != [AlertStatus::Open] && filter.expires_in.is_none() {
+        if (!waits || is_of_answered(filter))
+            && !columns.contains(&Column::When)
+            && let Some(left) = columns.iter_mut().find(|column| **column == Column::Left)
+        {
+            *left = Column::When;
+        }
         if !columns.contains(&Column::Status) && filter.statuses.len() != 1 {
             let after = columns.iter().position(|column| *column == Column::Type).map_or(columns.len(), |position| position + 1);
             columns.insert(after, Column::Status);
@@ -224,8 +260,8 @@ pub fn shown(chosen: &[Column], filter: &AlertFilter) -> Vec<Column> {
 /// Blank columns between two columns.
 const GAP: u16 = 2;
 
-/// The marks stand right of LEFT, where there is one: a blank, a cell each for duplicate, rule and notice or suggestion, a
-/// blank.
+/// The marks stand right of LEFT or WHEN, where there is one: a blank, a cell each for duplicate, rule or order, and notice or
+/// suggestion, a blank.
 pub const MARKER: u16 = 5;
 
 /// The widths of what the columns of a list hold, in columns of the screen. They grow with what is listed and never shrink, so that nothing
@@ -259,7 +295,7 @@ impl ContentWidths {
             let widest = &mut self.0[column as usize];
             let width = match column {
                 // As wide as they ever are: the moment does not matter.
-                Column::Left | Column::Alerted | Column::Transaction | Column::Updated => continue,
+                Column::Left | Column::When | Column::Alerted | Column::Transaction | Column::Updated => continue,
                 // The number, a blank and the currency.
                 Column::Amount => width_of(&amount(alert)) + 4,
                 _ => width_of(&column.text(alert, u16::MAX, Moments::default(), Timestamp::UNIX_EPOCH)),
@@ -314,7 +350,7 @@ pub fn lay_out(columns: &[Column], content: &ContentWidths, room: u16) -> Vec<Pl
         Column::Descriptor => (0, 0),
         Column::Order => (1, 0),
         // Figures have enough at their narrowest: texts, which may be longer, come first.
-        column => (if matches!(column, Column::Amount | Column::Left) { 3 } else { 2 }, column.spec().rank),
+        column => (if matches!(column, Column::Amount | Column::Left | Column::When) { 3 } else { 2 }, column.spec().rank),
     });
     for index in by_need {
         let (narrow, wide) = content.room(kept[index]);
@@ -335,7 +371,7 @@ pub fn lay_out(columns: &[Column], content: &ContentWidths, room: u16) -> Vec<Pl
 
 fn gap_after(column: Column, last: bool) -> u16 {
     match column {
-        Column::Left => MARKER,
+        Column::Left | Column::When => MARKER,
         _ if last => 0,
         _ => GAP,
     }
@@ -432,18 +468,48 @@ mod tests {
     fn how_alerts_ended_is_shown_where_not_only_open_ones_are_listed() {
         let open = AlertFilter { statuses: vec![AlertStatus::Open], ..AlertFilter::default() };
 
-        assert_eq!(shown(&Column::USUAL, &open), Column::USUAL);
-        let all = shown(&Column::USUAL, &AlertFilter::default());
+        assert_eq!(shown(&Column::USUAL, &open, true), Column::USUAL);
+        let all = shown(&Column::USUAL, &AlertFilter::default(), true);
         assert_eq!((all[3], all[8]), (Column::Status, Column::Outcome));
         let missed = AlertFilter { statuses: vec![AlertStatus::Expired], ..AlertFilter::default() };
-        assert_eq!(shown(&Column::USUAL, &missed), Column::USUAL, "all of them lapsed without an answer");
+        assert_eq!(shown(&Column::USUAL, &missed, true)[1..], Column::USUAL[1..], "all of them lapsed without an answer");
+    }
+
+    #[rstest]
+    #[case::what_lapsed(AlertFilter { statuses: vec![AlertStatus::Expired], ..AlertFilter::default() }, true, Column::When)]
+    #[case::what_was_answered(AlertFilter { statuses: vec![AlertStatus::Refunded, AlertStatus::Invalid], ..AlertFilter::default() }, true, Column::When)]
+    #[case::some_of_it_open(AlertFilter { statuses: vec![AlertStatus::Refunded, AlertStatus::Open], ..AlertFilter::default() }, true, Column::Left)]
+    #[case::all(AlertFilter::default(), true, Column::Left)]
+    #[case::all_of_it_over(AlertFilter::default(), false, Column::When)]
+    #[case::open(AlertFilter { statuses: vec![AlertStatus::Open], ..AlertFilter::default() }, false, Column::Left)]
+    fn when_it_was_over_stands_in_place_of_the_time_left_where_nothing_waits(
+        #[case] filter: AlertFilter,
+        #[case] waits: bool,
+        #[case] first: Column,
+    ) {
+        assert_eq!(shown(&Column::USUAL, &filter, waits)[0], first);
+    }
+
+    #[test]
+    fn when_an_alert_was_over_is_told_by_the_hour_today_and_by_the_day_before() {
+        let at = |text: &str| crate::domain::time::from_iso(text);
+        let now = at("2026-03-10T12:00:00Z").unwrap();
+        let utc = Moments { clocks: times::ShownClocks::Utc, ..Moments::default() };
+        let mut answered = Alert::sample();
+        answered.outcome = Some(Outcome { action_time: at("2026-03-10T09:12:00Z"), ..Outcome::sample(answered.id) });
+        let lapsed = Alert { expired_at: at("2026-03-09T23:00:00Z"), ..Alert::sample() };
+        let years_ago = Alert { expired_at: at("2024-12-09T23:00:00Z"), ..Alert::sample() };
+
+        let told = [&answered, &lapsed, &years_ago, &Alert::sample()].map(|alert| Column::When.text(alert, 7, utc, now).into_owned());
+
+        assert_eq!(told, ["09:12", "Mar 09", "2024-12", "–"]);
     }
 
     #[test]
     fn whose_alert_it_is_is_told_where_how_it_stands_is() {
         let content = of_one(Provider::Verifi, "1480.00", "ACME*SHOP BERLIN", "SHOP-00010293");
 
-        let placed = lay_out(&shown(&Column::USUAL, &AlertFilter::default()), &content, 74);
+        let placed = lay_out(&shown(&Column::USUAL, &AlertFilter::default(), true), &content, 74);
 
         let titles: Vec<_> = placed.iter().map(|placed| placed.column.title()).collect();
         assert_eq!(titles, ["LEFT", "PROVIDER", "STATUS", "AMOUNT", "CARD", "DESCRIPTOR"]);

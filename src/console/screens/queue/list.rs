@@ -113,7 +113,11 @@ fn draw_heads(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, region
         let style = if sorted { draw.theme.accent } else { draw.theme.quiet };
         let with_arrow = format!("{}{arrow}", column.title());
         let title = if text::columns(&with_arrow) <= width { with_arrow } else { column.title().to_owned() };
-        if column.is_right() {
+        if column == Column::When {
+            // Whose clock it is stands over the marks.
+            let area = Rect { width: (width + columns::MARKER).saturating_sub(1), ..area }.intersection(regions.heads);
+            Pen::new(buffer, area).put(&format!("{title} {}", draw.times.own_heading(draw.now)), style);
+        } else if column.is_right() {
             put_right(buffer, area, &title, style);
         } else {
             Pen::new(buffer, area).put(&title, style);
@@ -142,9 +146,9 @@ fn draw_rows(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions
                     (false, true) => Stand::Cursor,
                     (false, false) => Stand::Row,
                 };
-                draw_alert(alert, queue.duplicate(alert.id), stand, draw, buffer, text, placed);
+                draw_alert(alert, Known::of(alert, queue), stand, draw, buffer, text, placed);
             }
-            ListRow::Gone(alert) => draw_alert(alert, queue.duplicate(alert.id), Stand::Gone, draw, buffer, text, placed),
+            ListRow::Gone(alert) => draw_alert(alert, Known::of(alert, queue), Stand::Gone, draw, buffer, text, placed),
             ListRow::Pending => {
                 put_right(buffer, Rect { width: 6.min(text.width), ..text }, "·", draw.theme.quiet);
             }
@@ -191,15 +195,20 @@ enum Stand {
     Gone,
 }
 
-fn draw_alert(
-    alert: &Alert,
+/// What is known of an alert beyond itself: whether it is one of several on a payment, and whether its order was refunded.
+#[derive(Debug, Clone, Copy)]
+struct Known {
     duplicate: Option<bool>,
-    stand: Stand,
-    draw: &DrawContext<'_>,
-    buffer: &mut Buffer,
-    area: Rect,
-    placed: &[Placed],
-) {
+    order_refunded: bool,
+}
+
+impl Known {
+    fn of(alert: &Alert, queue: &Queue) -> Self {
+        Self { duplicate: queue.duplicate(alert.id), order_refunded: queue.refunded_by_order(alert.id) }
+    }
+}
+
+fn draw_alert(alert: &Alert, known: Known, stand: Stand, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect, placed: &[Placed]) {
     let theme = draw.theme;
     let left = times::left(alert, draw.now);
     // What has more than a day steps back, and what is over further still: how it ended is what is left to be read.
@@ -217,10 +226,14 @@ fn draw_alert(
     for Placed { column, x, width } in placed.iter().copied() {
         let cell = Rect { x: area.x + x, width: width.min(area.width.saturating_sub(x)), ..area };
         match column {
-            Column::Left => {
-                let style = if gone { theme.quiet } else { draw.urgency(left.urgency) };
-                put_right(buffer, cell, &left.text, style);
-                for (x, mark) in (cell.right() + 1..).zip(marks(alert, duplicate, draw)) {
+            Column::Left | Column::When => {
+                let style = match column {
+                    _ if gone => theme.quiet,
+                    Column::When => plain,
+                    _ => draw.urgency(left.urgency),
+                };
+                put_right(buffer, cell, &column.text(alert, width, draw.times, draw.now), style);
+                for (x, mark) in (cell.right() + 1..).zip(marks(alert, known, draw)) {
                     if let Some((sign, style)) = mark.map(|mark| mark.drawn(theme)) {
                         buffer.set_stringn(x, cell.y, sign, 1, if gone { theme.quiet } else { style });
                     }
@@ -255,20 +268,21 @@ fn draw_amount(alert: &Alert, buffer: &mut Buffer, cell: Rect, digits: Style, qu
     put_cut(buffer, currency, &sanitize(alert.currency.as_str()), quiet);
 }
 
-/// The signs right of the time left, each in a cell of its own: a duplicate, a rule of the network, a notice, else a note, else
-/// a rule of one's own. An answered alert has none but that of a note.
-fn marks(alert: &Alert, duplicate: Option<bool>, draw: &DrawContext<'_>) -> [Option<ListSign>; 3] {
+/// The signs right of the time left, each in a cell of its own: a duplicate; a rule of the network, else an order that was refunded;
+/// a notice, else a note, else that order where a rule has its cell, else a rule of one's own. An answered alert has none but that of a note.
+fn marks(alert: &Alert, known: Known, draw: &DrawContext<'_>) -> [Option<ListSign>; 3] {
     let noted = (!draw.notes.on(alert.id).is_empty()).then_some(ListSign::Noted);
     if alert.outcome.is_some() {
         return [None, None, noted];
     }
     // Where one was refunded, a refund may be the second one.
-    let duplicate = duplicate.map(|refunded| if refunded { ListSign::DuplicateRefunded } else { ListSign::Duplicate });
+    let duplicate = known.duplicate.map(|refunded| if refunded { ListSign::DuplicateRefunded } else { ListSign::Duplicate });
     let rule = alert.network_rule_applied().then_some(ListSign::NetworkRule);
+    let order = known.order_refunded.then_some(ListSign::OrderRefunded);
     let notice = alert.alert_type.is_notice().then_some(ListSign::Notice);
     // A notice asks for no answer: what a rule of one's own suggests for one stands in the detail.
     let suggested = || draw.suggestion(alert).map(|_| ListSign::Suggested);
-    [duplicate, rule, notice.or(noted).or_else(suggested)]
+    [duplicate, rule.or(order), notice.or(noted).or(order.filter(|_| rule.is_some())).or_else(suggested)]
 }
 
 /// The sign at the left edge: where a decision on the alert is, this console's own or what the engine has not finished; else that one is

@@ -8,7 +8,7 @@ mod hidden;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::columns::ContentWidths;
+use super::columns::{ContentWidths, waits};
 use super::pages::Pages;
 use crate::desk::snoozed_page::ChosenAlerts;
 use crate::domain::{Alert, AlertFilter, AlertId, AlertQuery, Page, PageRequest, Sort};
@@ -246,6 +246,12 @@ impl Listing {
     /// How many alerts are held: never more than a few pages.
     pub fn held(&self) -> usize {
         self.pages.alerts().count()
+    }
+
+    /// Whether something that is listed may wait for an answer: all of the rows have to be here to know that none does.
+    pub fn may_wait(&self) -> bool {
+        let is_all_here = self.total.is_some_and(|total| total > 0 && total == self.held() as u64);
+        !is_all_here || self.pages.alerts().any(waits)
     }
 
     /// A row of the list.

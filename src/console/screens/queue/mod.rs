@@ -12,6 +12,7 @@ pub mod marked;
 pub mod orders;
 pub mod pace;
 pub mod pages;
+pub mod row_orders;
 pub mod searched;
 pub mod signs;
 pub mod state;
@@ -285,7 +286,7 @@ fn go_to_warned(queue: &mut Queue, cx: &mut AppContext) -> Orders {
     match named {
         Some(alert) => run(queue.go_to_found(&alert)),
         None => {
-            cx.notify(Tone::Note, "No other alert is warned of here.");
+            cx.hint("No other alert is warned of here.");
             Vec::new()
         }
     }
@@ -293,7 +294,7 @@ fn go_to_warned(queue: &mut Queue, cx: &mut AppContext) -> Orders {
 
 fn copy_json(queue: &Queue, cx: &mut AppContext) -> Orders {
     let Some(alert) = queue.current() else { return Vec::new() };
-    cx.notify(Tone::Note, "The alert was copied as JSON.");
+    cx.hint("The alert was copied as JSON.");
     vec![Effect::Copy((cx.alert_json)(alert, cx.now)).into()]
 }
 

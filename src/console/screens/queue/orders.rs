@@ -30,7 +30,7 @@ pub fn change_match(alert: &Alert, facts: &Facts, cx: &mut AppContext) -> Vec<Ef
             MatchChange::MatchAgain
         }
         Some((None, true)) | None => {
-            cx.notify(Tone::Note, "No order of the shop is shown for this alert.");
+            cx.hint("No order of the shop is shown for this alert.");
             return Vec::new();
         }
     };

@@ -26,6 +26,8 @@ pub enum ListSign {
     DuplicateRefunded,
     /// A duplicate.
     Duplicate,
+    /// The shop's order was refunded or cancelled before.
+    OrderRefunded,
     /// A rule of the network applied.
     NetworkRule,
     /// A notice.
@@ -42,7 +44,7 @@ pub enum ListSign {
 
 impl ListSign {
     /// All of them: those at the left edge, then those beside the time left.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Marked,
         Self::Staged,
         Self::Waiting,
@@ -54,6 +56,7 @@ impl ListSign {
         Self::Snoozed,
         Self::DuplicateRefunded,
         Self::Duplicate,
+        Self::OrderRefunded,
         Self::NetworkRule,
         Self::Notice,
         Self::Suggested,
@@ -82,7 +85,8 @@ impl ListSign {
             Self::Refused => ("!", theme.danger),
             Self::Parked => ("P", theme.danger),
             Self::DuplicateRefunded => ("⚠", theme.warning),
-            Self::Duplicate => ("⚠", theme.quiet),
+            Self::Duplicate => ("=", theme.quiet),
+            Self::OrderRefunded => ("o", theme.warning),
             Self::NetworkRule => ("R", theme.rule),
             Self::Notice => ("i", theme.quiet),
             Self::Suggested => ("•", theme.accent),
@@ -104,6 +108,7 @@ impl ListSign {
             Self::Parked => "A decision whose fate only a person can say",
             Self::DuplicateRefunded => "Another alert on the same payment; one was refunded",
             Self::Duplicate => "Another alert on the same payment; none was refunded",
+            Self::OrderRefunded => "The shop's order is refunded or cancelled already",
             Self::NetworkRule => "The network's own rule applied: probably refunded by it",
             Self::Notice => "A notice: no answer is asked for",
             Self::Suggested => "A rule of your own suggests an answer",
@@ -122,10 +127,10 @@ mod tests {
     use crate::console::theme::ThemeName;
 
     #[test]
-    fn every_sign_is_in_the_legend_once_and_looks_and_means_like_no_other() {
+    fn every_sign_is_in_the_legend_once_and_is_told_from_every_other_without_its_colour() {
         let theme = Theme::named(ThemeName::Dark);
 
-        let drawn: HashSet<String> = ListSign::ALL.map(|sign| format!("{:?}", sign.drawn(&theme))).into();
+        let drawn: HashSet<&str> = ListSign::ALL.map(|sign| sign.drawn(&theme).0).into();
         let about: HashSet<&str> = ListSign::ALL.map(ListSign::about).into();
 
         assert_eq!((drawn.len(), about.len()), (ListSign::ALL.len(), ListSign::ALL.len()));

@@ -29,6 +29,7 @@ use super::link::Link;
 use super::listing::Listing;
 use super::marked::MarkedAlerts;
 use super::pace::Pace;
+use super::row_orders::RowOrders;
 use super::searched::Searched;
 use super::sums::ListSums;
 
@@ -144,6 +145,8 @@ pub struct Queue {
     pub compares_all: bool,
     /// What searches for duplicates found.
     searched: Searched,
+    /// Which alerts the shop's orders say were refunded or cancelled before.
+    orders: RowOrders,
     /// The alerts whose doubles were looked for since the list was read last.
     compared: HashSet<AlertId>,
     frozen: bool,
@@ -270,6 +273,11 @@ impl Queue {
         }
     }
 
+    /// Whether the shop's money went back for an alert before it came, as far as its orders are known to say it.
+    pub fn refunded_by_order(&self, id: AlertId) -> bool {
+        self.orders.says_refunded(id)
+    }
+
     /// Takes a new size.
     pub fn lay_out(&mut self, area: Rect) {
         self.area = area;
@@ -389,7 +397,7 @@ impl Queue {
 
     /// The columns of the list that is shown, where they stand.
     pub fn placed_columns(&self) -> Vec<Placed> {
-        let shown = columns::shown(&self.columns, self.listing.filter());
+        let shown = columns::shown(&self.columns, self.listing.filter(), self.listing.may_wait());
         columns::lay_out(&shown, self.listing.widths(), self.regions().row_room())
     }
 

@@ -7,7 +7,7 @@ use ratatui::style::Style;
 use super::page::{LABEL, PageLine, SettingsPage};
 use super::profiles;
 use super::state::{SettingsPart, SettingsScreen, SettingsTarget};
-use crate::console::text::{columns, cut, sanitize};
+use crate::console::text::{columns, counted, cut, sanitize};
 use crate::console::times::Moments;
 use crate::console::user_settings::{USER_SETTINGS, UserSetting};
 use crate::console::widgets::scrollbar;
@@ -35,7 +35,14 @@ pub fn draw(settings: &SettingsScreen, cx: &AppContext, buffer: &mut Buffer, are
     let top = page.top(settings, usize::from(area.height));
     settings.window.set((top, usize::from(area.height)));
     let table = key_columns(text.width);
-    for (line, y) in page.lines.iter().skip(top).zip(area.y..area.bottom()) {
+    let above = page.part_above(top).filter(|_| area.height > 1);
+    if let Some(part) = above {
+        let mut pen = Pen::new(buffer, Rect { height: 1, ..text });
+        pen.put(part, draw.theme.strong);
+        pen.skip(3);
+        pen.put_whole(&format!("{} above", counted(top as u64 + 1, "line", "lines")), draw.theme.quiet);
+    }
+    for (line, y) in page.lines.iter().skip(top).zip(area.y..area.bottom()).skip(usize::from(above.is_some())) {
         let row = Rect { y, height: 1, ..text };
         match line {
             PageLine::Blank => {}

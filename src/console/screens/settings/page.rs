@@ -111,6 +111,23 @@ impl SettingsPage {
         let from = self.lines[..at].iter().rposition(is_row).map_or(0, |row| row + 1);
         let to = if self.lines[at + 1..].iter().any(is_row) { at } else { self.lines.len() - 1 };
         let wanted = settings.window.get().0.max((to + 1).saturating_sub(height)).min(from);
-        wanted.clamp((at + 1).saturating_sub(height), at).min(end)
+        let top = wanted.clamp((at + 1).saturating_sub(height), at).min(end);
+        // The name of the part takes the first line, and hides no cursor.
+        if at == top && height > 1 && self.part_above(top).is_some() { top - 1 } else { top }
+    }
+
+    /// The name of the part that a window from this line on begins within, its heading scrolled away.
+    pub(super) fn part_above(&self, top: usize) -> Option<&'static str> {
+        let name = |line: &PageLine| match line {
+            PageLine::CredentialsTitle => Some("Keys and clients"),
+            PageLine::ProfilesTitle => Some("Profiles"),
+            PageLine::ConsoleTitle => Some("This console"),
+            _ => None,
+        };
+        let is_heading = |line: &PageLine| name(line).is_some() || matches!(line, PageLine::Blank);
+        if self.lines.get(top).is_none_or(is_heading) {
+            return None;
+        }
+        self.lines[..top].iter().rev().find_map(name)
     }
 }

@@ -7,7 +7,7 @@ use ratatui::style::Style;
 use super::log;
 use super::receiver_draw;
 use super::state::{FilterPart, RowWindow, WebhooksPane, WebhooksScreen, WebhooksTarget};
-use super::words::{EndpointNames, event, outlook, short, short_alert, standing};
+use super::words::{AlertNames, EndpointNames, event, outlook, short, standing};
 use crate::console::screens::loading::{ListWords, has_rows};
 use crate::console::text::{columns, count, counted, cut, sanitize, wrap};
 use crate::console::widgets::scrollbar;
@@ -268,7 +268,9 @@ fn draw_deliveries(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut
     let names = EndpointNames::of(rows.iter().map(|delivery| delivery.url.as_str()), area.width >= SEPARATE);
     let widest = rows.iter().map(|delivery| columns(names.name(&delivery.url))).max().unwrap_or(0);
     let times = rows.iter().map(|delivery| columns(&draw.times.moment(delivery.at, draw.now))).max().unwrap_or(0);
-    let heads = delivery_heads(area.width, times, widest);
+    let called =
+        AlertNames::ALL.map(|names| (names, rows.iter().map(|delivery| columns(&names.name(delivery, draw.known))).max().unwrap_or(0)));
+    let (alerts, heads) = delivery_heads(area.width, times, widest, called);
     draw_heads(&heads, theme.quiet, buffer, table);
     let (height, cursor) = (usize::from(body.height).max(1), screen.delivery_row());
     let top = scroll(&screen.delivery_window, cursor, rows.len(), height);
@@ -276,7 +278,7 @@ fn draw_deliveries(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut
         let row = Rect { y, height: 1, width: body.width.saturating_sub(2), ..body };
         mark(index == cursor, screen.pane == WebhooksPane::Deliveries, draw, buffer, row);
         screen.targets.push(row, WebhooksTarget::Delivery(index));
-        draw_cells(&delivery_cells(delivery, &heads, names.name(&delivery.url), draw), &heads, buffer, row);
+        draw_cells(&delivery_cells(delivery, &heads, (alerts, names.name(&delivery.url)), draw), &heads, buffer, row);
     }
     let known = rows.len() as u64 + u64::from(screen.has_more());
     if rows.len() > height {
@@ -335,6 +337,7 @@ fn chips(screen: &WebhooksScreen, draw: &DrawContext<'_>) -> Vec<(FilterPart, St
 
 /// Columns that say when a delivery is tried next and what came of it: `in 13 min, no answer within 15 s`.
 const RESULT: u16 = 32;
+const LEAST_RESULT: u16 = 24;
 
 /// From so many columns on state, tries and result have a column each; below they share one.
 const SEPARATE: u16 = 90;
@@ -342,33 +345,44 @@ const SEPARATE: u16 = 90;
 /// Columns of that one: `in 13 min, 503`.
 const TOGETHER: u16 = 17;
 
-/// Columns of an alert's id, cut to its end.
+/// Columns of an alert's id at least, cut to its end.
 const ALERT: u16 = 6;
 
-/// The columns of the deliveries, whose times and endpoints have at most so many columns: what tells one from the other comes first.
-fn delivery_heads(width: u16, times: u16, endpoints: u16) -> Vec<Head> {
+/// The columns of the deliveries, whose times and endpoints have at most so many columns: what tells one from the other comes first. And what
+/// alerts are called there: by the most that leaves endpoint and result their room, each way with how many columns it takes.
+fn delivery_heads(width: u16, times: u16, endpoints: u16, called: [(AlertNames, u16); 3]) -> (AlertNames, Vec<Head>) {
     let room = width.saturating_sub(GUTTER + 2);
-    let mut heads: Vec<Head> = vec![("TIME", times, false), ("EVENT", 8, false), ("ALERT", ALERT, false)];
     let is_separate = room >= SEPARATE;
     let mut behind: Vec<Head> = if is_separate { vec![("STATE", 12, false), ("TRIES", 5, true)] } else { Vec::new() };
+    let (least, wanted) = if is_separate { (16, RESULT) } else { (12, TOGETHER) };
+    let others = times + 2 + 8 + 2 + 2 + behind.iter().map(|(_, width, _)| width + 2).sum::<u16>();
+    // With a column of its own the result may be cut, and so may an address.
+    let behind_it = if is_separate { least + 2 + LEAST_RESULT } else { endpoints.clamp(least, 44) + 2 + wanted };
+    let fits = |(_, alert): &(AlertNames, u16)| others + alert + behind_it <= room;
+    let (names, alert) = called.into_iter().find(fits).unwrap_or((AlertNames::End, ALERT));
+    let mut heads: Vec<Head> = vec![("TIME", times, false), ("EVENT", 8, false), ("ALERT", alert.max(ALERT), false)];
     let taken: u16 = heads.iter().chain(&behind).map(|(_, width, _)| width + 2).sum();
     let rest = room.saturating_sub(taken);
-    let (least, wanted) = if is_separate { (16, RESULT) } else { (12, TOGETHER) };
     let endpoint = (rest * 2 / 5).max(rest.saturating_sub(wanted + 2)).min(endpoints.clamp(least, 44));
     heads.push(("ENDPOINT", endpoint, false));
     behind.push((if is_separate { "NEXT, RESULT" } else { "STATE" }, rest.saturating_sub(endpoint + 2), false));
     heads.extend(behind);
-    heads
+    (names, heads)
 }
 
-fn delivery_cells(delivery: &Delivery, heads: &[Head], endpoint: &str, draw: &DrawContext<'_>) -> Vec<(String, Style)> {
+fn delivery_cells(
+    delivery: &Delivery,
+    heads: &[Head],
+    (alerts, endpoint): (AlertNames, &str),
+    draw: &DrawContext<'_>,
+) -> Vec<(String, Style)> {
     let theme = draw.theme;
     let (sign, word, style) = draw.delivery_state(delivery.state);
     let is_separate = heads.iter().any(|(title, ..)| *title == "TRIES");
     let cells = heads.iter().map(|(title, ..)| match *title {
         "TIME" => (draw.times.moment(delivery.at, draw.now), draw.digits()),
         "EVENT" => (event(delivery), theme.plain),
-        "ALERT" => (short_alert(delivery), theme.plain),
+        "ALERT" => (alerts.name(delivery, draw.known), theme.plain),
         "ENDPOINT" => (sanitize(endpoint).into_owned(), theme.quiet),
         "STATE" if is_separate => (format!("{sign} {word}"), style),
         "STATE" => (format!("{sign} {}", standing(delivery, word, draw.now)), style),

@@ -84,7 +84,14 @@ impl Page<'_> {
         ]));
         self.fact(0, "To", &sanitize(&delivery.url), theme.plain);
         if !delivery.test {
-            self.fact(0, "Alert", &delivery.alert.to_string(), theme.plain);
+            let named = self.draw.known.get(delivery.alert).map(|alert| format!("{} {}", alert.provider, alert.provider_id));
+            match named {
+                Some(name) => {
+                    self.fact(0, "Alert", &sanitize(&name), theme.plain);
+                    self.fact(0, "Alert id", &delivery.alert.to_string(), theme.quiet);
+                }
+                None => self.fact(0, "Alert", &delivery.alert.to_string(), theme.plain),
+            }
         }
         self.fact(0, "Event", &format!("{}, {}", self.draw.times.full_within(delivery.at, 0), times::ago(delivery.at, now)), theme.plain);
         self.fact(0, "Event id", &delivery.event.to_string(), theme.quiet);

@@ -33,7 +33,11 @@ impl Screen for WebhooksScreen {
     fn update(&mut self, message: Message, cx: &mut AppContext) -> Orders {
         let now = cx.now;
         match message {
-            Message::Tick => return run(self.run_due(now)),
+            Message::Tick => {
+                let mut effects = self.run_due(now);
+                effects.extend(self.unnamed(&cx.known).into_iter().map(Effect::Get));
+                return run(effects);
+            }
             Message::Shown => self.refresh(now),
             Message::Act(action) => return act(self, action, cx),
             Message::Input(event) => return input(self, &event, cx),
@@ -299,7 +303,7 @@ fn test(screen: &mut WebhooksScreen, cx: &mut AppContext) -> Orders {
         return Vec::new();
     }
     let Some(endpoint) = screen.subject() else {
-        cx.notify(Tone::Note, "There is no endpoint to test.");
+        cx.hint("There is no endpoint to test.");
         return Vec::new();
     };
     let id = endpoint.id;
@@ -326,7 +330,7 @@ fn tested(screen: &mut WebhooksScreen, id: EndpointId, answer: Reply<DeliveryLog
 
 fn send_again(screen: &WebhooksScreen, cx: &mut AppContext) -> Orders {
     let Some(delivery) = screen.delivery().filter(|_| screen.pane == WebhooksPane::Deliveries).cloned() else {
-        cx.notify(Tone::Note, "There is no delivery under the cursor.");
+        cx.hint("There is no delivery under the cursor.");
         return Vec::new();
     };
     if !may_send(screen, cx) {

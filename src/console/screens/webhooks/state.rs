@@ -1,10 +1,12 @@
 //! The state of the Webhooks screen: endpoints, deliveries and the attempts of one of them. Cursors hold ids, never rows.
 
 use std::cell::Cell;
+use std::collections::HashSet;
 
 use chrono::Duration;
 
 use super::receiver::ReceiverPart;
+use crate::console::known_alerts::KnownAlerts;
 use crate::console::{Action, ClickTargets, Effect, Loadable, Reply};
 use crate::domain::{
     AlertId, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState, Endpoint, EndpointId, Timestamp,
@@ -90,6 +92,8 @@ pub struct WebhooksScreen {
     /// The number of the last list of deliveries that was asked for; earlier answers are late.
     asked: u64,
     wanted: usize,
+    /// The alerts whose names were asked for.
+    asked_names: HashSet<AlertId>,
     refresh_due: Option<Timestamp>,
     loaded_at: Option<Timestamp>,
 }
@@ -382,6 +386,14 @@ impl WebhooksScreen {
             }
         }
         effects
+    }
+
+    /// The alerts of deliveries in sight that were never read here; each is told once.
+    pub fn unnamed(&mut self, known: &KnownAlerts) -> Vec<AlertId> {
+        let (top, height) = self.delivery_window.get();
+        let in_sight = self.deliveries.loaded().into_iter().flat_map(|page| page.data.iter().skip(top).take(height.max(NEAR)));
+        let unknown = in_sight.filter(|delivery| !delivery.test && known.get(delivery.alert).is_none()).map(|delivery| delivery.alert);
+        unknown.filter(|id| self.asked_names.insert(*id)).collect()
     }
 
     /// When [`WebhooksScreen::run_due`] has something to do by itself.

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use chrono::TimeDelta;
 
+use crate::console::known_alerts::KnownAlerts;
 use crate::console::text::sanitize;
 use crate::console::times;
 use crate::domain::{Delivery, DeliveryState, Timestamp};
@@ -29,13 +30,37 @@ pub(super) fn outlook(delivery: &Delivery, now: Timestamp) -> String {
     next.into_iter().chain(result).collect::<Vec<_>>().join(", ")
 }
 
-/// The end of the id of a delivery's alert, which tells it from others: `…f9a01`; nothing for a test, which is about none.
-pub(super) fn short_alert(delivery: &Delivery) -> String {
-    if delivery.test {
-        return "–".to_owned();
+/// What the alerts of deliveries are called in a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AlertNames {
+    /// By network and its id: `ETHOCA 8BD351BP2POPPPC6JSP2OH5M`.
+    Id,
+    /// By network and card: `ETHOCA ··4242`.
+    Card,
+    /// By the end of an id, which tells it from others: `…f9a01`.
+    End,
+}
+
+impl AlertNames {
+    /// All of them, the one that says most first.
+    pub(super) const ALL: [Self; 3] = [Self::Id, Self::Card, Self::End];
+
+    /// The name of a delivery's alert; nothing for a test, which is about none. One that was never read here has its own id alone.
+    pub(super) fn name(self, delivery: &Delivery, known: &KnownAlerts) -> String {
+        if delivery.test {
+            return "–".to_owned();
+        }
+        let end = |id: &str| {
+            let start = id.char_indices().rev().nth(4).map_or(0, |(at, _)| at);
+            format!("…{}", &id[start..])
+        };
+        let name = known.get(delivery.alert).map(|alert| match self {
+            Self::Id => format!("{} {}", alert.provider, alert.provider_id),
+            Self::Card if !alert.card_last_four.is_empty() => format!("{} ··{}", alert.provider, alert.card_last_four),
+            Self::Card | Self::End => end(&alert.provider_id),
+        });
+        sanitize(&name.unwrap_or_else(|| end(&delivery.alert.to_string()))).into_owned()
     }
-    let id = delivery.alert.to_string();
-    format!("…{}", &id[id.len() - 5..])
 }
 
 /// Where a delivery stands, in one column: `in 2 min, 503`, `given up, 503`, `delivered, 200`.

@@ -64,7 +64,14 @@ impl Queue {
                 }
                 self.take_same_card(id, answer, now);
             }
-            Message::OrdersMatched(id, answer) if self.facts.alert == Some(id) => self.facts.take_orders(answer),
+            Message::OrdersMatched(id, answer) if self.facts.alert == Some(id) => {
+                let alert = self.listing.find(id);
+                if let Some((alert, Ok(matched))) = alert.zip(answer.as_ref()) {
+                    self.orders.take_found(id, matched.advice(alert).map(|(_, advice)| advice));
+                }
+                self.facts.take_orders(answer);
+            }
+            Message::AdvisedByOrders(advised) => self.orders.take(advised),
             Message::Marked(ids, answer) => self.take_marks(&ids, answer, now),
             Message::Columns(columns) => self.columns = columns,
             Message::GoToRow(row) => self.listing.move_to(row),

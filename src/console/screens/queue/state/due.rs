@@ -46,6 +46,11 @@ impl Queue {
                 effects.push(Effect::Mark(new));
             }
         }
+        let rows = self.listing.window().into_iter();
+        let asked = self.orders.to_ask(rows.filter_map(|(_, row)| self.listing.row(row).alert()), now);
+        if !asked.is_empty() {
+            effects.push(Effect::AdviseByOrders(asked));
+        }
         if self.adds_up() {
             effects.extend(self.sums.run_due(self.listing.filter(), now));
         }
