@@ -268,7 +268,7 @@ pub(super) async fn attend(session: Session, signals: &mut Signals) -> anyhow::R
         signal = signals.next() => {
             tracing::info!(signal, "asked to end");
             // The console hears the same signal and gives the terminal back by itself; this is for one that hangs.
-            tokio::time::timeout(LAST_FRAME, &mut console).await.unwrap_or(Err(ConsoleError::Terminated { signal, unsent: 0 }))
+            timeout(LAST_FRAME, &mut console).await.unwrap_or(Err(ConsoleError::Terminated { signal, unsent: 0 }))
         }
     };
     ended.map_err(|error| match error {

@@ -276,7 +276,7 @@ impl App {
     }
 
     /// How the service answers, the age of what is shown, and the time. Returns the area it took. `left` is what the other end of the line
-    /// needs, with the screens and without: where they have no names, the age gives way to it, then the time, then words.
+    /// needs, with the screens and without: where they have no names, the time gives way to it, then the age, then words.
     fn draw_link(&self, buffer: &mut Buffer, line: Rect, left: [u16; 2], plan: HeaderPlan, calls: usize) -> Rect {
         let theme = &self.cx.theme;
         let [room, most] = left.map(|left| line.width.saturating_sub(left + 2));
@@ -293,6 +293,7 @@ impl App {
             let brief = Wording::Brief;
             let ways = [
                 (full, true, true, room),
+                (full, true, false, room),
                 (full, false, true, room),
                 (full, false, false, room),
                 (brief, false, true, room),

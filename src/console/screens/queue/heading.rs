@@ -294,7 +294,8 @@ pub fn title(queue: &Queue) -> String {
     };
     let direction = match (sort.order, sort.field) {
         (SortOrder::Ascending, _) => "",
-        (SortOrder::Descending, SortField::Amount | SortField::HoursLeft) => ", largest first",
+        (SortOrder::Descending, SortField::Amount) => ", largest first",
+        (SortOrder::Descending, SortField::HoursLeft) => ", latest first",
         (SortOrder::Descending, field) if is_time(field) => ", latest first",
         (SortOrder::Descending, _) => ", Z to A",
     };

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use chrono::Duration;
 
-use crate::console::Reply;
+use crate::console::message::AdvisedAlert;
 use crate::domain::{Alert, AlertId, OrderAdvice, Timestamp};
 
 /// So long what the orders said stands; another program may bring in others.
@@ -39,12 +39,17 @@ impl RowOrders {
     }
 
     /// Takes in what the orders said. What could not be looked up is as it was.
-    pub fn take(&mut self, advised: Vec<(AlertId, Reply<Option<OrderAdvice>>)>) {
-        if self.refunded.len() > MOST_KNOWN {
-            self.refunded.clear();
+    pub fn take(&mut self, advised: Vec<AdvisedAlert>) {
+        for known in [&mut self.refunded, &mut self.by_others] {
+            if known.len() > MOST_KNOWN {
+                known.clear();
+            }
         }
-        for (id, advice) in advised.into_iter().filter_map(|(id, answer)| Some((id, answer.ok()?))) {
-            note(&mut self.refunded, id, advice);
+        for AdvisedAlert { alert, others, advice } in advised {
+            let known = if others.is_empty() { &mut self.refunded } else { &mut self.by_others };
+            if let Ok(advice) = advice {
+                note(known, alert, advice);
+            }
         }
     }
 
@@ -103,7 +108,7 @@ mod tests {
     fn what_the_order_says_is_known_until_it_says_otherwise() {
         let (mut orders, id) = (RowOrders::default(), AlertId::generate());
         let mut told = |answer| {
-            orders.take(vec![(id, answer)]);
+            orders.take(vec![AdvisedAlert { alert: id, others: Vec::new(), advice: answer }]);
             orders.says_refunded(id)
         };
 
@@ -116,7 +121,7 @@ mod tests {
     #[test]
     fn an_order_that_was_taken_off_says_nothing_any_more() {
         let (mut orders, id) = (RowOrders::default(), AlertId::generate());
-        orders.take(vec![(id, Ok(Some(refunded())))]);
+        orders.take(vec![AdvisedAlert { alert: id, others: Vec::new(), advice: Ok(Some(refunded())) }]);
 
         orders.take_found(id, None);
 

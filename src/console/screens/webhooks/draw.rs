@@ -170,15 +170,7 @@ fn draw_endpoints(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut 
     let theme = draw.theme;
     let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
     let place = Rect { x: body.x + GUTTER, width: body.width.saturating_sub(GUTTER + 1), ..body };
-    let words = ListWords {
-        name: "The endpoints",
-        empty: match area.width {
-            100.. => {
-                "There are none: `avert webhooks add URL`, where the engine runs, adds one, and then every new or resolved alert goes there."
-            }
-            _ => "None yet: `avert webhooks add URL`, where the engine runs, adds one.",
-        },
-    };
+    let words = ListWords { name: "The endpoints", empty: "None yet: `avert webhooks add URL`, where the engine runs, adds one." };
     if !has_rows(&screen.endpoints, Vec::is_empty, &words, draw, buffer, place) {
         return;
     }

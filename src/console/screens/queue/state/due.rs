@@ -49,7 +49,7 @@ impl Queue {
         let rows = self.listing.window().into_iter();
         let asked = self.orders.to_ask(rows.filter_map(|(_, row)| self.listing.row(row).alert()), now);
         if !asked.is_empty() {
-            effects.push(Effect::AdviseByOrders(asked));
+            effects.push(Effect::AdviseByOrders(asked.into_iter().map(|alert| (alert, Vec::new())).collect()));
         }
         if self.adds_up() {
             effects.extend(self.sums.run_due(self.listing.filter(), now));
