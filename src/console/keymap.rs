@@ -299,6 +299,9 @@ enum OneOrMany {
     Many(Vec<String>),
 }
 
+/// The key that sends, in every form: no other action has it.
+const SEND: &str = "ctrl-s";
+
 /// Where a key was given, for telling of a conflict.
 type Lines = HashMap<Action, Option<usize>>;
 
@@ -337,6 +340,11 @@ impl Keymap {
                 OneOrMany::Many(keys) => keys,
             };
             let keys = parse_keys(&keys, line)?;
+            if keys.iter().any(|key| key.to_string() == SEND) {
+                // Pressed twice it would open a form and send it.
+                let message = format!("{SEND} sends what stands in a form, and nothing else: give {name} another key");
+                return Err(KeymapError { line, message });
+            }
             lines.insert(action, Some(line));
             for binding in bindings.iter_mut().filter(|binding| binding.action == action) {
                 binding.keys.clone_from(&keys);
@@ -496,6 +504,7 @@ mod tests {
     #[case("refund = 5", 1, "an action has a key such as \"R\", or several such as")]
     #[case("refund = \"hyper-x\"", 1, "is not the name of a key")]
     #[case("refund = [\"a\"\n", 1, "")]
+    #[case("down = \"ctrl-s\"", 1, "ctrl-s sends what stands in a form, and nothing else: give down another key")]
     fn a_file_that_cannot_hold_is_refused_with_its_line(#[case] text: &str, #[case] line: usize, #[case] words: &str) {
         let error = Keymap::default().with_user_file(text).unwrap_err();
 

@@ -181,9 +181,10 @@ impl TextInput {
         let at = self.row_of_cursor(&rows);
         let cells = rows.get(at).map_or(0, |row| self.piece(line, row.start, column).width());
         let (height, last_column) = (usize::from(area.height), usize::from(area.width - 1));
-        // Scrolls as little as brings the cursor into sight.
+        // Scrolls as little as brings the cursor into sight, and no further than there are rows to fill the field.
         let (position, room) = if self.several_lines { (at, height - 1) } else { (cells, last_column) };
-        let scrolled = self.scrolled.get().clamp(position.saturating_sub(room), position);
+        let most = if self.several_lines { rows.len().saturating_sub(height) } else { position };
+        let scrolled = self.scrolled.get().clamp(position.saturating_sub(room), position).min(most);
         self.scrolled.set(scrolled);
         let (top, left) = if self.several_lines { (scrolled, 0) } else { (0, scrolled) };
         for (row, y) in rows.iter().skip(top).zip(area.y..area.bottom()) {

@@ -37,6 +37,8 @@ struct Typed {
     recorded: bool,
 }
 
+const READ_ONLY: &str = "This place is read-only: nothing is sent from here.";
+
 /// Opens the form on the alert under the cursor, or says why it cannot be answered now.
 pub fn open(choice: Choice, queue: &mut Queue, cx: &mut AppContext) -> Orders {
     open_preset(choice, None, queue, cx)
@@ -113,6 +115,10 @@ pub fn repeat(last: &Resolution, in_form: bool, queue: &mut Queue, cx: &mut AppC
 
 /// Says that nothing was decided here yet.
 pub fn nothing_to_repeat(cx: &mut AppContext) -> Orders {
+    if cx.place.read_only {
+        cx.notify(Tone::Note, READ_ONLY);
+        return Vec::new();
+    }
     let key = cx.key(Action::Repeat);
     cx.hint(format!("No decision was made here yet: {key} repeats the last one."));
     Vec::new()
@@ -140,7 +146,7 @@ fn begin(alert: &Alert, choice: Choice, draft: Option<Draft>, facts: &Facts, cx:
 /// Why an alert cannot be answered now.
 fn refusal(alert: &Alert, cx: &AppContext) -> Option<String> {
     if cx.place.read_only {
-        return Some("This place is read-only: nothing is sent from here.".to_owned());
+        return Some(READ_ONLY.to_owned());
     }
     if let Some(outcome) = &alert.outcome {
         return Some(format!("This alert is answered already: {} ({}).", alert.status, outcome.outcome.replace('_', " ")));

@@ -154,7 +154,9 @@ impl Screen for Queue {
                     || self.marked.is_reading()
                     || cx.group_drafts.offered().is_some()
             }
-            Action::Bulk => !self.marked.is_empty() || cx.runs.newest().is_some() || cx.group_drafts.of_marks().is_some(),
+            Action::Bulk => {
+                !self.marked.is_empty() && !cx.place.read_only || cx.runs.newest().is_some() || cx.group_drafts.of_marks().is_some()
+            }
             Action::Repeat => cx.last_made.is_some(),
             Action::Snooze => self.current().is_some_and(|alert| alert.outcome.is_none()),
             Action::Refund | Action::NotRefunded | Action::Invalid => {

@@ -184,6 +184,16 @@ fn a_long_text_scrolls_so_that_the_cursors_row_is_seen() {
 }
 
 #[test]
+fn a_field_that_gets_higher_is_filled_again() {
+    let input = TextInput::several_lines("1\n2\n3\n4\n5");
+    drawn(&input, 5, 2);
+
+    let (shown, at) = drawn(&input, 5, 4);
+
+    assert_eq!((shown, at.y), (["2", "3", "4", "5"].map(str::to_owned).to_vec(), 3));
+}
+
+#[test]
 fn up_and_down_go_by_the_rows_on_the_screen() {
     let mut input = TextInput::several_lines("one two three");
     drawn(&input, 9, 4);
