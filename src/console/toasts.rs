@@ -141,11 +141,11 @@ impl Toasts {
         self.all.iter().map(|toast| toast.until).min()
     }
 
-    /// The lines of a screen of this width: what lasts in one line, then the notifications, the newest last and in full as far as there is
+    /// The lines of a screen of this width: what lasts in two lines at most, then the notifications, the newest last and in full as far as there is
     /// room. `key` goes to the alert that one is about.
     pub fn lines(&self, lasting: Option<&str>, key: &str, width: u16) -> Vec<NoteLine> {
         let room = width.saturating_sub(2 * MARGIN + SIGN);
-        let mut lines = lasting.map_or_else(Vec::new, |text| note(Tone::Bad, wrap_to(&sanitize(text), room, 1)));
+        let mut lines = lasting.map_or_else(Vec::new, |text| note(Tone::Bad, wrap_to(&sanitize(text), room, MOST_LINES - 1)));
         let mut notes: Vec<NoteLine> = Vec::new();
         for toast in self.all.iter().rev() {
             let left = MOST_LINES - lines.len() - notes.len();
