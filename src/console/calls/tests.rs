@@ -56,6 +56,18 @@ fn an_alert_calls_once_when_it_comes_near_and_names_what_is_left() {
 }
 
 #[test]
+fn a_call_names_an_alert_by_its_card_and_amount() {
+    let alert = Alert {
+        card_last_four: "4233".to_owned(),
+        amount: "71.92".parse().ok(),
+        currency: Currency::new("USD"),
+        ..lapsing_at(&[25]).alerts[0].clone()
+    };
+
+    assert_eq!(named(&alert), "CDRN ··4233 71.92 USD");
+}
+
+#[test]
 fn several_that_come_near_together_are_one_call_that_goes_to_the_first() {
     let mut calls = reading(lapsing_at(&[20, 12, 28]));
 

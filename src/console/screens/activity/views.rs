@@ -156,10 +156,12 @@ impl RowWidths {
     pub fn with(&self, view: ActivityView, rows: &[ActivityRow]) -> [u16; 3] {
         let (before, known) = self.0.get();
         let known = if before == view { known } else { [0; 3] };
-        // A sentence among decisions has the room that they leave, and makes none.
-        let rows = rows.iter().filter(|row| !row.is_told || view.is_of_sentences());
-        let widths = rows.fold(known, |widths, row| {
+        let widths = rows.iter().fold(known, |widths, row| {
             let [who, what, named] = [&row.who, &row.what, &row.named].map(|text| columns(text));
+            // A sentence among decisions has the room that they leave, and makes none.
+            if row.is_told && !view.is_of_sentences() {
+                return [widths[0].max(who), widths[1], widths[2]];
+            }
             let what = if row.is_part { what + PART_INDENT } else { what };
             [widths[0].max(who), widths[1].max(what), widths[2].max(named)]
         });
@@ -301,5 +303,12 @@ mod tests {
         ];
 
         assert_eq!(told, [[3, 21, 6], [3, 21, 6], [3, 8, 6]]);
+    }
+
+    #[test]
+    fn a_sentence_among_decisions_has_room_for_who_told_it_and_makes_none_besides() {
+        let told = ActivityRow { who: "avert".to_owned(), what: "a long sentence".to_owned(), is_told: true, ..ActivityRow::default() };
+
+        assert_eq!(RowWidths::default().with(ActivityView::All, &[told]), [5, 0, 0]);
     }
 }

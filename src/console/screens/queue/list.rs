@@ -115,8 +115,8 @@ fn draw_heads(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, region
         let title = if text::columns(&with_arrow) <= width { with_arrow } else { column.title().to_owned() };
         if column == Column::When {
             // Whose clock it is stands over the marks.
-            let area = Rect { width: (width + columns::MARKER).saturating_sub(1), ..area }.intersection(regions.heads);
-            Pen::new(buffer, area).put(&format!("{title} {}", draw.times.own_heading(draw.now)), style);
+            let area = Rect { width: (width + columns::MARKER).saturating_sub(2), ..area }.intersection(regions.heads);
+            put_right(buffer, area, &format!("{title} {}", draw.times.own_heading(draw.now)), style);
         } else if column.is_right() {
             put_right(buffer, area, &title, style);
         } else {
