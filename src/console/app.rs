@@ -1,7 +1,7 @@
 //! The application: clock, size, the screens, and the dialogs that lie over them. [`App::update`] routes one message and says what is to be
 //! done; it never waits.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use crossterm::event::{Event, MouseEventKind};
 use ratatui::layout::Rect;
@@ -137,6 +137,7 @@ impl App {
                 toasts: Toasts::default(),
                 said: false,
                 told: Vec::new(),
+                answered: HashMap::new(),
                 journal,
                 writes: WriteCheck::from(operator.then_some(now)),
                 recent: kept.layout.recent.clone(),
@@ -213,6 +214,7 @@ impl App {
     fn deliver(&mut self, message: Message) -> Vec<Effect> {
         self.hear_calls(&message);
         self.hear_runs(&message);
+        self.hear_answered(&message);
         let cx = &mut self.cx;
         let heard: Orders = self.dialogs.iter_mut().flat_map(|dialog| dialog.update(&message, cx)).collect();
         let ruled = self.hear_rules(&message);

@@ -78,6 +78,8 @@ pub struct AppContext {
     pub said: bool,
     /// What was told and is not in the journal yet.
     pub told: Vec<JournalStep>,
+    /// Alerts that were found answered, with their status: of those whose decision failed here that is written down.
+    pub answered: HashMap<AlertId, String>,
     /// What happened on this desk.
     pub journal: JournalFeed,
     pub writes: WriteCheck,

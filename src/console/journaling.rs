@@ -7,8 +7,9 @@ use super::app::App;
 use super::dialogs::resolve_form::{Choice, dialog as resolve};
 use super::journal_pane::PaneRoom;
 use super::screens::ScreenName;
+use super::screens::activity::views::{calls_as_failed, needs_you};
 use super::{Action, Effect, Keep, Message, Order, Orders, Reply, Tone};
-use crate::desk::{DecisionRecord, JournalDecision, JournalPart};
+use crate::desk::{DecisionRecord, JournalDecision, JournalPart, JournalStep};
 use crate::domain::{Alert, AlertId};
 
 impl App {
@@ -30,6 +31,11 @@ impl App {
         if !is_read {
             return Vec::new();
         }
+        // What was read before the journal was counts too.
+        let failed = needs_you(cx).into_iter().filter_map(|happening| happening.alert());
+        let known: Vec<Alert> = failed.filter_map(|id| self.screens.queue.listing.find(id).cloned()).collect();
+        self.found_answered(&known);
+        let cx = &mut self.cx;
         let decisions = &cx.decisions;
         let goes_on = |record: &DecisionRecord| {
             let decision = decisions.of(record.said.alert.id).filter(|decision| decision.journal_key() == record.key)?;
@@ -52,6 +58,40 @@ impl App {
     pub(super) fn hear_runs(&mut self, message: &Message) {
         if let Message::Alert(_, Ok(alert)) = message {
             self.cx.runs.take_alert(alert);
+        }
+    }
+
+    /// Takes in which alerts have an outcome, where a decision on them failed here: it calls for nobody any more.
+    pub(super) fn hear_answered(&mut self, message: &Message) {
+        match message {
+            Message::Alert(_, Ok(alert)) => self.found_answered([alert]),
+            Message::Concluded(alert) => self.found_answered([&**alert]),
+            Message::Page(_, Ok(page)) => self.found_answered(&page.data),
+            Message::SameCard(_, Ok(found)) => self.found_answered(found),
+            Message::SameCards(found) => self.found_answered(found.iter().filter_map(|(_, answer)| answer.as_ref().ok()).flatten()),
+            _ => {}
+        }
+    }
+
+    fn found_answered<'a>(&mut self, alerts: impl IntoIterator<Item = &'a Alert>) {
+        let cx = &mut self.cx;
+        for alert in alerts.into_iter().filter(|alert| alert.outcome.is_some()) {
+            if cx.journal.history().latest_on(alert.id).is_some_and(|record| calls_as_failed(record, cx)) {
+                cx.answered.insert(alert.id, alert.status.to_string());
+            }
+        }
+    }
+
+    /// Writes down of decisions that failed that their alerts were answered another way.
+    fn record_answered(&mut self, effects: &mut Vec<Effect>) {
+        let cx = &mut self.cx;
+        for (alert, status) in std::mem::take(&mut cx.answered) {
+            let Some(record) = cx.journal.history().latest_on(alert).filter(|record| calls_as_failed(record, cx)) else { continue };
+            let decision = record.key.clone();
+            cx.decisions.dismiss(alert);
+            effects.push(Effect::Keep(Keep::Journal(JournalStep::Answered { decision, status })));
+            // What comes to its row is read in its turn.
+            self.screens.activity.rest(cx.now);
         }
     }
 
@@ -133,6 +173,7 @@ impl App {
 
     /// Reads the journal where that is due, and notes what is about to be written.
     pub(super) fn follow_journal(&mut self, effects: &mut Vec<Effect>) {
+        self.record_answered(effects);
         let cx = &mut self.cx;
         let told = std::mem::take(&mut cx.told).into_iter().map(|step| Effect::Keep(Keep::Journal(step)));
         effects.extend(told);

@@ -28,6 +28,8 @@ pub enum DecisionFate {
     Overtaken(String),
     /// Certainly not recorded, and why.
     Refused(String),
+    /// Not recorded, and its alert has an outcome since by another decision, with the alert's status.
+    Answered(String),
     /// Whether it arrived is not known, and why.
     Unknown(String),
     /// Its console ended before it left.
@@ -45,6 +47,7 @@ impl DecisionFate {
             Self::Recorded(_) => "recorded",
             Self::Overtaken(_) => "overtaken",
             Self::Refused(_) => "refused",
+            Self::Answered(_) => "answered",
             Self::Unknown(_) => "unknown",
             Self::NeverLeft => "neverLeft",
         }
@@ -53,7 +56,7 @@ impl DecisionFate {
     /// The status that the alert had by then.
     pub fn status(&self) -> Option<&str> {
         match self {
-            Self::Recorded(status) | Self::Overtaken(status) => Some(status),
+            Self::Recorded(status) | Self::Overtaken(status) | Self::Answered(status) => Some(status),
             _ => None,
         }
     }
@@ -178,6 +181,7 @@ impl History {
             JournalStep::Recorded { decision, status } => (decision, DecisionFate::Recorded(status)),
             JournalStep::Overtaken { decision, status } => (decision, DecisionFate::Overtaken(status)),
             JournalStep::Refused { decision, why } => (decision, DecisionFate::Refused(why)),
+            JournalStep::Answered { decision, status } => (decision, DecisionFate::Answered(status)),
             JournalStep::Unknown { decision, why } => (decision, DecisionFate::Unknown(why)),
             JournalStep::Read { decision } => (decision, DecisionFate::NeverLeft),
         };

@@ -134,6 +134,8 @@ pub enum JournalStep {
     Overtaken { decision: String, status: String },
     /// It is certain that it was not recorded.
     Refused { decision: String, why: String },
+    /// It was not recorded, and its alert was found answered since, by another decision.
+    Answered { decision: String, status: String },
     /// Whether it arrived is not known.
     Unknown { decision: String, why: String },
     /// Text stands in an open form.
@@ -380,6 +382,7 @@ impl Journal {
                 | JournalStep::Recorded { decision, .. }
                 | JournalStep::Overtaken { decision, .. }
                 | JournalStep::Refused { decision, .. }
+                | JournalStep::Answered { decision, .. }
                 | JournalStep::Read { decision } => begun.retain(|left| left.key != *decision),
                 JournalStep::Typing { alert } => {
                     texts.retain(|other| other.id != alert.id);

@@ -17,6 +17,7 @@ fn result(record: &DecisionRecord, left: &LeftKeys) -> Option<RunResult> {
     Some(match fate {
         DecisionFate::Recorded(status) => RunResult::Recorded { status: status.clone(), at },
         DecisionFate::Overtaken(status) => RunResult::Conflict(format!("another was first: {status}")),
+        DecisionFate::Answered(status) => RunResult::Conflict(format!("answered another way since: {status}")),
         DecisionFate::Refused(why) => RunResult::Refused(why.clone()),
         DecisionFate::Unknown(why) => RunResult::Unknown(why.clone()),
         DecisionFate::TakenBack => RunResult::TakenBack,

@@ -8,7 +8,7 @@ use avert::desk::{JournalDecision, JournalEntry, JournalPart, JournalStep};
 use avert::domain::resolution::Decision;
 use avert::domain::time::{Clock, Timestamp, to_iso};
 use avert::domain::{Alert, AlertId, AuditEntry, Resolution};
-use avert::service::{OutcomeUnknown, ServiceError};
+use avert::service::{OutcomeUnknown, ResolveRequest, ServiceError};
 use chrono::Duration;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use rstest::rstest;
@@ -174,6 +174,84 @@ fn with_little_room_the_header_names_what_needs_somebody_in_fewer_words_and_the_
 
     assert!(header.trim_end().contains(words), "{header}");
     assert!(["1 Queue", "  2", "  3", "  4", "  5"].iter().all(|screen| header.contains(screen)), "{header}");
+}
+
+/// Somebody answers an alert at the network's own pages.
+fn answer_elsewhere(rig: &Rig, id: AlertId) {
+    let resolution = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
+    rig.service.record(id, &ResolveRequest { resolution, idempotency_key: None }).unwrap();
+}
+
+#[test]
+fn what_was_answered_another_way_since_leaves_what_needs_somebody_when_its_row_is_looked_at_and_all_says_so() {
+    let mut rig = started(Made { size: (200, 40), ..desk() });
+    let alerts = morning(clock().now());
+    by_maria(&mut rig, Duration::hours(20), &[&alerts[0], &alerts[1], &alerts[2]]);
+    answer_elsewhere(&rig, alerts[0].id);
+    answer_elsewhere(&rig, alerts[1].id);
+
+    let before = line(&mut rig, "4 Activity");
+    rig.press("4");
+    rig.advance(Duration::seconds(1));
+    let after = line(&mut rig, "4 Activity");
+    rig.press("tab tab tab tab");
+    let all = rig.screen();
+
+    assert!(before.contains("Activity 3"), "{before}");
+    assert!(after.contains("Activity 1"), "{after}");
+    assert_eq!(all.matches("not recorded; answered another way since: RESOLVED").count(), 2, "{all}");
+    let answered = journaled(&rig).into_iter().filter(|step| matches!(step, JournalStep::Answered { .. })).count();
+    assert_eq!(answered, 2, "each is written down once");
+}
+
+#[test]
+fn what_the_list_shows_as_answered_leaves_what_needs_somebody_whichever_was_read_first() {
+    let alerts = morning(clock().now());
+    let mut list_first = started(desk());
+    list_first.show_view(avert::desk::BuiltIn::All);
+    answer_elsewhere(&list_first, alerts[0].id);
+    list_first.hear();
+    list_first.advance(Duration::seconds(2));
+    by_maria(&mut list_first, Duration::hours(20), &[&alerts[0]]);
+    let mut journal_first = started(desk());
+    by_maria(&mut journal_first, Duration::hours(20), &[&alerts[0]]);
+    answer_elsewhere(&journal_first, alerts[0].id);
+    journal_first.show_view(avert::desk::BuiltIn::All);
+
+    for rig in [&mut list_first, &mut journal_first] {
+        assert!(!line(rig, "4 Activity").contains("Activity 1"), "{}", rig.screen());
+    }
+}
+
+#[test]
+fn what_was_refused_here_and_answered_elsewhere_since_is_not_in_the_header_any_more() {
+    let mut rig = started(desk());
+    rig.service.next_resolution(declined());
+    let id = decide(&mut rig, "r", "");
+    answer_elsewhere(&rig, id);
+
+    rig.press("4");
+    rig.advance(Duration::seconds(1));
+
+    let header = line(&mut rig, "4 Activity");
+    assert!(header.contains("live") && rig.screen().contains("Nothing needs you."), "{}", rig.screen());
+}
+
+#[test]
+fn what_was_decided_again_and_recorded_is_told_so_in_all() {
+    let mut rig = started(Made { size: (200, 40), ..desk() });
+    rig.service.next_resolution(declined());
+    let id = decide(&mut rig, "n", "the parcel arrived");
+    rig.press("4 o");
+    rig.advance(Duration::milliseconds(100));
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    rig.press("4 tab tab tab tab");
+
+    let screen = rig.screen();
+    assert!(rig.service.alert(id).unwrap().outcome.is_some());
+    assert!(screen.contains("not recorded; decided again since: CHARGEBACK"), "{screen}");
 }
 
 #[test]

@@ -124,6 +124,12 @@ fn of_fate(record: &DecisionRecord, cx: &AppContext) -> (&'static str, RowTone, 
     let when = cx.times().moment(at, cx.now);
     let seen_to = if record.dismissed { "seen to; " } else { "" };
     let failed = if record.dismissed { RowTone::Quiet } else { RowTone::Wrong };
+    let later = cx.journal.history().latest_on(record.said.alert.id).filter(|later| later.key != record.key);
+    if let (DecisionFate::Refused(_) | DecisionFate::NeverLeft, Some(DecisionFate::Recorded(status))) =
+        (fate, later.map(DecisionRecord::fate))
+    {
+        return ("!", RowTone::Quiet, format!("not recorded; decided again since: {status}"));
+    }
     match fate {
         DecisionFate::Staged => ("·", RowTone::Quiet, "staged; nothing else is known of it".to_owned()),
         DecisionFate::TakenBack => ("↶", RowTone::Quiet, format!("taken back after {} s", (at - record.made_at).num_seconds().max(0))),
@@ -131,6 +137,7 @@ fn of_fate(record: &DecisionRecord, cx: &AppContext) -> (&'static str, RowTone, 
         DecisionFate::NotSent(why) => ("!", RowTone::Unsure, format!("not sent: {why}")),
         DecisionFate::Recorded(status) => ("✓", RowTone::Quiet, format!("{status}, recorded {when}")),
         DecisionFate::Overtaken(status) => ("×", RowTone::Unsure, format!("another was first: {status}")),
+        DecisionFate::Answered(status) => ("×", RowTone::Quiet, format!("not recorded; answered another way since: {status}")),
         DecisionFate::Refused(why) => ("!", failed, format!("{seen_to}{}", not_recorded(why))),
         DecisionFate::Unknown(why) => ("?", RowTone::Unsure, format!("not known: {}", why.trim_end_matches('.'))),
         DecisionFate::NeverLeft => ("!", failed, format!("{seen_to}did not leave: the console ended first")),
@@ -147,6 +154,7 @@ pub fn step_words(fate: &DecisionFate) -> (String, RowTone) {
         DecisionFate::NotSent(why) => (format!("could not be sent: {}", clean(why)), RowTone::Unsure),
         DecisionFate::Recorded(status) => (format!("recorded: the alert is {}", clean(status)), RowTone::Plain),
         DecisionFate::Overtaken(status) => (format!("not recorded: another was first, the alert is {}", clean(status)), RowTone::Unsure),
+        DecisionFate::Answered(status) => (format!("found answered another way: the alert is {}", clean(status)), RowTone::Plain),
         DecisionFate::Refused(why) => (sanitize(&not_recorded(why)).into_owned(), RowTone::Wrong),
         DecisionFate::Unknown(why) => (format!("not known whether it arrived: {}", clean(why)), RowTone::Unsure),
         DecisionFate::NeverLeft => ("did not leave: its console ended first".to_owned(), RowTone::Wrong),

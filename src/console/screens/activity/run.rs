@@ -126,7 +126,7 @@ fn fate(record: &DecisionRecord, cx: &AppContext) -> &'static str {
             DecisionFate::Sent => "sent, no answer here",
             DecisionFate::NotSent(_) => "not sent",
             DecisionFate::Recorded(_) => "recorded",
-            DecisionFate::Overtaken(_) => "answered by another",
+            DecisionFate::Overtaken(_) | DecisionFate::Answered(_) => "answered by another",
             DecisionFate::Refused(_) => "refused",
             DecisionFate::Unknown(_) => "not known to have arrived",
             DecisionFate::NeverLeft => "did not leave",

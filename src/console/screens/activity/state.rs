@@ -207,8 +207,8 @@ impl ActivityScreen {
         }
     }
 
-    /// The cursor came to another row: once it rests there, its alert is read.
-    fn rest(&mut self, now: Timestamp) {
+    /// Another row is under the cursor: once it rests there, its alert is read.
+    pub fn rest(&mut self, now: Timestamp) {
         self.scrolled.set((0, 0));
         self.look_due = Some(now + REST);
     }

@@ -132,8 +132,8 @@ impl WordFilter {
 
 /// Whether nothing more becomes of a decision by itself.
 fn is_settled(record: &DecisionRecord) -> bool {
-    use DecisionFate::{NeverLeft, Overtaken, Recorded, Refused, TakenBack};
-    matches!(record.fate(), NeverLeft | Overtaken(_) | Recorded(_) | Refused(_) | TakenBack)
+    use DecisionFate::{Answered, NeverLeft, Overtaken, Recorded, Refused, TakenBack};
+    matches!(record.fate(), Answered(_) | NeverLeft | Overtaken(_) | Recorded(_) | Refused(_) | TakenBack)
 }
 
 /// What a row says, and by what else its alert is known, in small letters.
@@ -259,6 +259,11 @@ pub fn needs_you(cx: &AppContext) -> Vec<Happening<'_>> {
     };
     let attempts: Vec<_> = cx.unfinished.all().filter(open).map(Happening::Attempt).collect();
     own.into_iter().map(Happening::Decision).chain(attempts).collect()
+}
+
+/// Whether a decision certainly failed and calls for somebody still.
+pub fn calls_as_failed(record: &DecisionRecord, cx: &AppContext) -> bool {
+    calls(record, cx) && matches!(record.fate(), DecisionFate::Refused(_) | DecisionFate::NeverLeft)
 }
 
 fn calls(record: &DecisionRecord, cx: &AppContext) -> bool {
