@@ -121,6 +121,11 @@ impl Toasts {
         self.about.as_deref()
     }
 
+    /// Whether none is on the screen.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
     /// Takes all away; whether there were any.
     pub fn clear(&mut self) -> bool {
         !std::mem::take(&mut self.all).is_empty()

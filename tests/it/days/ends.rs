@@ -87,7 +87,7 @@ fn text_in_a_form_for_several_outlives_a_line_that_hangs_up_and_its_key_opens_it
     let mut terminal = day.open_with(&[], 120, 40);
     terminal.wait_for("2 alerts that were marked: b opens it");
     terminal.press("\r");
-    terminal.wait_for("2 marked");
+    terminal.wait_for("open begun");
     terminal.press("b");
     terminal.wait_until("the form as it was left", |screen| {
         screen.contains("Answer 2 alerts") && screen.contains("goods were delivered") && screen.contains("2 will be sent")

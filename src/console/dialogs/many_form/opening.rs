@@ -33,7 +33,7 @@ pub fn marked(queue: &Queue, cx: &mut AppContext) -> Orders {
 /// Goes on with what was begun for what was marked before, as far as it still waits for an answer: `opens` its form, else tells of it. Nothing
 /// is marked for it.
 pub fn begun(read: Reply<Vec<Alert>>, opens: bool, cx: &mut AppContext) -> Orders {
-    let [key, back] = [Action::Bulk, Action::Back].map(|action| cx.key(action));
+    let key = cx.key(Action::Bulk);
     let read = match read {
         Ok(read) => read,
         Err(error) => {
@@ -49,7 +49,7 @@ pub fn begun(read: Reply<Vec<Alert>>, opens: bool, cx: &mut AppContext) -> Order
     }
     if !opens {
         let many = counted(open.len() as u64, "alert", "alerts");
-        cx.notify(Tone::Note, format!("An answer to {many} was begun and not sent: {key} opens it, {back} lets it go."));
+        cx.notify(Tone::Note, format!("An answer to {many} was begun and not sent: {key} opens it."));
         return cx.group_drafts.offer().map(Order::from).into_iter().collect();
     }
     if cx.place.read_only {

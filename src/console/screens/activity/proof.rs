@@ -126,7 +126,7 @@ fn of_fate(record: &DecisionRecord, cx: &AppContext) -> (&'static str, RowTone, 
     let failed = if record.dismissed { RowTone::Quiet } else { RowTone::Wrong };
     let later = cx.journal.history().latest_on(record.said.alert.id).filter(|later| later.key != record.key);
     if let (DecisionFate::Refused(_) | DecisionFate::NeverLeft, Some(DecisionFate::Recorded(status))) =
-        (fate, later.map(|later| later.fate()))
+        (fate, later.map(DecisionRecord::fate))
     {
         return ("!", RowTone::Quiet, format!("not recorded; decided again since: {status}"));
     }

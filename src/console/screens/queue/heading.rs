@@ -112,7 +112,11 @@ fn news(queue: &Queue, draw: &DrawContext<'_>, brevity: u8) -> Vec<Piece> {
     let mut pieces = Vec::new();
     if let Some(alerts) = draw.begun.filter(|_| queue.marked.is_empty()) {
         // Offered since the start: the key opens it.
-        let words = if brevity < 3 { format!("answer to {} begun  ", count(alerts as u64)) } else { "begun  ".to_owned() };
+        let words = match brevity {
+            ..3 => format!("answer to {} begun  ", count(alerts as u64)),
+            SHORTEST.. => "begun  ".to_owned(),
+            _ => "answer begun  ".to_owned(),
+        };
         pieces.push(Piece::new(3, words, theme.accent).doing(Action::Bulk));
         pieces.push(Piece::new(0, draw.key(Action::Bulk), theme.key).doing(Action::Bulk));
     }

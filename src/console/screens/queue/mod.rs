@@ -144,16 +144,19 @@ impl Screen for Queue {
         (!self.marked.is_empty()).then_some(Action::Bulk)
     }
 
+    fn words(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
+        let is_offered = cx.group_drafts.offered().is_some() && !has_marks(self);
+        match action {
+            // What esc undoes before is no loss, and goes by its usual name.
+            Action::Back if is_offered && cx.toasts.is_empty() && !self.is_set_aside() && !self.is_searched() => Some("drop begun"),
+            Action::Bulk if is_offered && cx.runs.newest().is_none() => Some("open begun"),
+            _ => None,
+        }
+    }
+
     fn offers(&self, action: Action, cx: &AppContext) -> bool {
         match action {
-            Action::Back => {
-                self.is_set_aside()
-                    || self.is_searched()
-                    || !self.marked.is_empty()
-                    || self.marked.range.is_some()
-                    || self.marked.is_reading()
-                    || cx.group_drafts.offered().is_some()
-            }
+            Action::Back => self.is_set_aside() || self.is_searched() || has_marks(self) || cx.group_drafts.offered().is_some(),
             Action::Bulk => {
                 !self.marked.is_empty() && !cx.place.read_only || cx.runs.newest().is_some() || cx.group_drafts.of_marks().is_some()
             }
@@ -249,6 +252,11 @@ fn act(queue: &mut Queue, action: Action, cx: &mut AppContext) -> Orders {
         _ => {}
     }
     Vec::new()
+}
+
+/// Whether something is marked, or about to be.
+fn has_marks(queue: &Queue) -> bool {
+    !queue.marked.is_empty() || queue.marked.range.is_some() || queue.marked.is_reading()
 }
 
 /// Undoes one thing: messages, the range, the search, the marks, the answer that was begun before and is offered.
