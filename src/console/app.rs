@@ -331,7 +331,7 @@ impl App {
         }
         self.cx.covered = !self.dialogs.is_empty();
         for decision in self.cx.decisions.leave(now) {
-            effects.push(Effect::Resolve(decision.key, decision.alert.id, decision.request()));
+            effects.push(Effect::Resolve(decision.key, decision.alert.id, decision.request(), decision.last_look().map(Box::new)));
         }
         let cx = &mut self.cx;
         let left = cx.runs.take_left(|number| cx.decisions.not_left().any(|decision| decision.together == Some(number)));

@@ -10,8 +10,9 @@ use std::collections::HashSet;
 use chrono::Duration;
 use uuid::Uuid;
 
+use super::last_look::LastLook;
 use super::text::sanitize;
-use super::unfinished::in_words;
+use super::unfinished::{Unfinished, in_words};
 use crate::desk::{JournalAlert, JournalDecision, JournalRun, JournalStep, LeftDecision};
 use crate::domain::duplicate::{self, Duplicate, DuplicateState};
 use crate::domain::indeterminate::{Found, Polling, Proof, proof};
@@ -83,6 +84,8 @@ pub struct PendingDecision {
     pub together: Option<u64>,
     /// The decision that has to be recorded before this one leaves.
     after: Option<u64>,
+    /// The alerts on its payment whose refund was known and confirmed.
+    confirmed: Vec<AlertId>,
     /// The rule that staged it.
     rule: Option<String>,
     idempotency_key: String,
@@ -204,6 +207,12 @@ impl PendingDecision {
         ResolveRequest { resolution: self.resolution.clone(), idempotency_key: Some(self.idempotency_key.clone()) }
     }
 
+    /// What is compared right before it leaves; nothing where it gives no money back, and where the window would close meanwhile.
+    pub fn last_look(&self) -> Option<LastLook> {
+        let looks = self.resolution.gives_money_back() && !self.at_once;
+        looks.then(|| LastLook { alert: self.alert.clone(), confirmed: self.confirmed.clone() })
+    }
+
     /// What an alert as it was found proves of this decision.
     fn proof(&self, found: &Found, now: Timestamp) -> Proof {
         proof(&self.resolution, self.sent_at.unwrap_or(now), found)
@@ -260,10 +269,18 @@ impl Decisions {
             told_closed: false,
             together: None,
             after,
+            confirmed: Vec::new(),
             rule: None,
             idempotency_key,
         });
         self.made
+    }
+
+    /// Notes which refunds on its payment were known and confirmed when an alert's decision was staged.
+    pub fn confirm(&mut self, alert: AlertId, refunded: Vec<AlertId>) {
+        if let Some(decision) = self.all.iter_mut().find(|decision| decision.alert.id == alert) {
+            decision.confirmed = refunded;
+        }
     }
 
     /// The refund on its way that a decision on another alert of the payment rests on.
@@ -294,6 +311,7 @@ impl Decisions {
             told_closed: false,
             together: None,
             after: None,
+            confirmed: Vec::new(),
             rule: None,
             idempotency_key: left.key.clone(),
         });
@@ -309,30 +327,37 @@ impl Decisions {
         self.of(alert).filter(|decision| !matches!(decision.state, State::Refused(_)))
     }
 
-    /// An alert as it will be once this console's decision on it has landed; as it is where none is on its way. A duplicate of it has to be
-    /// warned of before the decision has left, not only afterwards.
-    pub fn foreseen<'a>(&self, alert: &'a Alert) -> Cow<'a, Alert> {
-        let (Some(decision), None) = (self.coming(alert.id), &alert.outcome) else { return Cow::Borrowed(alert) };
+    /// An alert as it will be once the decision on it has landed, this console's or one that the engine has not finished; as it is where none is
+    /// on its way. A duplicate of it has to be warned of before the decision has left, not only afterwards.
+    pub fn foreseen<'a>(&self, alert: &'a Alert, unfinished: &Unfinished) -> Cow<'a, Alert> {
+        let coming = self.coming_resolution(alert.id, unfinished);
+        let (Some(resolution), None) = (coming, &alert.outcome) else { return Cow::Borrowed(alert) };
         let mut foreseen = alert.clone();
-        decide(&decision.resolution).record(&mut foreseen, OutcomeId::generate(), decision.resolution.comments(), None);
+        decide(resolution).record(&mut foreseen, OutcomeId::generate(), resolution.comments(), None);
         Cow::Owned(foreseen)
     }
 
-    /// The duplicates of an alert among others, with what is on its way here.
-    pub fn duplicates<'a>(&self, alert: &Alert, others: impl IntoIterator<Item = &'a Alert>) -> Vec<Duplicate> {
-        others.into_iter().filter_map(|other| self.duplicate(alert, other)).collect()
+    /// The decision on an alert that is on its way, from here or at the engine.
+    fn coming_resolution<'a>(&'a self, alert: AlertId, unfinished: &'a Unfinished) -> Option<&'a Resolution> {
+        let here = self.coming(alert).map(|decision| &decision.resolution);
+        here.or_else(|| unfinished.of(alert).map(|attempt| &attempt.resolution))
     }
 
-    fn duplicate(&self, alert: &Alert, other: &Alert) -> Option<Duplicate> {
-        let found = Duplicate::of(alert, &self.foreseen(other))?;
-        let Some(decision) = self.coming(other.id).filter(|_| other.outcome.is_none()) else { return Some(found) };
-        let refunds = decision.resolution.gives_money_back();
-        // That money went back before the other one was raised is true of this payment, whatever becomes of the decision that says it.
-        let state = match found.state {
-            DuplicateState::Refunded { .. } if !refunds => found.state,
-            _ => DuplicateState::OnItsWay { refunds, decision: decision.word() },
-        };
-        Some(Duplicate { state, ..found })
+    /// The duplicates of an alert among others and what is decided here, with what is on its way.
+    pub fn duplicates<'a>(&self, alert: &Alert, others: impl IntoIterator<Item = &'a Alert>, unfinished: &Unfinished) -> Vec<Duplicate> {
+        let others: Vec<&Alert> = others.into_iter().collect();
+        let here = self.all.iter().filter(|decision| !matches!(decision.state, State::Refused(_))).map(|decision| &decision.alert);
+        let unseen = here.filter(|one| others.iter().all(|other| other.id != one.id));
+        others.iter().copied().chain(unseen).filter_map(|other| self.duplicate(alert, other, unfinished)).collect()
+    }
+
+    fn duplicate(&self, alert: &Alert, other: &Alert, unfinished: &Unfinished) -> Option<Duplicate> {
+        let found = Duplicate::of(alert, &self.foreseen(other, unfinished))?;
+        let coming = self.coming_resolution(other.id, unfinished).filter(|_| other.outcome.is_none());
+        Some(match coming {
+            Some(resolution) => Duplicate { state: DuplicateState::on_its_way(resolution, in_words(resolution)), ..found },
+            None => found,
+        })
     }
 
     /// The decision of this key.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
+use super::last_look::LastLook;
 use super::listener::{ListenRequest, ReplayRequest};
 use super::notices::Notice;
 use super::order_matches::MatchChange;
@@ -89,8 +90,8 @@ pub enum Effect {
     Mark(Vec<AlertId>),
     /// After so long, wait for a change after this one.
     Watch(u64, Duration),
-    /// Send a decision. Final.
-    Resolve(u64, AlertId, ResolveRequest),
+    /// Send a decision, a refund where the last look finds nothing against it. Final.
+    Resolve(u64, AlertId, ResolveRequest, Option<Box<LastLook>>),
     /// Look up what became of a decision.
     LookUp(u64, AlertId),
     /// Load the endpoints of webhooks.

@@ -84,7 +84,7 @@ pub fn speaks_against<'o>(
         return Some(Gets::care("the stopped amount is more than its own"));
     }
     let order = order.filter(|order| order.was_refunded_before());
-    let refunded = others.find(|other| known.here.foreseen(other).refund_is_likely());
+    let refunded = others.find(|other| known.here.foreseen(other, known.unfinished).refund_is_likely());
     let says = SaysOfMoney { refunds: resolution.gives_money_back(), refunded_before: resolution.says_refunded_before() };
     let before = KnownBefore { may_have_arrived: false, refunded_elsewhere: refunded.is_some() || order.is_some() };
     let cautions = Caution::against(alert, says, before, known.now);
@@ -94,11 +94,11 @@ pub fn speaks_against<'o>(
     }
     let by = match (refunded, order) {
         _ if caution != Caution::PaidTwice => String::new(),
-        (Some(other), _) if known.here.coming(other.id).is_some_and(|decision| decision.resolution.gives_money_back()) => {
+        (Some(other), _) if !other.refund_is_likely() => {
             format!(": a refund of {} is on its way", subject(other))
         }
         (Some(other), _) => {
-            let is_sure = known.here.foreseen(other).was_refunded();
+            let is_sure = known.here.foreseen(other, known.unfinished).was_refunded();
             format!(": {} is {}", subject(other), if is_sure { "refunded" } else { "probably refunded by its network" })
         }
         (None, Some(order)) => format!(": its order was {}", order.why),

@@ -31,6 +31,7 @@ pub mod journal_pane;
 pub mod journaling;
 pub mod keymap;
 pub mod known_alerts;
+pub mod last_look;
 pub mod listener;
 pub mod loadable;
 pub mod message;

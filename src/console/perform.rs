@@ -95,7 +95,19 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             tokio::time::sleep(delay).await;
             Message::Changed(changes.next_change(after).await)
         }
-        Effect::Resolve(key, id, request) => Message::Resolved(key, alerts.resolve(id, request).await),
+        Effect::Resolve(key, id, request, look) => {
+            let why = match look {
+                Some(look) => look.speaks_against(deployment).await,
+                None => None,
+            };
+            Message::Resolved(
+                key,
+                match why {
+                    Some(why) => Err(ServiceError::NotSent(why)),
+                    None => alerts.resolve(id, request).await,
+                },
+            )
+        }
         Effect::LookUp(key, id) => Message::LookedUp(key, look_up(&**alerts, attempts.as_deref(), id).await),
         Effect::Unfinished => Message::Unfinished(attempts.as_ref()?.unfinished().await),
         Effect::Settle(attempt, id, applied) => {

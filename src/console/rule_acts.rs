@@ -104,7 +104,7 @@ impl<'a> RuleDesk<'a> {
             }
             // Two that wait on one payment are a case: one decision for all of it.
             let is_case = shared.contains(&alert.id) || others.iter().any(|other| !other.is_over());
-            let duplicates = self.known.here.duplicates(alert, others);
+            let duplicates = self.known.here.duplicates(alert, others, self.known.unfinished);
             // Money that has gone back already, by another alert or the shop's own hand, goes before a rule.
             let is_overruled = advice(alert, duplicates.iter(), order.as_ref()).is_some_and(|advice| advice.overrules(rule.decision));
             match self.answer(rule, alert) {

@@ -11,7 +11,7 @@ pub use facts::{SharedFact, shared_facts};
 use super::alert::{Alert, Provider};
 use super::filter::{AlertFilter, AlertQuery, MAX_PAGE_SIZE, PageRequest, Sort, SortField, SortOrder};
 use super::ids::AlertId;
-use super::resolution::InvalidReason;
+use super::resolution::{InvalidReason, Resolution};
 use super::time::Timestamp;
 
 /// How far apart two networks may date the same transaction (field notes, Matching).
@@ -237,8 +237,7 @@ pub enum DuplicateState {
     Refunded { at: Option<Timestamp> },
     /// A decision on it is on its way, which may yet be taken back or refused.
     OnItsWay {
-        /// Whether that gives money back.
-        refunds: bool,
+        says: DecisionSays,
         /// In words: `REFUNDED`.
         decision: String,
     },
@@ -248,6 +247,31 @@ pub enum DuplicateState {
         outcome: String,
         at: Option<Timestamp>,
     },
+}
+
+/// What a decision says of the money of its payment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DecisionSays {
+    /// It goes back by this decision.
+    Refunds,
+    /// It had gone back before.
+    RefundedBefore,
+    /// It does not go back.
+    NotRefunded,
+}
+
+impl DuplicateState {
+    /// A decision that is on its way, in these words.
+    pub fn on_its_way(resolution: &Resolution, decision: String) -> Self {
+        let says = if resolution.gives_money_back() {
+            DecisionSays::Refunds
+        } else if resolution.says_refunded_before() {
+            DecisionSays::RefundedBefore
+        } else {
+            DecisionSays::NotRefunded
+        };
+        Self::OnItsWay { says, decision }
+    }
 }
 
 impl Duplicate {
@@ -266,10 +290,11 @@ impl Duplicate {
 
     /// Whether money has gone back already, has probably, or is about to.
     pub fn is_refunded(&self) -> bool {
-        matches!(
-            self.state,
-            DuplicateState::Refunded { .. } | DuplicateState::RefundedByRule | DuplicateState::OnItsWay { refunds: true, .. }
-        )
+        match self.state {
+            DuplicateState::Refunded { .. } | DuplicateState::RefundedByRule => true,
+            DuplicateState::OnItsWay { says, .. } => says != DecisionSays::NotRefunded,
+            DuplicateState::Waiting | DuplicateState::Answered { .. } => false,
+        }
     }
 
     /// When it was refunded, as `alert` has it.
@@ -278,8 +303,9 @@ impl Duplicate {
             DuplicateState::Refunded { at } => Some(RefundTime::of(alert, at)),
             DuplicateState::RefundedByRule => Some(RefundTime::Unknown),
             // The alert was there before it.
-            DuplicateState::OnItsWay { refunds: true, .. } => Some(RefundTime::Since),
-            DuplicateState::OnItsWay { refunds: false, .. } | DuplicateState::Waiting | DuplicateState::Answered { .. } => None,
+            DuplicateState::OnItsWay { says: DecisionSays::Refunds, .. } => Some(RefundTime::Since),
+            DuplicateState::OnItsWay { says: DecisionSays::RefundedBefore, .. } => Some(RefundTime::Unknown),
+            DuplicateState::OnItsWay { .. } | DuplicateState::Waiting | DuplicateState::Answered { .. } => None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! The decisions on their way, from staged to proven.
 
 use super::*;
+use crate::domain::duplicate::DecisionSays;
 use crate::domain::resolution::{Decision as Answer, InvalidReason};
 use crate::domain::time::from_iso;
 use crate::domain::{AlertStatus, Outcome};
@@ -43,12 +44,12 @@ fn who_refused_a_decision_and_why_comes_first(#[case] why: &str, #[case] said: &
 fn an_alert_is_foreseen_as_its_staged_decision_will_leave_it() {
     let (mut decisions, _, alert) = staged(5);
 
-    let foreseen = decisions.foreseen(&alert).into_owned();
+    let foreseen = decisions.foreseen(&alert, &Unfinished::default()).into_owned();
 
     assert_eq!(foreseen.status, AlertStatus::Resolved);
     assert_eq!(foreseen.outcome.map(|outcome| outcome.refunded).as_deref(), Some("refunded"));
     decisions.take_back();
-    assert_eq!(*decisions.foreseen(&alert), alert);
+    assert_eq!(*decisions.foreseen(&alert, &Unfinished::default()), alert);
 }
 
 fn is_duplicate() -> Resolution {
@@ -105,11 +106,11 @@ fn an_answer_that_rests_on_no_other_waits_for_none() {
 fn a_double_whose_refund_is_on_its_way_is_not_refunded_yet_and_makes_a_duplicate() {
     let (mut decisions, _, [one, other]) = two_on_a_payment();
 
-    let [found] = decisions.duplicates(&other, [&one]).try_into().unwrap();
+    let [found] = decisions.duplicates(&other, [&one], &Unfinished::default()).try_into().unwrap();
     decisions.take_back_all();
-    let [taken_back] = decisions.duplicates(&other, [&one]).try_into().unwrap();
+    let [taken_back] = decisions.duplicates(&other, [&one], &Unfinished::default()).try_into().unwrap();
 
-    assert_eq!(found.state, DuplicateState::OnItsWay { refunds: true, decision: "REFUNDED".to_owned() });
+    assert_eq!(found.state, DuplicateState::OnItsWay { says: DecisionSays::Refunds, decision: "REFUNDED".to_owned() });
     assert_eq!((found.reason(&other), found.is_refunded()), (Some(InvalidReason::Duplicate), true));
     assert_eq!(taken_back.state, DuplicateState::Waiting);
 }

@@ -91,8 +91,7 @@ impl Reconnected {
     fn paid_twice<'s>(&'s self, cx: &'s AppContext) -> impl Iterator<Item = (&'s PendingDecision, &'s Alert)> {
         self.refunds(cx).filter_map(|decision| {
             let others = self.others.get(&decision.alert.id)?.loaded()?;
-            let refunded =
-                |other: &&Alert| duplicate::evidence(&decision.alert, other).is_some() && cx.decisions.foreseen(other).was_refunded();
+            let refunded = |other: &&Alert| duplicate::evidence(&decision.alert, other).is_some() && other.was_refunded();
             Some((decision, others.iter().find(refunded)?))
         })
     }

@@ -9,7 +9,7 @@
 use rusqlite::Connection;
 
 use super::find_index::unindexed;
-use super::heads::{self, Fields};
+use super::heads::{self, FieldOwners};
 use super::interned::Dictionary;
 use super::marks::Marks;
 use super::readers::Reader;
@@ -58,10 +58,10 @@ enum Share {
 impl Share {
     const ALL: [Self; 2] = [Self::Waiting, Self::Rest];
 
-    const fn fields(self) -> Fields {
+    const fn fields(self) -> FieldOwners {
         match self {
-            Self::Waiting => Fields::Own,
-            Self::Rest => Fields::All,
+            Self::Waiting => FieldOwners::Own,
+            Self::Rest => FieldOwners::All,
         }
     }
 }
@@ -79,7 +79,7 @@ fn find_within(
     size: usize,
 ) -> StoreResult<Vec<Alert>> {
     let Some(organization) = reader.organization(organization)? else { return Ok(Vec::new()) };
-    if let Some(asked) = Asked::of(&reader.conn, query.words(), MatchGrade::Inside, Fields::All)?
+    if let Some(asked) = Asked::of(&reader.conn, query.words(), MatchGrade::Inside, FieldOwners::All)?
         && let Some(few) = few_candidates(&reader.conn, &asked, bounds.candidates)?
     {
         let Reader { conn, dictionary, .. } = reader;
@@ -318,7 +318,7 @@ const BY_HEADS: &str = "SELECT rowid FROM alert_head WHERE alert_head MATCH ?1";
 
 impl Asked {
     /// For all of these texts, each of which has to match so well; nothing where no index knows anything of them. Of the trigrams the rarest.
-    fn of(conn: &Connection, texts: &[String], grade: MatchGrade, fields: Fields) -> StoreResult<Option<Self>> {
+    fn of(conn: &Connection, texts: &[String], grade: MatchGrade, fields: FieldOwners) -> StoreResult<Option<Self>> {
         let (mut wanted, mut begun): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         for text in texts {
             let head = match grade {

@@ -32,7 +32,7 @@ enum Owner {
 
 /// Whose fields are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fields {
+pub(super) enum FieldOwners {
     /// The alert's own: one that waits for an answer has no others.
     Own,
     /// Its outcome's as well.
@@ -55,22 +55,22 @@ fn tokens<'a>(fields: impl Iterator<Item = FindField<'a>>, owner: Owner) -> impl
 }
 
 /// What the index is asked for so that a field is this text, or may be where it is a longer one.
-pub(super) fn being(text: &str, fields: Fields) -> String {
+pub(super) fn being(text: &str, fields: FieldOwners) -> String {
     let text = searchable(text);
     asked(fields, |owner| phrase(&whole(&text, owner)))
 }
 
 /// What it is asked for so that a field begins with this text, or may where it is a longer one; `None` where nearly every field might.
-pub(super) fn beginning_with(text: &str, fields: Fields) -> Option<String> {
+pub(super) fn beginning_with(text: &str, fields: FieldOwners) -> Option<String> {
     let text = searchable(text);
     // The index has beginnings of three and of four characters as well.
     (text.chars().count() > 2).then(|| asked(fields, |owner| format!("{}*", phrase(&kept(&text, owner)))))
 }
 
-fn asked(fields: Fields, of: impl Fn(Owner) -> String) -> String {
+fn asked(fields: FieldOwners, of: impl Fn(Owner) -> String) -> String {
     match fields {
-        Fields::Own => of(Owner::Alert),
-        Fields::All => format!("({} OR {})", of(Owner::Alert), of(Owner::Outcome)),
+        FieldOwners::Own => of(Owner::Alert),
+        FieldOwners::All => format!("({} OR {})", of(Owner::Alert), of(Owner::Outcome)),
     }
 }
 
@@ -131,7 +131,7 @@ mod tests {
     #[case("8", &[])]
     fn a_text_is_found_as_a_whole_value_by_its_beginning_and_length(#[case] text: &str, #[case] expected: &[i64]) {
         for owner in [Owner::Alert, Owner::Outcome] {
-            assert_eq!(found(owner, ALERTS, &being(text, Fields::All)), expected, "{owner:?}");
+            assert_eq!(found(owner, ALERTS, &being(text, FieldOwners::All)), expected, "{owner:?}");
         }
     }
 
@@ -145,7 +145,7 @@ mod tests {
     #[case("111", &[])]
     fn a_short_text_is_found_where_a_value_begins_with_it(#[case] text: &str, #[case] expected: &[i64]) {
         for owner in [Owner::Alert, Owner::Outcome] {
-            assert_eq!(found(owner, ALERTS, &beginning_with(text, Fields::All).unwrap()), expected, "{owner:?}");
+            assert_eq!(found(owner, ALERTS, &beginning_with(text, FieldOwners::All).unwrap()), expected, "{owner:?}");
         }
     }
 
@@ -155,15 +155,15 @@ mod tests {
             (found(owner, ALERTS, &being("411", fields)).len(), found(owner, ALERTS, &beginning_with("ünder", fields).unwrap()).len())
         };
 
-        assert_eq!(found(Owner::Outcome, Fields::Own), (0, 0));
-        assert_eq!(found(Owner::Alert, Fields::Own), (1, 1));
+        assert_eq!(found(Owner::Outcome, FieldOwners::Own), (0, 0));
+        assert_eq!(found(Owner::Alert, FieldOwners::Own), (1, 1));
     }
 
     #[test]
     fn values_of_any_length_have_a_token() {
         let long = "x".repeat(1_000);
 
-        assert_eq!(found(Owner::Alert, &[&[&long], &["x"]], &being(&long, Fields::Own)), [1]);
+        assert_eq!(found(Owner::Alert, &[&[&long], &["x"]], &being(&long, FieldOwners::Own)), [1]);
     }
 
     #[rstest]
@@ -173,6 +173,6 @@ mod tests {
     #[case("abcde", false)]
     fn the_index_knows_all_of_what_is_short(#[case] text: &str, #[case] expected: bool) {
         assert_eq!(tells_all_of(text), expected);
-        assert_eq!(beginning_with("ab", Fields::All), None);
+        assert_eq!(beginning_with("ab", FieldOwners::All), None);
     }
 }

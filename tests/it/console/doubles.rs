@@ -8,6 +8,7 @@ use chrono::Duration;
 
 use super::fake::{Fate, morning, refunded_sibling};
 use super::rig::{Made, Rig, clock};
+use super::settling::unfinished;
 
 /// A morning whose first alert has an open double at its own network; both ids.
 fn twins() -> (Rig, [AlertId; 2]) {
@@ -56,6 +57,7 @@ fn the_double_of_a_staged_refund_is_a_duplicate_that_leaves_once_that_is_recorde
     rig.press("i");
     let fits = rig.screen();
     rig.press("3 ctrl-s");
+    rig.update(Message::GoToAlert(ids[1]));
     let staged = rig.screen();
     rig.advance(Duration::seconds(20));
 
@@ -75,6 +77,84 @@ fn what_rests_on_a_refund_that_is_refused_stays_and_asks() {
 
     assert!(rig.screen().contains("The refund was not recorded"), "{}", rig.screen());
     assert_eq!((rig.sent(), reason(&rig, ids[1])), (1, None));
+}
+
+#[test]
+fn a_staged_refund_does_not_leave_where_others_refunded_the_payment_meanwhile() {
+    let (mut rig, [first, second]) = twins();
+    rig.update(Message::GoToAlert(first));
+    rig.press("r ctrl-s");
+    let now = rig.service.now();
+    rig.service.change(|alerts| {
+        let twin = alerts.iter_mut().find(|alert| alert.id == second).unwrap();
+        *twin = refunded_sibling(twin, 1_001, now);
+    });
+
+    rig.advance(Duration::seconds(10));
+
+    assert_eq!(rig.service.alert(first).unwrap().outcome, None);
+    assert!(rig.screen().contains("may be paid twice: ETHOCA 5F2RE396 is refunded"), "{}", rig.screen());
+}
+
+#[test]
+fn a_second_refund_that_was_ticked_leaves_past_the_last_look() {
+    let (mut rig, [first, second]) = twins();
+    let now = rig.service.now();
+    rig.service.change(|alerts| {
+        let twin = alerts.iter_mut().find(|alert| alert.id == second).unwrap();
+        *twin = refunded_sibling(twin, 1_001, now);
+    });
+    rig.hear();
+    rig.update(Message::GoToAlert(first));
+    rig.advance(Duration::seconds(1));
+
+    rig.press("r tab space ctrl-s");
+    rig.advance(Duration::seconds(10));
+
+    assert!(rig.service.alert(first).unwrap().outcome.is_some(), "{}", rig.screen());
+}
+
+#[test]
+fn what_is_decided_here_is_told_while_doubles_are_looked_for() {
+    let (mut rig, ids) = twins();
+    rig.holding_searches = true;
+    refund_the_first(&mut rig, ids);
+
+    rig.press("r");
+
+    assert!(rig.screen().contains("a refund is on its way: ETHOCA"), "{}", rig.screen());
+}
+
+#[test]
+fn a_double_that_is_answered_as_refunded_before_is_not_told_as_refunded() {
+    let (mut rig, [first, second]) = twins();
+    rig.update(Message::GoToAlert(first));
+    rig.press("i 1 ctrl-s");
+    rig.update(Message::GoToAlert(second));
+    rig.advance(Duration::milliseconds(500));
+
+    rig.press("i");
+
+    let form = rig.screen();
+    assert!(form.contains("being answered as refunded before, not recorded yet: ETHOCA"), "{form}");
+    assert!(!form.contains("was refunded"), "{form}");
+}
+
+#[test]
+fn a_refund_that_the_engine_has_not_finished_asks_for_the_tick_on_its_double() {
+    let (mut rig, [first, second]) = twins();
+    *rig.service.unfinished.lock().unwrap() = vec![unfinished(first, "PARKED")];
+    rig.hear();
+    rig.advance(Duration::seconds(1));
+    rig.update(Message::GoToAlert(second));
+    rig.advance(Duration::seconds(1));
+
+    let detail = rig.screen();
+    rig.press("r ctrl-s");
+    rig.advance(Duration::seconds(10));
+
+    assert!(detail.contains("a person has to say whether it arrived"), "{detail}");
+    assert_eq!(rig.sent(), 0, "{}", rig.screen());
 }
 
 #[test]

@@ -208,7 +208,7 @@ impl CaseDialog {
             return area.y;
         }
         let refunded = self.alerts.iter().find(|alert| alert.was_refunded());
-        let coming = || self.alerts.iter().find(|alert| cx.decisions.foreseen(alert).was_refunded());
+        let coming = || self.alerts.iter().find(|alert| cx.decisions.foreseen(alert, &cx.unfinished).was_refunded());
         let key = |action| cx.key(action);
         let said = match cx.place.dialect {
             Dialect::Current => "as invalid",

@@ -433,7 +433,8 @@ impl Dialog for CaseDialog {
 
     /// What each alert would get takes a whole form to say: it is worked out where something that it depends on has changed.
     fn settle(&mut self, cx: &AppContext) {
-        let refunded = self.alerts.iter().any(|alert| cx.decisions.foreseen(alert).was_refunded()) || self.refunded_elsewhere(cx).is_some();
+        let refunded = self.alerts.iter().any(|alert| cx.decisions.foreseen(alert, &cx.unfinished).was_refunded())
+            || self.refunded_elsewhere(cx).is_some();
         let from = ForeseenFrom::of(self.known(), refunded, cx);
         if self.foreseen_from.as_ref() != Some(&from) {
             self.foreseen = Foreseen::of(&from, cx);

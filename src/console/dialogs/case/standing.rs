@@ -76,7 +76,7 @@ pub(super) struct ForeseenFrom {
 
 impl ForeseenFrom {
     pub(super) fn of(case: KnownCase, refunded: bool, cx: &AppContext) -> Self {
-        let stands = |alert: &Alert| (Standing::of(alert, cx), cx.decisions.foreseen(alert).refund_is_likely());
+        let stands = |alert: &Alert| (Standing::of(alert, cx), cx.decisions.foreseen(alert, &cx.unfinished).refund_is_likely());
         let ids: Vec<AlertId> = case.alerts.iter().map(|alert| alert.id).collect();
         Self { refunded, alerts: case.alerts.iter().map(stands).collect(), draft: cx.group_drafts.find(true, &ids).cloned(), case }
     }

@@ -67,7 +67,7 @@ impl FormItem {
     }
 
     /// Other alerts on its payment, as far as they are known.
-    fn others(&self) -> &[Alert] {
+    pub(super) fn others(&self) -> &[Alert] {
         self.others.loaded().unwrap_or(&self.known_others)
     }
 
@@ -192,7 +192,7 @@ fn resolution(
     // A refund of the older dialect that was chosen by hand asks for its word.
     let is_open = said.parts.resolution.is_none() && (said.dialect == Dialect::Current || said.parts.refunded.is_none());
     if said.choice == Choice::Invalid && alone.is_err() && is_open {
-        let twins = cx.decisions.duplicates(&row.alert, said.twins[position].iter().map(|at| &rows[*at].alert));
+        let twins = cx.decisions.duplicates(&row.alert, said.twins[position].iter().map(|at| &rows[*at].alert), &cx.unfinished);
         // Which of several is a duplicate is not said by those that wait.
         let advised = advice(&row.alert, twins.iter(), order).filter(|advice| advice.after_refund);
         return advised.and_then(|advice| advice.decision.reason()).map_or_else(|| alone.clone(), of);

@@ -295,6 +295,10 @@ impl ManyForm {
         let mut outcome = vec![Order::Close];
         outcome.extend(self.typed.end());
         outcome.extend(stage_together(words, self.chosen.clone(), made, first_decides, cx));
+        for row in self.rows.iter().filter(|row| !row.confirmed.is_empty()) {
+            let refunded = row.others().iter().filter(|other| other.was_refunded()).map(|other| other.id);
+            cx.decisions.confirm(row.alert.id, refunded.collect());
+        }
         cx.runs.leave_out(left_out);
         let filled_in = self.stands();
         cx.runs.fill_in(filled_in.clone());

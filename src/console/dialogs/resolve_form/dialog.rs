@@ -9,6 +9,7 @@ use crate::console::decisions::State;
 use crate::console::dialog::run;
 use crate::console::guards::on_its_payment;
 use crate::console::resolving::record;
+use crate::console::screens::queue::ANOTHER_LIST;
 use crate::console::screens::queue::facts::Facts;
 use crate::console::screens::queue::state::Queue;
 use crate::console::suggestion::{Suggestion, order_advice};
@@ -127,11 +128,7 @@ pub fn nothing_to_repeat(cx: &mut AppContext) -> Orders {
 /// The alert under the cursor, where it can be answered now; else it is said why not.
 fn answerable(queue: &Queue, cx: &mut AppContext) -> Option<Alert> {
     let alert = queue.current().cloned()?;
-    let refusal = if queue.incoming.is_some() {
-        Some("Another list is being read: these rows are still those of the one before.".to_owned())
-    } else {
-        refusal(&alert, cx)
-    };
+    let refusal = if queue.incoming.is_some() { Some(ANOTHER_LIST.to_owned()) } else { refusal(&alert, cx) };
     if let Some(words) = refusal {
         cx.notify(Tone::Note, words);
         return None;
@@ -171,12 +168,14 @@ fn warnings(alert: &Alert, facts: &Facts, cx: &AppContext) -> Vec<FormWarning> {
     match &facts.duplicates {
         Loadable::NotAsked | Loadable::Loading => warnings.push(FormWarning::Searching),
         Loadable::Failed(error) => warnings.push(FormWarning::NotSearched(format!("doubles were not looked for: {error}"))),
-        Loadable::Loaded(duplicates) => {
+        Loadable::Loaded(_) => {
             let unknown = duplicate::not_compared(alert).filter(|_| !cx.compares_all);
             warnings.extend(unknown.map(FormWarning::NotCompared));
-            warnings.extend(cx.decisions.duplicates(alert, duplicates).into_iter().map(FormWarning::Duplicate));
         }
     }
+    // What is decided here is known, whatever could be looked for.
+    let found = facts.duplicates.loaded().map_or(&[][..], Vec::as_slice);
+    warnings.extend(cx.decisions.duplicates(alert, found, &cx.unfinished).into_iter().map(FormWarning::Duplicate));
     if !facts.orders_known && !warnings.contains(&FormWarning::Searching) {
         warnings.push(FormWarning::Searching);
     }

@@ -38,6 +38,9 @@ use state::{Queue, QueueTarget};
 /// Two clicks within so long are a double click.
 const DOUBLE_CLICK: Duration = Duration::milliseconds(400);
 
+/// Why nothing is done with rows of a list that another one is read in the place of.
+pub const ANOTHER_LIST: &str = "Another list is being read: these rows are still those of the one before.";
+
 /// Rows a notch of the wheel.
 const WHEEL: i64 = 3;
 
@@ -239,6 +242,8 @@ fn act(queue: &mut Queue, action: Action, cx: &mut AppContext) -> Orders {
         Action::Open if queue.missed().is_some() => return vec![Order::Act(Action::Find)],
         Action::Back => return run(back(queue, cx)),
         Action::Search => queue.open_search(),
+        // What would be marked are rows of another list than the one that was asked for.
+        Action::Mark | Action::MarkRange | Action::MarkAll if queue.incoming.is_some() => cx.notify(Tone::Note, ANOTHER_LIST),
         Action::Mark => return run(queue.toggle_mark(cx)),
         Action::MarkRange => return run(queue.toggle_range(cx)),
         Action::MarkAll => return run(queue.mark_all(cx)),
@@ -321,6 +326,10 @@ fn stage(queue: &mut Queue, id: AlertId, resolution: Resolution, draft: Draft, c
         cx.notify(Tone::Note, "The window closes: sent now, no undo.");
     }
     let key = cx.decisions.stage(alert, resolution, grace, cx.now);
+    let known = queue.facts.duplicates.loaded().filter(|_| queue.facts.alert == Some(id));
+    // Its form has asked for the tick.
+    let refunded = known.map(|known| known.iter().filter(|other| other.was_refunded()).map(|other| other.id).collect());
+    cx.decisions.confirm(id, refunded.unwrap_or_default());
     let mut effects: Vec<Effect> =
         cx.decisions.get(key).map(|staged| Effect::Keep(Keep::Journal(staged.staged_step(None)))).into_iter().collect();
     if queue.listing.cursor_id() == Some(id) {

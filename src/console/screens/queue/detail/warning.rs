@@ -8,10 +8,11 @@ use crate::console::screens::queue::columns::answer_words;
 use crate::console::screens::queue::facts::Warning;
 use crate::console::suggestion::Suggestion;
 use crate::console::text::wrap;
+use crate::console::unfinished::{Stage, in_words};
 use crate::console::{Action, times};
 use crate::domain::duplicate::DuplicateEvidence;
 use crate::domain::resolution::{InvalidReason, OlderWord};
-use crate::domain::{Alert, AlertStatus, Dialect, Timestamp, duplicate};
+use crate::domain::{Alert, AlertStatus, Dialect, ResolutionAttempt, Timestamp, duplicate};
 
 impl Parts<'_> {
     /// A warning; with the key that answers it where what is suggested rests on it.
@@ -63,13 +64,28 @@ impl Parts<'_> {
 
     /// How far a duplicate is: what is on its way here is not recorded.
     fn state_of_duplicate(&self, other: &Alert, now: Timestamp) -> String {
-        let Some(decision) = self.draw.decisions.coming(other.id) else { return state_of_duplicate(other, now) };
+        let Some(decision) = self.draw.decisions.coming(other.id) else {
+            return match self.draw.unfinished.of(other.id) {
+                Some(attempt) => unfinished_words(attempt),
+                None => state_of_duplicate(other, now),
+            };
+        };
         let word = decision.word();
         match decision.state {
             State::Sending => format!("{word} is with the network"),
             State::Checking(_) => format!("{word} was sent: not known whether it arrived"),
             State::Staged(_) | State::Waiting | State::Refused(_) => format!("{word} waits here, not sent yet"),
         }
+    }
+}
+
+/// What the engine has not finished: `REFUNDED is with the network`.
+fn unfinished_words(attempt: &ResolutionAttempt) -> String {
+    let word = in_words(&attempt.resolution);
+    match Stage::of(attempt) {
+        Stage::Sending => format!("{word} is with the network"),
+        Stage::Unknown => format!("{word} was sent: not known whether it arrived"),
+        Stage::Parked => format!("{word} was sent: a person has to say whether it arrived"),
     }
 }
 
