@@ -8,6 +8,7 @@ mod choice;
 pub mod dialog;
 mod draw;
 mod draw_older;
+mod draw_seen;
 mod fields;
 mod input;
 mod older;
