@@ -17,6 +17,8 @@ mod plan;
 mod seen;
 mod several;
 pub mod suggested;
+#[cfg(test)]
+mod tests;
 mod warning;
 
 use std::cell::Cell;
