@@ -21,6 +21,9 @@ const PROGRAM: &str = "avert";
 
 const READ_ONLY: &str = " READ-ONLY ";
 
+/// What goes from a place's name first.
+const SAYS_NO_MORE: &str = " networks";
+
 /// How things stand has so many columns at least.
 const LEAST: u16 = 10;
 
@@ -103,19 +106,23 @@ struct HeaderPlan {
     wording: Wording,
     /// Most columns of the place's name.
     place: u16,
+    /// Whether the place's name has all its words.
+    place_whole: bool,
 }
 
 impl HeaderPlan {
-    const FULL: Self = Self { names: true, program: true, gap: 3, clock: HeaderClock::Both, wording: Wording::Full, place: u16::MAX };
+    const FULL: Self =
+        Self { names: true, program: true, gap: 3, clock: HeaderClock::Both, wording: Wording::Full, place: u16::MAX, place_whole: true };
 
     /// What gives way so that every screen keeps its name: what is needed least first.
-    const ALL: [Self; 7] = {
+    const ALL: [Self; 8] = {
         let one_clock = Self { clock: HeaderClock::One, ..Self::FULL };
-        let unnamed = Self { program: false, ..one_clock };
+        let briefer = Self { place_whole: false, ..one_clock };
+        let unnamed = Self { program: false, ..briefer };
         let closer = Self { gap: 2, ..unnamed };
         let timeless = Self { clock: HeaderClock::Hidden, ..closer };
         let brief = Self { wording: Wording::Brief, ..timeless };
-        [Self::FULL, one_clock, unnamed, closer, timeless, brief, Self { place: 10, ..brief }]
+        [Self::FULL, one_clock, briefer, unnamed, closer, timeless, brief, Self { place: 10, ..brief }]
     };
 
     /// Where names have no room whatever gives way, the keys stand alone, and as much of the rest is whole as can be.
@@ -132,7 +139,9 @@ impl App {
             let [all, short] = self.tabs_room(calls, plan.gap);
             let (tabs, link) =
                 if plan.names { (all, self.link_room(*plan, calls)) } else { (short, self.standing(Wording::Shortest, calls).width()) };
-            self.left_room(*plan) + BEFORE_TABS + tabs + 2 + link
+            // What stands closer does so before the first of them too.
+            let before = if plan.names && plan.gap < HeaderPlan::FULL.gap { FEWEST_BEFORE_TABS } else { BEFORE_TABS };
+            self.left_room(*plan) + before + tabs + 2 + link
         };
         let [_, last] = HeaderPlan::KEYS;
         HeaderPlan::ALL.into_iter().chain(HeaderPlan::KEYS).find(|plan| needs(plan) <= width).unwrap_or(last)
@@ -149,7 +158,9 @@ impl App {
     fn whereabouts(&self, plan: HeaderPlan) -> Whereabouts {
         let (theme, place) = (&self.cx.theme, &self.cx.place);
         let name = sanitize(&place.name);
-        let name = cut(&name, plan.place);
+        // That the networks are simulated is said by one word too.
+        let name: &str = if plan.place_whole { &name } else { name.strip_suffix(SAYS_NO_MORE).unwrap_or(&name) };
+        let name = cut(name, plan.place);
         let (badge, style) = match (place.demo, place.environment) {
             (true, _) => (" DEMO ".to_owned(), theme.muted),
             (false, Some(Environment::Production)) => (" PRODUCTION ".to_owned(), theme.production),
