@@ -354,6 +354,6 @@ mod tests {
                 .collect::<Vec<_>>()
         });
 
-        assert_eq!(widths, [vec![], vec![6], vec![6, 13], vec![14, 21], vec![14, 21, 24]]);
+        assert_eq!(widths, [vec![], vec![6], vec![6, 12], vec![14, 21], vec![14, 21, 24]]);
     }
 }

@@ -168,16 +168,16 @@ impl Search<'_> {
         if let Some(asked) = &asked
             && short.is_empty()
         {
-            if let Some(few) = few_candidates(&reader.conn, asked, self.bounds.of_grade)?
-                && self.is_read_sooner(reader, share, &few, missing)?
-            {
-                return self.best_of(reader, share, few, missing);
-            }
             if asked.is_dense {
                 let walked = self.walk(reader, share, &mut None, missing, self.bounds.dense)?;
                 if walked.is_done {
                     return Ok(walked.found);
                 }
+            }
+            if let Some(few) = few_candidates(&reader.conn, asked, self.bounds.of_grade)?
+                && self.is_read_sooner(reader, share, &few, missing)?
+            {
+                return self.best_of(reader, share, few, missing);
             }
         }
         let mut marks = match (left.take(), &asked) {
@@ -344,6 +344,10 @@ impl Asked {
         by_frequency.truncate(TRIGRAMS);
         let heads = (!begun.is_empty()).then(|| begun.join(" AND "));
         let of_heads = heads.as_deref().map(|heads| frequency(conn, BY_HEADS, heads, newest)).transpose()?;
+        // Few are read sooner than another index tells which of them have its trigrams.
+        if of_heads.is_some_and(|found| found < SAMPLE) {
+            by_frequency.clear();
+        }
         let Some(rarest) = by_frequency.first().map(|(frequency, _)| *frequency).into_iter().chain(of_heads).min() else { return Ok(None) };
         let trigrams = by_frequency.into_iter().map(|(_, trigram)| trigram).reduce(|all, trigram| format!("{all} AND {trigram}"));
         Ok(Some(Self { trigrams, heads, is_dense: rarest.saturating_mul(10) > newest }))

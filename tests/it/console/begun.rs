@@ -277,7 +277,7 @@ fn who_was_left_out_of_a_case_is_kept_though_nothing_was_typed() {
     rig.press("r");
 
     let form = rig.screen();
-    assert!(form.contains("left out: by you") && form.contains("2 will be sent"), "{form}");
+    assert!(form.contains("left out by you") && form.contains("2 will be sent"), "{form}");
     assert_eq!(on_the_desk(&rig).len(), 1);
 }
 

@@ -194,8 +194,8 @@ fn a_mark_is_seen_on_a_row_whose_last_decision_failed() {
     rig.press("g space");
 
     let marked = rig.screen();
-    assert!(failed.contains("!  3h59"), "{failed}");
-    assert!(marked.contains("✓  3h59"), "{marked}");
+    assert!(failed.contains("!   3h59"), "{failed}");
+    assert!(marked.contains("✓   3h59"), "{marked}");
 }
 
 #[test]

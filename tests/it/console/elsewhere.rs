@@ -104,7 +104,7 @@ fn a_view_that_cannot_be_read_has_no_rows_of_the_one_before_which_come_back_with
 
     assert!(!unread.contains("129.90"), "{unread}");
     assert_eq!(rig.app.unsent(), 0);
-    assert!(before.contains("129.90") && before.contains("list not read"), "{before}");
+    assert!(before.contains("129.90") && before.contains("offline"), "{before}");
 }
 
 #[rstest]

@@ -464,10 +464,10 @@ mod tests {
     }
 
     #[rstest]
-    #[case(75, Some(14), None, Some(6))]
-    #[case(85, Some(16), None, Some(14))]
+    #[case(75, Some(13), None, Some(6))]
+    #[case(85, Some(16), None, Some(13))]
     #[case(93, Some(16), Some(13), Some(6))]
-    #[case(99, Some(16), Some(13), Some(13))]
+    #[case(99, Some(16), Some(13), Some(12))]
     #[case(105, Some(16), Some(13), Some(14))]
     fn the_descriptor_has_what_is_left_first_then_the_order_then_the_card(
         #[case] room: u16,

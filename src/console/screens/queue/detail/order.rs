@@ -24,20 +24,30 @@ impl Parts<'_> {
             }
             return;
         };
-        self.section("ORDER", self.order_facts(first, others, matched));
+        self.section("ORDER", self.order_facts(alert, first, others, matched));
         if let Some(advice) = first.advice(alert).filter(|_| suggests) {
             self.advice(&advice);
         }
         self.offer(format!("{unmatch}  not this order"), Some(Action::Unmatch));
     }
 
-    fn order_facts(&self, first: &OrderMatch, others: &[OrderMatch], matched: &MatchedOrders) -> Vec<(&'static str, String, String)> {
+    fn order_facts(
+        &self,
+        alert: &Alert,
+        first: &OrderMatch,
+        others: &[OrderMatch],
+        matched: &MatchedOrders,
+    ) -> Vec<(&'static str, String, String)> {
         let order = &first.order;
+        // A shop and its payment provider may number the same order each in its own way.
+        let named = alert.merchant_order_id.as_deref().map(str::trim).filter(|named| !named.is_empty());
+        let named = named.filter(|named| !named.eq_ignore_ascii_case(order.order_id.trim()));
         let state = order.state.map(|state| state.as_str().to_owned());
         let paid = order.money().map(|money| money.to_string());
         let mut facts = vec![
             plain("id", order.order_id.clone()),
             plain("match", first.words()),
+            plain("alert has", named.map(|named| format!("{named}, another number")).unwrap_or_default()),
             ("state", state.unwrap_or_default(), self.day(order.state_at)),
             ("paid", paid.unwrap_or_default(), self.day(order.paid_at)),
             plain("refunded", order.refunded().map(|money| money.to_string()).unwrap_or_default()),
