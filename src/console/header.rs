@@ -21,8 +21,9 @@ const PROGRAM: &str = "avert";
 
 const READ_ONLY: &str = " READ-ONLY ";
 
-/// What goes from a place's name first.
-const SAYS_NO_MORE: &str = " networks";
+/// That a place's networks are simulated, in its name, and the same in as few words as say it.
+const SIMULATED: &str = ", simulated networks";
+const SIMULATED_BRIEFLY: &str = " simulated";
 
 /// How things stand has so many columns at least.
 const LEAST: u16 = 10;
@@ -139,9 +140,7 @@ impl App {
             let [all, short] = self.tabs_room(calls, plan.gap);
             let (tabs, link) =
                 if plan.names { (all, self.link_room(*plan, calls)) } else { (short, self.standing(Wording::Shortest, calls).width()) };
-            // What stands closer does so before the first of them too.
-            let before = if plan.names && plan.gap < HeaderPlan::FULL.gap { FEWEST_BEFORE_TABS } else { BEFORE_TABS };
-            self.left_room(*plan) + before + tabs + 2 + link
+            self.left_room(*plan) + BEFORE_TABS + tabs + 2 + link
         };
         let [_, last] = HeaderPlan::KEYS;
         HeaderPlan::ALL.into_iter().chain(HeaderPlan::KEYS).find(|plan| needs(plan) <= width).unwrap_or(last)
@@ -159,8 +158,8 @@ impl App {
         let (theme, place) = (&self.cx.theme, &self.cx.place);
         let name = sanitize(&place.name);
         // That the networks are simulated is said by one word too.
-        let name: &str = if plan.place_whole { &name } else { name.strip_suffix(SAYS_NO_MORE).unwrap_or(&name) };
-        let name = cut(name, plan.place);
+        let name = if plan.place_whole { name.into_owned() } else { name.replace(SIMULATED, SIMULATED_BRIEFLY) };
+        let name = cut(&name, plan.place);
         let (badge, style) = match (place.demo, place.environment) {
             (true, _) => (" DEMO ".to_owned(), theme.muted),
             (false, Some(Environment::Production)) => (" PRODUCTION ".to_owned(), theme.production),
