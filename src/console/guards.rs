@@ -4,7 +4,10 @@ use super::decisions::Decisions;
 use super::dialogs::resolve_form::{Caution, KnownBefore, SaysOfMoney};
 use super::resolving::subject;
 use super::unfinished::{Stage, Unfinished};
-use super::{AppContext, Loadable};
+use super::{AppContext, Loadable, times};
+use crate::domain::advice::{Advice, AdviceBasis, advice};
+use crate::domain::duplicate::{Duplicate, DuplicateState};
+use crate::domain::resolution::Decision;
 use crate::domain::{Alert, OrderAdvice, Resolution, Timestamp, duplicate};
 
 /// The decisions that are known to be on their way, here and at the engine.
@@ -73,8 +76,8 @@ pub fn cannot_be_answered(alert: &Alert, known: KnownDecisions<'_>) -> Option<Ge
 pub fn speaks_against<'o>(
     alert: &Alert,
     resolution: &Resolution,
-    mut others: impl Iterator<Item = &'o Alert>,
-    order: Option<&OrderAdvice>,
+    others: impl Iterator<Item = &'o Alert>,
+    advised_by: Option<&OrderAdvice>,
     confirmed: &[Caution],
     known: KnownDecisions<'_>,
 ) -> Option<Gets> {
@@ -83,14 +86,23 @@ pub fn speaks_against<'o>(
     {
         return Some(Gets::care("the stopped amount is more than its own"));
     }
-    let order = order.filter(|order| order.was_refunded_before());
-    let refunded = others.find(|other| known.here.foreseen(other, known.unfinished).refund_is_likely());
+    let order = advised_by.filter(|order| order.was_refunded_before());
+    let on_payment: Vec<&Alert> = others.filter(|other| known.here.foreseen(other, known.unfinished).refund_is_likely()).collect();
+    let refunded = on_payment.first().copied();
     let says = SaysOfMoney { refunds: resolution.gives_money_back(), refunded_before: resolution.says_refunded_before() };
     let before = KnownBefore { may_have_arrived: false, refunded_elsewhere: refunded.is_some() || order.is_some() };
-    let cautions = Caution::against(alert, says, before, known.now);
+    let mut cautions = Caution::against(alert, says, before, known.now);
+    let doubles = known.here.duplicates(alert, on_payment.iter().copied(), known.unfinished);
+    let denied = denied_refund(alert, resolution, &doubles, advised_by).filter(|_| !cautions.contains(&Caution::NetworkRule));
+    cautions.extend(denied.map(|_| Caution::RefundDenied));
+    // Money comes first; what may have arrived already, before it.
+    cautions.sort_by_key(|caution| !matches!(caution, Caution::MayHaveArrived | Caution::RefundDenied));
     let caution = *cautions.first()?;
     if cautions.iter().all(|caution| confirmed.contains(caution)) {
         return None;
+    }
+    if let Some(denied) = denied.filter(|_| caution == Caution::RefundDenied) {
+        return Some(Gets::Out { why: denied_words(denied, &doubles, advised_by, resolution, known.now), care: true, cautions });
     }
     let by = match (refunded, order) {
         _ if caution != Caution::PaidTwice => String::new(),
@@ -105,6 +117,47 @@ pub fn speaks_against<'o>(
         (None, None) => String::new(),
     };
     Some(Gets::Out { why: format!("{}{by}", caution.words()), care: true, cautions })
+}
+
+/// What is advised instead of an answer that money does not go back, where money has gone back already.
+fn denied_refund(alert: &Alert, resolution: &Resolution, doubles: &[Duplicate], order: Option<&OrderAdvice>) -> Option<Advice> {
+    let advised = advice(alert, doubles.iter(), order).filter(|advised| advised.after_refund)?;
+    let fits = match (resolution, advised.decision) {
+        (Resolution::Current { decision, .. }, advised) => *decision == advised,
+        (Resolution::Older { word, .. }, Decision::Invalid(reason)) => resolution.says_refunded_before() || *word == reason.older_word(),
+        (Resolution::Older { .. }, _) => false,
+    };
+    // Another refund would pay twice: that is a caution of its own.
+    (!fits && !resolution.gives_money_back()).then_some(advised)
+}
+
+/// What is known of the refund that an answer passes over, and what fits: `refunded 55 min ago: VERIFI 298140461388; invalid fits`.
+fn denied_words(advised: Advice, doubles: &[Duplicate], order: Option<&OrderAdvice>, said: &Resolution, now: Timestamp) -> String {
+    let rank = |double: &&Duplicate| match double.state {
+        DuplicateState::Refunded { .. } => 0,
+        DuplicateState::OnItsWay { .. } => 1,
+        _ => 2,
+    };
+    let known = match (doubles.iter().min_by_key(rank), order) {
+        (Some(double), _) if advised.basis == AdviceBasis::Duplicates => {
+            let who = format!("{} {}", double.provider, double.provider_id);
+            match &double.state {
+                DuplicateState::Refunded { at: Some(at) } => format!("refunded {}: {who}", times::ago(*at, now)),
+                DuplicateState::Refunded { at: None } => format!("refunded already: {who}"),
+                DuplicateState::OnItsWay { .. } => format!("a refund is on its way: {who}"),
+                _ => format!("probably refunded by the network's rule: {who}"),
+            }
+        }
+        (_, Some(order)) if advised.basis == AdviceBasis::Order => format!("its order was {}", order.why),
+        _ => Caution::NetworkRule.words().to_owned(),
+    };
+    let fits = match (said, advised.decision) {
+        (Resolution::Current { decision: Decision::Invalid(_), .. }, Decision::Invalid(reason)) => reason.words().to_owned(),
+        (Resolution::Current { .. }, Decision::Invalid(_)) => "invalid".to_owned(),
+        (Resolution::Older { .. }, Decision::Invalid(reason)) => reason.older_word().to_string(),
+        (_, decision) => decision.words(),
+    };
+    format!("{known}; {fits} fits")
 }
 
 /// Of what a search for an alert's doubles found, what is on its payment.

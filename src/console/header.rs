@@ -21,6 +21,10 @@ const PROGRAM: &str = "avert";
 
 const READ_ONLY: &str = " READ-ONLY ";
 
+/// That a place's networks are simulated, in its name, and the same in as few words as say it.
+const SIMULATED: &str = ", simulated networks";
+const SIMULATED_BRIEFLY: &str = " simulated";
+
 /// How things stand has so many columns at least.
 const LEAST: u16 = 10;
 
@@ -103,19 +107,23 @@ struct HeaderPlan {
     wording: Wording,
     /// Most columns of the place's name.
     place: u16,
+    /// Whether the place's name has all its words.
+    place_whole: bool,
 }
 
 impl HeaderPlan {
-    const FULL: Self = Self { names: true, program: true, gap: 3, clock: HeaderClock::Both, wording: Wording::Full, place: u16::MAX };
+    const FULL: Self =
+        Self { names: true, program: true, gap: 3, clock: HeaderClock::Both, wording: Wording::Full, place: u16::MAX, place_whole: true };
 
     /// What gives way so that every screen keeps its name: what is needed least first.
-    const ALL: [Self; 7] = {
+    const ALL: [Self; 8] = {
         let one_clock = Self { clock: HeaderClock::One, ..Self::FULL };
-        let unnamed = Self { program: false, ..one_clock };
+        let briefer = Self { place_whole: false, ..one_clock };
+        let unnamed = Self { program: false, ..briefer };
         let closer = Self { gap: 2, ..unnamed };
         let timeless = Self { clock: HeaderClock::Hidden, ..closer };
         let brief = Self { wording: Wording::Brief, ..timeless };
-        [Self::FULL, one_clock, unnamed, closer, timeless, brief, Self { place: 10, ..brief }]
+        [Self::FULL, one_clock, briefer, unnamed, closer, timeless, brief, Self { place: 10, ..brief }]
     };
 
     /// Where names have no room whatever gives way, the keys stand alone, and as much of the rest is whole as can be.
@@ -149,6 +157,8 @@ impl App {
     fn whereabouts(&self, plan: HeaderPlan) -> Whereabouts {
         let (theme, place) = (&self.cx.theme, &self.cx.place);
         let name = sanitize(&place.name);
+        // That the networks are simulated is said by one word too.
+        let name = if plan.place_whole { name.into_owned() } else { name.replace(SIMULATED, SIMULATED_BRIEFLY) };
         let name = cut(&name, plan.place);
         let (badge, style) = match (place.demo, place.environment) {
             (true, _) => (" DEMO ".to_owned(), theme.muted),

@@ -54,7 +54,7 @@ impl BuiltIn {
                 Vocabulary::Desk => "refunded since midnight, last answered first",
                 Vocabulary::Interface => "refunds on alerts of today and the three days before, last answered first",
             },
-            Self::Missed => "lapsed without an answer, last first",
+            Self::Missed => "asked for an answer and lapsed without one, last first",
             Self::Snoozed => "put aside on this machine; each comes back by itself",
             Self::All => "everything, newest first",
         }
@@ -63,7 +63,7 @@ impl BuiltIn {
     /// What the list of a service that knows these words cannot be asked for, so that the view shows something near it; in words.
     pub const fn note(self, vocabulary: Vocabulary) -> Option<&'static str> {
         match (vocabulary, self) {
-            (Vocabulary::Interface, Self::Urgent | Self::AwaitingAnswer) => Some("known types only"),
+            (Vocabulary::Interface, Self::Urgent | Self::AwaitingAnswer | Self::Missed) => Some("known types only"),
             (Vocabulary::Interface, Self::RefundedToday) => Some("by the alerts' days, not the refunds'"),
             _ => None,
         }
@@ -98,7 +98,7 @@ impl BuiltIn {
                     AlertFilter { statuses: vec![AlertStatus::Resolved, AlertStatus::Refunded], start_date, ..any }
                 }
             },
-            Self::Missed => AlertFilter { statuses: vec![AlertStatus::Expired], ..any },
+            Self::Missed => AlertFilter { statuses: vec![AlertStatus::Expired], ..without_notices(vocabulary) },
             // Which those are is not the service's to say.
             Self::Snoozed | Self::All => any,
         };
@@ -332,5 +332,7 @@ mod tests {
         // Which are put aside is known on this machine alone, whatever the service's list has.
         assert_eq!(shown[4..], [[0, 0, 0, 0, 0, 0, 1, 0, 0], [1; 9], [1; 9]]);
         assert!(!BuiltIn::Urgent.query(now, zone, vocabulary).0.matches(&near_notice, now));
+        let lapsed_notice = Alert { alert_type: AlertType::VerifiFraudNotice, ..missed.clone() };
+        assert!(!BuiltIn::Missed.query(now, zone, vocabulary).0.matches(&lapsed_notice, now));
     }
 }

@@ -120,7 +120,7 @@ mod tests {
     }
 
     fn order(decision: Decision, refund: Option<RefundTime>) -> Option<OrderAdvice> {
-        Some(OrderAdvice { decision, why: "why", refund, refunded_at: None, cancelled: false })
+        Some(OrderAdvice { decision, why: "why", refund, refunded_at: None })
     }
 
     fn shipped() -> Option<OrderAdvice> {

@@ -221,8 +221,6 @@ pub struct OrderAdvice {
     pub refund: Option<RefundTime>,
     /// The moment of that, where it is told.
     pub refunded_at: Option<Timestamp>,
-    /// Whether it is the cancelling that is told, and no refund: the moment is that of the cancelling.
-    pub cancelled: bool,
 }
 
 impl OrderAdvice {

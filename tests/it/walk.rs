@@ -133,7 +133,7 @@ fn the_walk_through_the_demo_leads_where_the_readme_says() {
     terminal.press(ALT_N);
     terminal.wait_for("will be sent");
     pictures.take(&terminal, 2_000, "alt-n   not refunded");
-    says("`ctrl-s` sends, one `u` takes everything back, and `b` shows how far they are");
+    says("`ctrl-s` sends and shows how far they are, one `u` takes everything back, and `b` comes back to that page");
     terminal.press(CTRL_S);
     terminal.wait_for("leaves in");
     pictures.take(&terminal, 1_200, "ctrl-s   send");

@@ -239,7 +239,7 @@ fn an_order_whose_money_went_back_leaves_the_alert_to_people(
 ) {
     let (alert, around) = (small(), Around::default());
     let decision = if refund.is_some() { Decision::Invalid(InvalidReason::PreviouslyRefunded) } else { Decision::NotRefunded };
-    let order = Some(OrderAdvice { decision, why: "why", refund, refunded_at: None, cancelled: false });
+    let order = Some(OrderAdvice { decision, why: "why", refund, refunded_at: None });
 
     let acts = around.desk().acts(&[(alert.clone(), Loadable::Loaded(OnPayment { others: vec![], order }))]);
 

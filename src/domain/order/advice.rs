@@ -22,28 +22,17 @@ impl OrderAdvice {
             Some(false) => (REFUNDED_EARLIER, "refunded before the alert came", RefundTime::Before),
             None => (REFUNDED_EARLIER, "refunded already; when is not known", RefundTime::Unknown),
         };
-        Self { decision, why, refund: Some(refund), refunded_at, cancelled: false }
+        Self { decision, why, refund: Some(refund), refunded_at }
     }
 
-    /// That of an order that was cancelled at this moment, where nothing tells of a refund.
-    fn after_cancelling(cancelled_at: Option<Timestamp>, alert: &Alert) -> Self {
-        let (decision, why, refund) = match is_after(cancelled_at, alert) {
-            Some(true) => (Decision::Refunded, "cancelled since the alert came; no refund is told", RefundTime::Since),
-            Some(false) => (REFUNDED_EARLIER, "cancelled before the alert came; no refund is told", RefundTime::Before),
-            None => (REFUNDED_EARLIER, "cancelled already, not known when; no refund is told", RefundTime::Unknown),
-        };
-        Self { decision, why, refund: Some(refund), refunded_at: cancelled_at, cancelled: true }
-    }
-
-    /// What the same order advises for another alert on its payment that is about the same money: that it was refunded or cancelled is told
-    /// of the payment, and not of the one alert that the order was found by.
+    /// What the same order advises for another alert on its payment that is about the same money: that it was refunded is told of the
+    /// payment, and not of the one alert that the order was found by.
     pub fn for_another(&self, found_by: &Alert, other: &Alert) -> Option<Self> {
         let money = |alert: &Alert| alert.amount.map(|amount| (amount.decimal().normalize(), alert.currency.clone()));
         // Two alerts that name no amount are not about the same money.
         let same_money = money(found_by).is_some_and(|same| money(other) == Some(same));
         let is_told = self.refund.is_some() && !other.is_over() && same_money;
-        let anew = if self.cancelled { Self::after_cancelling } else { Self::after_refund };
-        is_told.then(|| anew(self.refunded_at, other))
+        is_told.then(|| Self::after_refund(self.refunded_at, other))
     }
 }
 
@@ -62,7 +51,8 @@ impl OrderMatch {
                 return Some(OrderAdvice::after_refund(None, alert));
             }
             (OrderState::Cancelled, Some(false)) => (Decision::Refunded, "cancelled, and not refunded yet: refund it first"),
-            (OrderState::Cancelled, None) => return Some(OrderAdvice::after_cancelling(self.order.state_at, alert)),
+            // That it was cancelled says nothing of where the money is.
+            (OrderState::Cancelled, None) => return None,
             // A part of the money went back: what to do with the rest is nobody's but a person's word.
             (OrderState::Refunded, Some(false)) => return None,
             (_, Some(false)) if self.order.refunded_amount.is_some_and(|amount| !amount.decimal().is_zero()) => return None,
@@ -70,7 +60,14 @@ impl OrderMatch {
             (OrderState::Delivered, _) => (Decision::NotRefunded, "delivered: it cannot be stopped any more"),
             (OrderState::Paid, _) => return None,
         };
-        Some(OrderAdvice { decision, why, refund: None, refunded_at: None, cancelled: false })
+        Some(OrderAdvice { decision, why, refund: None, refunded_at: None })
+    }
+
+    /// Whether the order was cancelled, and nothing tells whether its money went back.
+    pub fn leaves_the_refund_open(&self) -> bool {
+        self.order.state == Some(OrderState::Cancelled)
+            && self.order.refunded_amount.is_none()
+            && self.confidence >= MatchConfidence::Likely
     }
 
     /// Whether all of the disputed money went back; `None` where no refunded amount is known, or it cannot be compared.
@@ -124,8 +121,9 @@ mod tests {
     #[case(OrderState::Refunded, None, Some("129.9"), Some(EARLIER))]
     #[case(OrderState::Refunded, Some("2026-03-04T12:00:00Z"), Some("129.90"), Some(Decision::Refunded))]
     #[case(OrderState::Refunded, Some(BEFORE), Some("30.00"), None)]
-    #[case(OrderState::Cancelled, Some(BEFORE), None, Some(EARLIER))]
-    #[case(OrderState::Cancelled, Some("2026-03-04T12:00:00Z"), None, Some(Decision::Refunded))]
+    #[case(OrderState::Cancelled, Some(BEFORE), None, None)]
+    #[case(OrderState::Cancelled, Some("2026-03-04T12:00:00Z"), None, None)]
+    #[case(OrderState::Cancelled, None, None, None)]
     #[case(OrderState::Cancelled, Some(BEFORE), Some("0.00"), Some(Decision::Refunded))]
     #[case(OrderState::Cancelled, Some("2026-03-04T12:00:00Z"), Some("129.90"), Some(EARLIER))]
     fn an_orders_state_suggests_the_decision(
@@ -156,10 +154,7 @@ mod tests {
     #[case(OrderState::Refunded, Some(BEFORE), "2026-03-03T07:00:00Z", "refunded since the alert came")]
     #[case(OrderState::Refunded, Some(BEFORE), "2026-03-03T09:00:00Z", "refunded before the alert came")]
     #[case(OrderState::Refunded, None, "2026-03-03T09:00:00Z", "refunded already; when is not known")]
-    #[case(OrderState::Cancelled, Some(BEFORE), "2026-03-03T07:00:00Z", "cancelled since the alert came; no refund is told")]
-    #[case(OrderState::Cancelled, Some(BEFORE), "2026-03-03T09:00:00Z", "cancelled before the alert came; no refund is told")]
-    #[case(OrderState::Cancelled, None, "2026-03-03T09:00:00Z", "cancelled already, not known when; no refund is told")]
-    fn of_a_cancelled_order_no_refund_is_told_to_another_alert(
+    fn another_alert_is_told_when_the_refund_was_by_its_own_time(
         #[case] state: OrderState,
         #[case] state_at: Option<&str>,
         #[case] raised: &str,

@@ -262,9 +262,9 @@ fn what_was_begun_before_a_restart_is_let_go_with_esc_for_good_and_that_is_said(
     let gone = rig.screen();
     rig.press("* b");
 
-    assert!(heading.contains("answer to 3 begun") && !heading.contains("drop begun"), "{heading}");
+    assert!(heading.contains("answer begun  b") && !heading.contains("drop begun"), "{heading}");
     assert!(footer.contains("esc drop begun") && footer.contains("b open begun"), "{footer}");
-    assert!(gone.contains("Let go: the answer to 3 alerts that was begun before.") && !gone.contains("answer to 3 begun"), "{gone}");
+    assert!(gone.contains("Let go: the answer to 3 alerts that was begun before.") && !gone.contains("answer begun  b"), "{gone}");
     assert!(rig.done.contains(&Effect::Keep(Keep::NoGroupDraft(draft.id))));
     assert!(!rig.screen().contains("no order"), "{}", rig.screen());
 }

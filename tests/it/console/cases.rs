@@ -54,6 +54,22 @@ fn all_alerts_of_a_payment_stand_on_one_page_with_what_they_share_and_what_happe
 }
 
 #[test]
+fn where_one_that_waits_was_probably_refunded_by_a_rule_the_page_says_that_all_of_them_are_answered() {
+    let mut alerts = three();
+    alerts.iter_mut().filter(|alert| alert.id == ids()[1]).for_each(|alert| alert.rule_name = Some("Above 10 AED".to_owned()));
+    let mut rig = Made { size: (80, 24), ..Made::of(alerts) }.start();
+
+    rig.press("enter");
+    let page = rig.screen();
+    rig.press("i");
+    let form = rig.screen();
+
+    assert!(page.contains("by a rule at VERIFI") && page.contains("i answers all 3 as"), "{page}");
+    assert!(page.contains("r refund, rest duplicate") && page.contains("i all invalid") && page.contains("n no refund"), "{page}");
+    assert!(form.contains("3 will be sent"), "{form}");
+}
+
+#[test]
 fn an_alert_that_is_alone_has_its_page_and_is_answered_in_its_own_form() {
     let mut rig = Rig::new(morning(clock().now()));
 
@@ -460,8 +476,8 @@ fn an_invalid_answer_is_never_told_as_a_refund() {
 
     let screen = rig.screen();
     let row = |id: &str| screen.lines().find(|line| line.contains(id)).unwrap_or_default();
-    assert!(row("SIB2001").contains("invalid: previously refunded 1 h ago"), "{screen}");
-    assert!(row("SIB2002").contains("invalid: duplicate 1 h ago"), "{screen}");
+    assert!(row("SIB2001").contains("invalid: refunded before the alert 1 h ago"), "{screen}");
+    assert!(row("SIB2002").contains("invalid: duplicate alert 1 h ago"), "{screen}");
     assert!(!screen.contains("VERIFI: refunded"), "{screen}");
 }
 

@@ -182,7 +182,7 @@ fn place(name: &str, environment: Environment) -> SessionInfo {
 }
 
 #[rstest]
-#[case::a_local_desk(place("default, simulated networks", Environment::Sandbox), "default, simulated networks")]
+#[case::a_local_desk(place("default, simulated networks", Environment::Sandbox), "default simulated")]
 #[case::production(place("alerts.acme.example", Environment::Production), "alerts.acme.example")]
 #[case::read_only(SessionInfo { read_only: true, ..place("acme-eu", Environment::Production) }, "READ-ONLY")]
 fn at_120_columns_the_screens_keep_their_names_and_the_age_stays(#[case] place: SessionInfo, #[case] whereabouts: &str) {
@@ -195,6 +195,19 @@ fn at_120_columns_the_screens_keep_their_names_and_the_age_stays(#[case] place: 
         let shown = NAMES.iter().all(|name| header.contains(name)) && header.contains(whereabouts) && header.contains("● live  ");
         assert!(shown, "{header}");
     }
+}
+
+#[test]
+fn at_120_columns_the_place_of_a_local_desk_is_told_in_fewer_words_before_the_clock_goes() {
+    let place = place("default, simulated networks", Environment::Sandbox);
+    let mut rig = Made { place, ..Made::default() }.start();
+
+    let narrow = header(&mut rig);
+    rig.resize(160, 40);
+    let wide = header(&mut rig);
+
+    assert!(narrow.contains("default simulated ") && narrow.trim_end().ends_with(" UTC"), "{narrow}");
+    assert!(wide.contains("avert") && wide.contains("default, simulated networks") && wide.contains(" UTC"), "{wide}");
 }
 
 #[rstest]

@@ -35,7 +35,7 @@ fn the_sum_follows_the_filter() {
     rig.advance(Duration::milliseconds(500));
 
     let heading = heading(&mut rig);
-    assert!(heading.contains("1,810.00 AED  +1") && !heading.contains("USD"), "{heading}");
+    assert!(heading.contains("1,810.00 AED") && !heading.contains("USD"), "{heading}");
 }
 
 #[rstest]
@@ -71,7 +71,7 @@ fn a_large_sum_is_shortened_and_stays_beside_large_counts() {
         let heading = heading(&mut rig);
 
         assert!(size.0 > 60 || heading.contains("T "), "{heading}");
-        assert!(heading.contains("6,472") && heading.contains("in 4 h") && heading.contains('+'), "{heading}");
+        assert!(heading.contains("6,472") && heading.contains("within 4 h") && heading.contains('+'), "{heading}");
     }
 }
 
@@ -82,7 +82,7 @@ fn what_is_marked_has_a_sum_of_its_own_beside_what_lapses() {
     rig.press("space space");
 
     let heading = heading(&mut rig);
-    assert!(heading.contains("2 marked  ") && heading.contains("  b") && heading.contains("▲ 5"), "{heading}");
+    assert!(heading.contains("2 marked  ") && heading.contains("  b answers") && heading.contains("▲ 5"), "{heading}");
     let between = heading.split("2 marked").nth(1).unwrap().split('▲').next().unwrap();
     assert!(["EUR", "AED", "USD", "JPY"].iter().any(|currency| between.contains(currency)), "{heading}");
 }

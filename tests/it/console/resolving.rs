@@ -521,3 +521,49 @@ fn a_paste_in_the_form_goes_to_its_comments_only() {
     assert_eq!(rig.sent(), 0);
     assert!(!rig.has_quit());
 }
+
+#[test]
+fn the_way_to_what_confirms_a_refund_is_shown_before_it_is_needed() {
+    let mut alerts = morning(clock().now());
+    alerts.push(refunded_sibling(&alerts[0], 1_001, clock().now()));
+    let mut rig = Rig::new(alerts);
+    rig.press("r");
+
+    let before = rig.screen();
+    rig.press("tab");
+    let there = rig.screen();
+    rig.press("space");
+
+    assert!(before.contains("[ ] refund all the same   tab goes here, space ticks it"), "{before}");
+    assert!(there.contains("[ ] refund all the same   space ticks it"), "{there}");
+    assert!(rig.screen().contains("[x] refund all the same   space takes it off"), "{}", rig.screen());
+}
+
+#[test]
+fn the_last_decision_is_not_made_again_where_another_answer_fits() {
+    let mut alerts = morning(clock().now());
+    alerts.push(refunded_sibling(&alerts[1], 1_001, clock().now()));
+    let mut made = Made::of(alerts);
+    made.place.environment = Some(avert::domain::Environment::Sandbox);
+    let mut rig = made.start();
+    rig.press("n ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    rig.press(".");
+    rig.advance(Duration::seconds(6));
+
+    assert_eq!(rig.sent(), 1);
+    assert!(rig.screen().contains("Instead"), "{}", rig.screen());
+}
+
+#[test]
+fn what_was_answered_stands_in_the_words_of_the_form() {
+    let mut rig = rig();
+
+    rig.press("enter i 3 ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    let screen = rig.screen();
+    assert!(screen.contains("OUTCOME") && screen.contains("invalid: duplicate alert"), "{screen}");
+    assert!(!screen.contains("refund        not refunded") && !screen.contains("outcome  "), "{screen}");
+}

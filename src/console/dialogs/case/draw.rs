@@ -214,22 +214,34 @@ impl CaseDialog {
             Dialect::Current => "as invalid",
             Dialect::Older => "in the words that fit",
         };
-        let paid_twice = |open: usize| match open {
-            0 => Told::plain("Whoever refunds again pays twice."),
-            1 => Told::plain("Whoever refunds again pays twice. ").with_key(&key(Action::Invalid), &format!(" answers it {said}.")),
-            _ => Told::plain("Whoever refunds again pays twice. ").with_key(&key(Action::Invalid), &format!(" answers the others {said}.")),
+        let sent = self.foreseen.as_ref().filter(|foreseen| !foreseen.refunds).map_or(0, |foreseen| foreseen.sent);
+        // What was refunded is told of beside those that wait, or is one of them.
+        let paid_twice = |beside: bool| {
+            let whom = match (sent, open.len()) {
+                (1, 1) => "it".to_owned(),
+                (sent, waiting) if beside && sent == waiting => "the others".to_owned(),
+                (2, 2) => "both".to_owned(),
+                (sent, waiting) if sent == waiting => format!("all {sent}"),
+                (sent, waiting) => format!("{sent} of the {waiting} that wait"),
+            };
+            let told = Told::plain("Whoever refunds again pays twice. ");
+            match (open.len(), sent) {
+                (0, _) => Told::plain("Whoever refunds again pays twice."),
+                (_, 0) => told.with_key(&key(Action::Invalid), " opens the form that says so."),
+                _ => told.with_key(&key(Action::Invalid), &format!(" answers {whom} {said}.")),
+            }
         };
         let (title, text) = match (refunded, coming()) {
             (Some(other), _) => {
                 let title = format!("⚠ Already refunded: {} {}.", other.provider, other.provider_id);
-                (title, paid_twice(open.len()))
+                (title, paid_twice(true))
             }
             (None, Some(other)) => {
                 let title = format!("⚠ A refund is on its way: {} {}.", other.provider, other.provider_id);
                 (title, Told::plain("Another one would pay twice."))
             }
             (None, None) => match self.refunded_elsewhere(cx) {
-                Some(who) => (format!("⚠ {who}"), paid_twice(open.len())),
+                Some(who) => (format!("⚠ {who}"), paid_twice(false)),
                 None if open.len() < 2 => return area.y,
                 None => {
                     let title = "⚠ Refund one of them only.".to_owned();

@@ -288,10 +288,7 @@ impl CaseDialog {
             let facts = self.facts.get(&alert.id)?;
             match Suggestion::of(alert, facts, &draw)? {
                 Suggestion::Advice(Advice { basis: AdviceBasis::Order, after_refund: true, decision: Decision::Invalid(_) }) => {
-                    order_advice(alert, facts).map(|(id, advice)| match advice.cancelled {
-                        true => format!("Perhaps refunded already: the shop's order {id} was cancelled."),
-                        false => format!("Already refunded: the shop's order {id}."),
-                    })
+                    order_advice(alert, facts).map(|(id, _)| format!("Already refunded: the shop's order {id}."))
                 }
                 Suggestion::Advice(Advice { basis: AdviceBasis::NetworkRule, .. }) => {
                     Some(format!("Probably refunded already: by a rule at {}.", alert.provider))

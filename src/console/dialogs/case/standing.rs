@@ -88,6 +88,8 @@ pub(super) struct Foreseen {
     /// Whether it is the refund of the alert under the cursor; else money has gone back already, or is about to.
     pub(super) refunds: bool,
     pub(super) gets: Vec<(AlertId, String)>,
+    /// How many of them are sent something.
+    pub(super) sent: usize,
 }
 
 impl Foreseen {
@@ -112,8 +114,9 @@ impl Foreseen {
         };
         // Of what does not wait the state says why it is not sent; where it is what the others follow, it has to be ticked.
         let is_told = |alert: &Alert| waits(alert) || !refunded && alert.id == case.first && Standing::of(alert, cx).can_be_answered();
+        let sent = gets.iter().flatten().filter(|gets| matches!(gets, Gets::Sent(_))).count();
         let gets = case.alerts.iter().enumerate().filter(|(_, alert)| is_told(alert)).map(words).collect();
-        Some(Self { refunds: !refunded, gets })
+        Some(Self { refunds: !refunded, gets, sent })
     }
 
     /// What an alert would get.
@@ -156,13 +159,14 @@ fn made_of(parts: ResolutionParts) -> String {
 /// room for more words.
 pub(super) fn key_words(several: bool, wide: bool, refunded: bool, dialect: Dialect) -> [Cow<'static, str>; 3] {
     let follows = match dialect {
-        Dialect::Current => "refund, others duplicate".to_owned(),
-        Dialect::Older => format!("refund, others {}", InvalidReason::Duplicate.older_word()),
+        Dialect::Current => "duplicate".to_owned(),
+        Dialect::Older => InvalidReason::Duplicate.older_word().to_string(),
     };
+    // In fewer words it says the same.
     let refund = match (several, wide) {
         (false, _) => "refund".into(),
-        (true, true) => follows.into(),
-        (true, false) => "refund one".into(),
+        (true, true) => format!("refund, others {follows}").into(),
+        (true, false) => format!("refund, rest {follows}").into(),
     };
     // The older dialect has no word for it: its words are chosen in the form, or follow from a refund.
     let invalid = match (dialect, refunded) {
@@ -170,6 +174,9 @@ pub(super) fn key_words(several: bool, wide: bool, refunded: bool, dialect: Dial
         (Dialect::Older, true) => "what fits the refund",
         (Dialect::Older, false) => "other word",
     };
-    let all = |words: &'static str| if several { format!("{words}, all").into() } else { words.into() };
-    [refund, all("not refunded"), all(invalid)]
+    let all = |words: &'static str| if several && wide { format!("{words}, all").into() } else { words.into() };
+    match (several, wide, dialect) {
+        (true, false, Dialect::Current) => [refund, "no refund".into(), "all invalid".into()],
+        _ => [refund, all("not refunded"), all(invalid)],
+    }
 }

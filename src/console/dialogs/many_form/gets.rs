@@ -200,6 +200,11 @@ fn resolution(
     alone.clone()
 }
 
+/// Whether an alert's answer follows from the refund of another one in its case.
+fn follows_refund(alert: &Alert, said: &Said<'_>) -> bool {
+    said.refunds_in_case().is_some_and(|first| first != alert.id)
+}
+
 /// What speaks against a decision on an alert by itself, or beside the alerts before it.
 fn held_to_the_guards(
     (position, row): (usize, &FormItem),
@@ -214,8 +219,11 @@ fn held_to_the_guards(
     let beside = said.twins[position].iter().map(|at| &rows[*at].alert);
     let others = row.others().iter().chain(beside);
     // In a case alone something is ticked by hand; of many alerts each has to be looked at by itself.
-    if let Some(out) = speaks_against(alert, &resolution, others, order, &row.confirmed, KnownDecisions::of(cx)) {
-        return out;
+    match speaks_against(alert, &resolution, others, order, &row.confirmed, KnownDecisions::of(cx)) {
+        // What follows a refund rests on that one.
+        Some(Gets::Out { cautions, .. }) if cautions == [Caution::RefundDenied] && follows_refund(alert, said) => {}
+        Some(out) => return out,
+        None => {}
     }
     if let Some(first) = said.refunds_in_case()
         && alert.id != first

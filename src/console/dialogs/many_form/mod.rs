@@ -209,9 +209,9 @@ impl ManyForm {
         self.needs_search() && !self.rows.iter().all(is_known)
     }
 
-    /// Whether it matters which other alerts are on the payments: always where it costs one search, else where money goes back.
+    /// Whether it matters which other alerts are on the payments: always where it costs one search, else once it is known what is answered.
     fn needs_search(&self) -> bool {
-        self.by_one_search || self.answer.says_refund()
+        self.by_one_search || self.gets.is_ok()
     }
 
     /// Asks for the payments that come next, some at a time.
@@ -280,11 +280,11 @@ impl ManyForm {
             (self.word, self.wants_number) = (None, true);
             return Vec::new();
         }
-        if refunds && self.is_searching() && kept.is_none() {
+        if self.is_searching() && kept.is_none() {
             self.kept_send = Some(self.counts().care);
             return self.say("Still looking for doubles, then it is sent. ctrl-s again: sent now.");
         }
-        if refunds && !self.is_searching() && self.not_looked_up() > 0 && kept.is_some() {
+        if !self.is_searching() && self.not_looked_up() > 0 && kept.is_some() {
             return self.say("Nothing was sent: doubles could not be looked for. ctrl-s sends.");
         }
         let words = match self.purpose {

@@ -2,7 +2,6 @@
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseEventKind};
 
-use super::gets::AnswerScope;
 use super::{CONTEXTS, ManyForm, Part, Target};
 use crate::console::dialogs::page_keys::{is_everywhere, leads_elsewhere};
 use crate::console::guards::Gets;
@@ -99,14 +98,14 @@ impl ManyForm {
             Some(Gets::Out { cautions, .. }) => (false, cautions.clone()),
             None => return,
         };
-        let is_case = matches!(self.purpose, AnswerScope::Case(_));
+        let can_be_confirmed = self.can_be_confirmed(&cautions);
         let Some(row) = self.rows.get_mut(self.list.at) else { return };
         if is_sent {
             row.left_out = true;
             row.confirmed.clear();
         } else if row.left_out {
             row.left_out = false;
-        } else if is_case && !cautions.is_empty() {
+        } else if can_be_confirmed {
             // What comes up later has to be confirmed anew.
             row.confirmed = cautions;
         } else if self.refund_left_out().is_some() {

@@ -2,6 +2,7 @@
 
 use super::gets::AnswerScope;
 use super::{ManyForm, Part};
+use crate::console::dialogs::resolve_form::Caution;
 use crate::console::guards::Gets;
 use crate::console::text::count;
 
@@ -38,11 +39,18 @@ impl ManyForm {
         matches!(self.purpose, AnswerScope::Case(_)) && self.answer.says_refund() && self.counts().sent > 1
     }
 
+    /// Whether what speaks against an answer can be confirmed here: in a case all of it. Of many alerts each has to be looked at by itself,
+    /// but for what another answer of this form fits.
+    pub(super) fn can_be_confirmed(&self, cautions: &[Caution]) -> bool {
+        let is_case = self.purpose != AnswerScope::Bulk;
+        !cautions.is_empty() && (is_case || cautions.iter().all(|caution| *caution == Caution::RefundDenied))
+    }
+
     /// What space does to the alert under the list's cursor.
     pub(super) fn space_words(&self) -> &'static str {
         match (self.gets_of(self.list.at), self.rows.get(self.list.at)) {
             (Some(Gets::Out { .. }), Some(row)) if row.left_out => "take in",
-            (Some(Gets::Out { cautions, .. }), _) if self.purpose != AnswerScope::Bulk && !cautions.is_empty() => "send all the same",
+            (Some(Gets::Out { cautions, .. }), _) if self.can_be_confirmed(cautions) => "send all the same",
             _ => "leave out",
         }
     }
@@ -72,7 +80,7 @@ impl ManyForm {
         if care > 0 {
             words.push((format!("{} {} a look", count(care as u64), if care == 1 { "needs" } else { "need" }), true));
         }
-        if self.not_looked_up() > 0 && self.answer.says_refund() {
+        if self.not_looked_up() > 0 {
             words.push((format!("{} not checked for doubles", count(self.not_looked_up() as u64)), true));
         }
         words

@@ -12,6 +12,9 @@ pub enum Caution {
     PaidTwice,
     /// The network's own rule has probably refunded, and the answer says nothing of it.
     NetworkRule,
+    /// Money has gone back already, and the answer says otherwise: it is warned of where an alert is answered by itself, and asked about where
+    /// several are.
+    RefundDenied,
     /// The window has closed.
     Closed,
     /// The network asks for no answer.
@@ -43,6 +46,7 @@ impl Caution {
             Self::MayHaveArrived => "an earlier decision may have arrived",
             Self::PaidTwice => "may be paid twice",
             Self::NetworkRule => "probably refunded by a rule",
+            Self::RefundDenied => "refunded already",
             Self::Closed => "the window has closed",
             Self::Notice => "no answer is asked for",
         }

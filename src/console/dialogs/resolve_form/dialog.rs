@@ -91,15 +91,15 @@ pub fn open_again(choice: Choice, filled_in: &Draft, queue: &mut Queue, cx: &mut
     outcome
 }
 
-/// Makes a decision again, with its comment, on the alert under the cursor. Where something has to be confirmed, and where a form is wanted,
-/// that opens with it.
+/// Makes a decision again, with its comment, on the alert under the cursor. Where something has to be confirmed, where another
+/// answer fits, and where a form is wanted, that opens with it.
 pub fn repeat(last: &Resolution, in_form: bool, queue: &mut Queue, cx: &mut AppContext) -> Orders {
     let Some(alert) = answerable(queue, cx) else { return Vec::new() };
     let effects = queue.ask_facts_now(cx.now);
     let facts = queue.facts.clone();
     let mut form = begin(&alert, Choice::of(last), Some(last.to_parts()), &facts, cx);
     form.fill_in(&last.to_parts());
-    let step = if in_form { FormStep::Stay } else { form.submit() };
+    let step = if in_form || form.fitting_reason().is_some() { FormStep::Stay } else { form.submit() };
     let mut outcome = match step {
         FormStep::Submit(submission) => {
             let FormSubmission { alert_id, resolution, draft } = *submission;
@@ -183,6 +183,9 @@ fn warnings(alert: &Alert, facts: &Facts, cx: &AppContext) -> Vec<FormWarning> {
     let by_rule = matches!(Suggestion::of(alert, facts, &cx.draw_context()), Some(Suggestion::Rule(_)));
     let order = order_advice(alert, facts).filter(|(_, advice)| !by_rule || advice.was_refunded_before());
     warnings.extend(order.map(|(id, advice)| FormWarning::Order(id.to_owned(), advice)));
+    let matched = facts.orders.as_ref().filter(|_| facts.alert == Some(alert.id)).and_then(|orders| orders.as_ref().ok());
+    let best = matched.and_then(|matched| matched.matches.first());
+    warnings.extend(best.filter(|order| order.leaves_the_refund_open()).map(|order| FormWarning::Cancelled(order.order.order_id.clone())));
     warnings
 }
 

@@ -7,14 +7,13 @@ use ratatui::text::{Line, Span};
 
 use super::options::{DECISION_GAP, decisions, longest_reason, option_width};
 use super::plan::{AnswerRoom, HEAD, Plan, Sheet};
-use super::seen::Attention;
 use super::{Choice, Errors, Focus, FormMoment, ResolveForm, Target, View};
 use crate::console::dialogs::form::{FormButton, Measures, draw_buttons, flow};
 use crate::console::text::{columns, counted, cut, sanitize};
 use crate::console::widgets::scrollbar;
 use crate::console::{Theme, times};
 use crate::domain::card::mask_card_numbers;
-use crate::domain::resolution::{InvalidReason, MAX_COMMENT_CHARS, OlderWord};
+use crate::domain::resolution::{InvalidReason, MAX_COMMENT_CHARS};
 use crate::domain::{Alert, Deadline, Timestamp};
 
 impl ResolveForm {
@@ -474,64 +473,6 @@ impl FormPen<'_, '_> {
         }
     }
 
-    fn seen(&mut self, seen: &[(Attention, String, bool)]) {
-        let theme = self.theme;
-        self.label("Seen", false);
-        let x = self.content_x();
-        for (tone, text, first) in seen {
-            let (sign, sign_style, style) = match tone {
-                Attention::Stop => ("⚠", theme.danger, theme.strong),
-                Attention::Care => ("⚠", theme.warning, theme.plain),
-                Attention::Fits => ("✓", theme.ok, theme.plain),
-                Attention::Note => ("·", theme.quiet, theme.quiet),
-            };
-            let sign = if *first { sign } else { " " };
-            self.put(x, vec![Span::styled(sign, sign_style), Span::raw(" "), Span::styled(text.as_str(), style)]);
-            self.y += 1;
-        }
-    }
-
-    /// The answer that fits where money has gone back already, and the key that goes to it.
-    fn instead(&mut self) {
-        let Some(reason) = self.form.fitting_reason() else { return };
-        let theme = self.theme;
-        self.label("Instead", false);
-        let key = format!("alt-{}", Choice::Invalid.key());
-        let said = match &self.form.older {
-            None => format!("  invalid: {}", reason.words()),
-            Some(_) => {
-                let word = reason.older_word();
-                let number = OlderWord::KNOWN.iter().position(|known| *known == word).map_or(0, |at| at + 1);
-                format!("  then {number}  {word}")
-            }
-        };
-        let area = self.put(self.content_x(), vec![Span::styled(key, theme.key), Span::styled(said, theme.plain)]);
-        self.target(area, Target::Choice(Choice::Invalid));
-        self.y += 1;
-    }
-
-    fn confirmation(&mut self) {
-        let theme = self.theme;
-        let focused = self.form.focus == Focus::Confirmation;
-        self.label("Confirm", focused);
-        let confirmed = self.form.is_confirmed();
-        let words = self.form.confirmation_words();
-        let mut spans = vec![
-            Span::styled(if confirmed { "[x] " } else { "[ ] " }, theme.key),
-            Span::styled(words, if confirmed { theme.strong } else { theme.plain }),
-        ];
-        if focused {
-            spans.push(Span::styled("   space", theme.key));
-            spans.push(Span::styled(if confirmed { " takes it off" } else { " ticks it" }, theme.quiet));
-        }
-        let area = self.put(self.content_x(), spans);
-        if focused {
-            self.highlight(Rect { width: area.width.min(4 + columns(words)), ..area });
-        }
-        self.target(area, Target::Field(Focus::Confirmation));
-        self.y += 1;
-    }
-
     fn buttons(&mut self, moment: FormMoment) {
         let theme = self.theme;
         let can_send = self.form.sends_nothing().is_none();
@@ -572,7 +513,7 @@ impl FormPen<'_, '_> {
 }
 
 /// Columns beside the labels from which on the buttons have room for what their keys do.
-const ROOM_FOR_HINTS: u16 = 60;
+pub(super) const ROOM_FOR_HINTS: u16 = 60;
 
 /// The card as far as it is known: BIN, dots, last four digits.
 fn card(alert: &Alert, wide: bool) -> String {

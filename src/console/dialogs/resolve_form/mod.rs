@@ -8,6 +8,7 @@ mod choice;
 pub mod dialog;
 mod draw;
 mod draw_older;
+mod draw_seen;
 mod fields;
 mod input;
 mod older;
@@ -16,6 +17,8 @@ mod plan;
 mod seen;
 mod several;
 pub mod suggested;
+#[cfg(test)]
+mod tests;
 mod warning;
 
 use std::cell::Cell;

@@ -103,6 +103,10 @@ impl ResolveForm {
             }
             FormWarning::NotSearched(text) => return Some(Seen::new(Attention::Care, sanitize(text))),
             FormWarning::NotCompared(text) => return Some(Seen::new(Attention::Note, sanitize(text))),
+            FormWarning::Cancelled(id) => {
+                let text = format!("order {} was cancelled; whether its money went back is not told", sanitize(id));
+                return self.refunds().then(|| Seen::new(Attention::Care, text));
+            }
             FormWarning::Order(id, order) => return self.shop_order(id, order),
             FormWarning::Duplicate(duplicate) => duplicate,
         };

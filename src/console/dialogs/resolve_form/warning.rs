@@ -13,6 +13,8 @@ pub enum FormWarning {
     Duplicate(Duplicate),
     /// The order of the shop that matches, by its id, and what it says.
     Order(String, OrderAdvice),
+    /// The order of the shop that matches was cancelled, and nothing tells whether its money went back: its id.
+    Cancelled(String),
     /// A decision of this console on the same alert whose answer never came.
     MayHaveArrived(String),
     /// The search for duplicates failed, and why.
@@ -27,7 +29,7 @@ impl FormWarning {
         match self {
             Self::Duplicate(duplicate) => duplicate.is_refunded(),
             Self::Order(_, order) => order.was_refunded_before(),
-            Self::Searching | Self::MayHaveArrived(_) | Self::NotSearched(_) | Self::NotCompared(_) => false,
+            Self::Searching | Self::Cancelled(_) | Self::MayHaveArrived(_) | Self::NotSearched(_) | Self::NotCompared(_) => false,
         }
     }
 

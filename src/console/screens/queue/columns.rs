@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::console::text::{columns as width_of, sanitize};
 use crate::console::times::{self, Moments};
+use crate::domain::resolution::InvalidReason;
 use crate::domain::{Alert, AlertFilter, AlertStatus, Money, Outcome, SortField, Timestamp};
 
 /// A column of the list.
@@ -193,15 +194,30 @@ pub fn outcome_words(stored: &str) -> String {
     sanitize(stored).replace('_', " ")
 }
 
-/// What an alert was answered, as one says it: `refunded`, `invalid: duplicate`, `unresolved dispute`.
+/// What an alert was answered, as the form says it: `refunded`, `invalid: duplicate alert`, `not refunded`; a word that only the older dialect
+/// has as it is stored.
 pub fn answer_words(alert: &Alert, outcome: &Outcome) -> String {
     let reason = outcome.dispute_reason_code.as_deref().unwrap_or(&outcome.outcome);
+    let is = |word: &str| outcome.outcome.eq_ignore_ascii_case(word);
     match &alert.status {
-        AlertStatus::Invalid => format!("invalid: {}", outcome_words(reason)),
-        _ if outcome.outcome.eq_ignore_ascii_case("previously_refunded") => outcome_words(&outcome.outcome),
+        AlertStatus::Invalid => format!("invalid: {}", reason_words(reason)),
+        _ if is("previously_refunded") => reason_words(&outcome.outcome),
         _ if alert.was_refunded() => "refunded".to_owned(),
+        _ if is("unresolved_dispute") && outcome.refunded.eq_ignore_ascii_case("not refunded") => "not refunded".to_owned(),
         _ => outcome_words(&outcome.outcome),
     }
+}
+
+/// The stored reason of an INVALID answer by the one name that it has everywhere.
+fn reason_words(stored: &str) -> String {
+    let stands_for = |reason: &InvalidReason| {
+        let word = reason.as_str();
+        [Some(word), word.strip_prefix("NOT_REFUNDED_"), word.strip_prefix("REFUNDED_")]
+            .into_iter()
+            .flatten()
+            .any(|word| word.eq_ignore_ascii_case(stored))
+    };
+    InvalidReason::ALL.iter().find(|reason| stands_for(reason)).map_or_else(|| outcome_words(stored), |reason| reason.words().to_owned())
 }
 
 /// Columns that a card needs less without the blanks in it.
@@ -385,6 +401,30 @@ mod tests {
 
     use super::*;
     use crate::domain::{AlertId, AlertType, Provider};
+
+    #[rstest]
+    #[case(AlertStatus::Invalid, "previously_refunded", "refunded", Some("previously_refunded"), "invalid: refunded before the alert")]
+    #[case(AlertStatus::Invalid, "other", "not refunded", Some("duplicate"), "invalid: duplicate alert")]
+    #[case(AlertStatus::Invalid, "other", "not refunded", Some("chargeback_received"), "invalid: a chargeback already received")]
+    #[case(AlertStatus::Invalid, "not_found", "not refunded", Some("not_found"), "invalid: transaction not found")]
+    #[case(AlertStatus::Refunded, "previously_refunded", "refunded", None, "refunded before the alert")]
+    #[case(AlertStatus::Chargeback, "unresolved_dispute", "not refunded", None, "not refunded")]
+    #[case(AlertStatus::Chargeback, "unresolved_dispute", "not settled", None, "unresolved dispute")]
+    #[case(AlertStatus::Resolved, "stopped", "not settled", None, "stopped")]
+    fn an_answer_has_the_one_name_that_the_form_gives_it(
+        #[case] status: AlertStatus,
+        #[case] outcome: &str,
+        #[case] refunded: &str,
+        #[case] reason: Option<&str>,
+        #[case] words: &str,
+    ) {
+        let alert = Alert { status, ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud) };
+        let (outcome, refunded) = (outcome.to_owned(), refunded.to_owned());
+        let outcome = Outcome { outcome, refunded, dispute_reason_code: reason.map(str::to_owned), ..Outcome::sample(alert.id) };
+        let alert = Alert { outcome: Some(outcome.clone()), ..alert };
+
+        assert_eq!(answer_words(&alert, &outcome), words);
+    }
 
     #[rstest]
     #[case(67, &["LEFT", "PROVIDER", "TYPE", "AMOUNT", "CARD"])]

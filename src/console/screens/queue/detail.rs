@@ -11,7 +11,7 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::columns::{amount, outcome_words};
+use super::columns::{amount, answer_words};
 use super::facts::{Facts, warnings};
 use super::state::{Queue, QueueTarget};
 use crate::console::decisions::{Departure, PendingDecision, State};
@@ -445,10 +445,12 @@ impl Parts<'_> {
         let Some(outcome) = &alert.outcome else { return };
         let (at, since) = self.moment(outcome.action_time);
         let stopped = outcome.amount_stopped.map(|amount| Money { amount, currency: alert.currency.clone() }.to_string());
+        let answer = answer_words(alert, outcome);
+        // Of an answer in the older dialect's own words it is a fact of its own; the stored words stand in the JSON.
+        let refund = if answer.contains("refunded") || answer.starts_with("invalid") { String::new() } else { outcome.refunded.clone() };
         let facts = vec![
-            plain("outcome", outcome_words(&outcome.outcome)),
-            plain("refund", if alert.was_refunded() { "refunded".to_owned() } else { outcome.refunded.clone() }),
-            plain("reason", outcome.dispute_reason_code.as_deref().map(outcome_words).unwrap_or_default()),
+            plain("answer", answer),
+            plain("refund", refund),
             plain("stopped", stopped.unwrap_or_default()),
             ("at", at, since),
             plain("comments", outcome.comments.clone()),

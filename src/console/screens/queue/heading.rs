@@ -148,8 +148,8 @@ fn put_marked(queue: &Queue, draw: &DrawContext<'_>, pieces: &mut Vec<Piece>, br
         None if marked.is_empty() => return true,
         None => (format!("{} marked", count(marked.alerts().len() as u64)), Action::Bulk),
     };
-    let key = draw.key(action);
-    let needed = 3 + columns(&words) + 2 + columns(&key);
+    let (key, does) = (draw.key(action), does(action));
+    let needed = 3 + columns(&words) + 2 + columns(&key) + columns(does);
     pieces.push(Piece::new(3, words, theme.accent).doing(action));
     let mut all = needed <= room;
     let alerts: Option<Vec<&Alert>> = match action {
@@ -167,7 +167,17 @@ fn put_marked(queue: &Queue, draw: &DrawContext<'_>, pieces: &mut Vec<Piece>, br
         None => pieces.push(Piece::new(2, "sum not known yet", theme.quiet)),
     }
     pieces.push(Piece::new(2, key, theme.key).doing(action));
+    pieces.push(Piece::new(0, does, theme.quiet).doing(action));
     all
+}
+
+/// What the key behind the sums does with what is marked.
+fn does(action: Action) -> &'static str {
+    match action {
+        Action::Bulk => " answers",
+        Action::MarkRange => " marks",
+        _ => " stops",
+    }
 }
 
 /// The alerts of the range that is being marked; none where not all of them are here, or more than are marked at once.
@@ -234,7 +244,7 @@ fn at_risk(queue: &Queue, draw: &DrawContext<'_>, brevity: u8) -> Option<Piece> 
             // Where there is nothing at all nothing can lapse.
             _ if queue.all == Loadable::Loaded(0) => return None,
             0 => format!("nothing open lapses within {AT_RISK_HOURS} h"),
-            1..=3 => format!("none lapses in {AT_RISK_HOURS} h"),
+            1..=3 => format!("none lapses within {AT_RISK_HOURS} h"),
             _ => return None,
         };
         return Some(Piece::new(3, words, theme.quiet));
@@ -243,15 +253,13 @@ fn at_risk(queue: &Queue, draw: &DrawContext<'_>, brevity: u8) -> Option<Piece> 
     let all_open = AlertFilter { statuses: vec![AlertStatus::Open], ..AlertFilter::default() };
     let is_all = *queue.listing.filter() == all_open;
     let (verb, alerts) = (if alerts == 1 { "lapses" } else { "lapse" }, count(alerts));
-    let words = match (is_all, brevity) {
-        (true, 0) => format!("▲ {alerts} {verb} within {AT_RISK_HOURS} h"),
-        (true, 1 | 2) => format!("▲ {alerts} {verb} in {AT_RISK_HOURS} h"),
-        (true, _) => format!("▲ {alerts} in {AT_RISK_HOURS} h"),
-        (false, 0) => format!("▲ {alerts} of all open {verb} within {AT_RISK_HOURS} h"),
-        (false, 1 | 2) => format!("▲ {alerts} of all open {verb} in {AT_RISK_HOURS} h"),
-        (false, 3 | 4) => format!("▲ {alerts} of all {verb} in {AT_RISK_HOURS} h"),
-        (false, _) => format!("▲ {alerts} of all in {AT_RISK_HOURS} h"),
+    let whose = match (is_all, brevity) {
+        (true, _) => "",
+        (false, ..3) => " of all open",
+        (false, _) => " of all",
     };
+    let verb = if brevity < 5 { format!(" {verb}") } else { String::new() };
+    let words = format!("▲ {alerts}{whose}{verb} within {AT_RISK_HOURS} h");
     Some(Piece::new(3, words, theme.warning))
 }
 
@@ -275,10 +283,10 @@ fn sums(money: &[Money], room: u16) -> Option<(Vec<String>, String)> {
         let more = if more.is_empty() { 0 } else { 2 + columns(more) };
         shown.iter().map(|sum| 2 + columns(sum)).sum::<u16>() + more
     };
-    let counted = |left_out: usize, word: &str| if left_out == 0 { String::new() } else { format!("+{left_out}{word}") };
-    for (all, word) in [(&whole, " more"), (&whole, ""), (&short, " more"), (&short, "")] {
+    let counted = |left_out: usize| if left_out == 0 { String::new() } else { format!("+{left_out} more") };
+    for all in [&whole, &short] {
         for shown in (1..=all.len()).rev() {
-            let more = counted(all.len() - shown, word);
+            let more = counted(all.len() - shown);
             if width(&all[..shown], &more) <= room {
                 return Some((all[..shown].to_vec(), more));
             }
@@ -325,7 +333,7 @@ mod tests {
     #[rstest]
     #[case::all(60, "1,234,567.50 EUR  900.00 USD  12,000 JPY")]
     #[case::the_first_and_how_many_more(30, "1,234,567.50 EUR  +2 more")]
-    #[case::in_fewer_words(24, "1,234,567.50 EUR  +2")]
+    #[case::shortened_before_the_words_go(24, "1.2M EUR  +2 more")]
     #[case::shortened(20, "1.2M EUR  +2 more")]
     #[case::no_room(9, "")]
     fn sums_are_shortened_and_counted_before_they_go(#[case] room: u16, #[case] words: &str) {

@@ -1,4 +1,4 @@
-//! What the shop's orders say of the rows in sight: which alerts were refunded or cancelled before they came.
+//! What the shop's orders say of the rows in sight: which alerts were refunded before they came.
 
 use std::collections::HashSet;
 
@@ -90,7 +90,6 @@ mod tests {
             why: "refunded before the alert came",
             refund: Some(RefundTime::Before),
             refunded_at: None,
-            cancelled: false,
         }
     }
 

@@ -26,7 +26,7 @@ pub enum ListSign {
     DuplicateRefunded,
     /// A duplicate.
     Duplicate,
-    /// The shop's order was refunded or cancelled before.
+    /// The shop's order was refunded before.
     OrderRefunded,
     /// A rule of the network applied.
     NetworkRule,
@@ -108,7 +108,7 @@ impl ListSign {
             Self::Parked => "A decision whose fate only a person can say",
             Self::DuplicateRefunded => "Another alert on the same payment; one was refunded",
             Self::Duplicate => "Another alert on the same payment; none was refunded",
-            Self::OrderRefunded => "The shop's order is refunded or cancelled already",
+            Self::OrderRefunded => "The shop's order is refunded already",
             Self::NetworkRule => "The network's own rule applied: probably refunded by it",
             Self::Notice => "A notice: no answer is asked for",
             Self::Suggested => "A rule of your own suggests an answer",
