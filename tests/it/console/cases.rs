@@ -671,3 +671,27 @@ fn the_audit_log_is_asked_once_for_a_case_and_again_where_an_alert_got_its_answe
     let screen = rig.screen();
     assert!(screen.contains("VERIFI: refunded by key 7Qd2Kx"), "{screen}");
 }
+
+#[test]
+fn a_case_keeps_its_columns_its_order_and_the_cursors_row_while_it_is_decided() {
+    let mut rig = Made { size: (120, 40), ..Made::of(three()) }.start();
+    rig.press("enter j");
+    let seen = |rig: &mut Rig| {
+        let screen = rig.screen();
+        let heads = screen.lines().position(|line| line.contains("STATE")).unwrap();
+        let titles: String = screen.lines().nth(heads).unwrap().split("WITH").next().unwrap().trim_end().to_owned();
+        let networks = ["ETHOCA", "VERIFI", "CDRN"];
+        let rows: Vec<String> = screen.lines().skip(heads + 1).take(3).map(|line| line.chars().take(26).collect()).collect();
+        let order: Vec<&str> = rows.iter().filter_map(|row| networks.into_iter().find(|network| row.contains(network))).collect();
+        let cursor = rows.iter().position(|row| row.contains('▌'));
+        (titles, order.join(" "), cursor)
+    };
+    let before = seen(&mut rig);
+
+    rig.press("n ctrl-s");
+    let staged = seen(&mut rig);
+    rig.advance(Duration::seconds(20));
+    let recorded = seen(&mut rig);
+
+    assert_eq!([&staged, &recorded], [&before, &before], "{}", rig.screen());
+}
