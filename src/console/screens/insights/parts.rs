@@ -22,6 +22,9 @@ const HOURS: i64 = 16;
 /// Columns of labels.
 const LABEL: u16 = 20;
 
+/// Columns of the money of an hour that its bar leaves.
+const MONEY: u16 = 40;
+
 /// Rows of the chart of decisions.
 const CHART: u16 = 6;
 
@@ -237,12 +240,11 @@ pub fn lapses(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let most = hours.iter().filter(|hour| hour.has_bar).map(Hour::alerts).max().unwrap_or(0);
     let money: Vec<Vec<String>> = hours.iter().map(|hour| money_of(&hour.rows)).collect();
     let widest = money.iter().flatten().map(|text| columns(text)).max().unwrap_or(0);
-    let with_bar = hours.iter().zip(&money).filter(|(hour, _)| hour.has_bar);
-    let all_money = with_bar.map(|(_, money)| columns(&money.join("  "))).max().unwrap_or(0);
-    // Label, blanks, count: no sum is cut for the bars, which have what all the money leaves.
+    let shown = money.iter().map(|money| columns(&first_of(money, MONEY))).fold(widest, u16::max);
+    // Label, blanks, count: no sum is cut for the bars, which have what the first of them leave.
     let around = 6 + 7 + 3;
     let least = width.saturating_sub(around + widest).min(width / 4).max(6);
-    let cells = width.saturating_sub(around + all_money).min(width / 2).max(least);
+    let cells = width.saturating_sub(around + shown).min(width / 2).max(least);
     for (hour, money) in hours.iter().zip(money) {
         let drawn = if hour.has_bar { bar(hour.alerts(), most, cells) } else { String::new() };
         let number = count(hour.alerts());
