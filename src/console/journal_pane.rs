@@ -1,18 +1,18 @@
 //! The journal as a pane beside any screen: at the right where there is room, else at the foot.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 
 use crossterm::event::{Event, MouseButton, MouseEventKind};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::pen::put_right;
 use super::screens::activity::acts;
 use super::screens::activity::draw::put_told;
-use super::screens::activity::rows::{ActivityRow, Happening, PART_INDENT, row_of};
+use super::screens::activity::rows::{ActivityRow, Happening, PART_INDENT, proof_in, row_of};
 use super::screens::activity::state::{ChosenRow, RowCursor};
 use super::screens::activity::views::{ActivityView, RowWidths, ShownRows, each, folded, needs_you};
-use super::text::{columns, whole_words, wrap};
+use super::text::{columns, cut, whole_words, wrap};
 use super::widgets::scrollbar;
 use super::{Action, AppContext, ClickTargets, Orders, Pen};
 use crate::domain::Timestamp;
@@ -206,10 +206,13 @@ impl JournalPane {
             Rect { y: area.y + 1, height: area.height - 1, ..area }
         };
         let title = Rect { x: inside.x + GUTTER, width: inside.width.saturating_sub(GUTTER + 1), height: 1, ..inside };
-        let close = format!("{} closes", cx.key(Action::JournalPane));
-        let way = if self.has_focus { "out" } else { "in" };
-        let words = format!("{} goes {way}, {close}", cx.key(Action::NextPane));
-        put_right(buffer, title, &words, theme.quiet);
+        let [tab, close] = [Action::NextPane, Action::JournalPane].map(|action| cx.key(action));
+        let way = if self.has_focus { " goes out" } else { " goes in" };
+        let hint =
+            [(tab.as_str(), theme.key), (way, theme.quiet), (", ", theme.quiet), (close.as_str(), theme.key), (" closes", theme.quiet)];
+        let width = hint.iter().map(|(text, _)| columns(text)).sum::<u16>().min(title.width);
+        let mut pen = Pen::new(buffer, Rect { x: title.right() - width, width, ..title });
+        hint.iter().for_each(|(text, style)| _ = pen.put(text, *style));
         let mut pen = Pen::new(buffer, title);
         pen.put("Journal", if self.has_focus { theme.accent } else { theme.strong });
         pen.put(&format!(", {}", cx.times().heading()), theme.quiet);
@@ -236,7 +239,7 @@ impl JournalPane {
         let top = self.window.get().0.clamp((cursor + 1).saturating_sub(height), cursor).min(rows.len().saturating_sub(height));
         self.window.set((top, height));
         let shown: Vec<ActivityRow> = rows.iter().skip(top).take(height).map(|happening| row_of(happening, cx)).collect();
-        let [_, what, named] = self.widths.with(ActivityView::All, &shown);
+        let [_, what, named] = self.widths.with(ActivityView::All, &shown, body.width);
         let most = if body.width >= ROOMY { MOST } else { MOST_NARROW };
         let aligned = if lines == 1 { [what.min(most[0]), named.min(most[1])] } else { [0, 0] };
         let when = shown.iter().zip(rows.iter().skip(top)).map(|(_, row)| columns(&cx.times().moment(row.at(), cx.now))).max().unwrap_or(0);
@@ -262,7 +265,7 @@ fn draw_row((row, at): (&ActivityRow, Timestamp), (when, aligned): (u16, [u16; 2
     let theme = &cx.theme;
     let tone = row.tone.of(theme);
     let mut pen = Pen::new(buffer, Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER), height: 1, ..area });
-    pen.put(row.sign, if row.is_told { theme.quiet } else { tone });
+    pen.put(row.sign, tone);
     pen.skip(1);
     let moment = if row.is_part { String::new() } else { cx.times().moment(at, cx.now) };
     pen.put(&format!("{moment:<width$}", width = usize::from(when)), theme.quiet);
@@ -272,8 +275,10 @@ fn draw_row((row, at): (&ActivityRow, Timestamp), (when, aligned): (u16, [u16; 2
         put_told(row, theme, buffer, Rect { x, width: area.right() - x, ..area });
         return;
     }
-    let [what, named] = [(&row.what, aligned[0]), (&row.named, aligned[1])].map(|(text, width)| {
-        let text = if width > 0 { whole_words(text, width) } else { text.into() };
+    // Half an id names nothing; of what was decided the beginning says more than nothing.
+    let cuts: [fn(&str, u16) -> Cow<'_, str>; 2] = [cut, whole_words];
+    let [what, named] = [(&row.what, aligned[0], cuts[0]), (&row.named, aligned[1], cuts[1])].map(|(text, width, cut)| {
+        let text = if width > 0 { cut(text, width) } else { text.into() };
         format!("{text}{:blank$}", "", blank = usize::from(width.saturating_sub(columns(&text))))
     });
     if row.is_part {
@@ -284,7 +289,7 @@ fn draw_row((row, at): (&ActivityRow, Timestamp), (when, aligned): (u16, [u16; 2
     if area.height == 1 {
         pen.put(&named, theme.plain);
         pen.skip(2);
-        pen.put(&row.proof, tone);
+        pen.put(&proof_in(&row.proof, pen.room()), tone);
         pen.skip(3);
         pen.put_whole(&row.hint, theme.quiet);
         return;
@@ -292,7 +297,7 @@ fn draw_row((row, at): (&ActivityRow, Timestamp), (when, aligned): (u16, [u16; 2
     pen.put(&row.named, theme.quiet);
     let below = Rect { x: area.x + GUTTER + 2, y: area.y + 1, width: area.width.saturating_sub(GUTTER + 2), height: 1 };
     let mut pen = Pen::new(buffer, below.intersection(area));
-    pen.put(&row.proof, tone);
+    pen.put(&proof_in(&row.proof, pen.room()), tone);
     pen.skip(3);
     pen.put_whole(&row.hint, theme.quiet);
 }

@@ -218,7 +218,7 @@ fn tell(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -
         }
         DecisionEvent::Refused(why) => {
             let (why, activity, again) = (why.trim_end_matches('.'), cx.key(Action::ShowActivity), cx.key(Action::Reopen));
-            let words = format!("{subject}: {why}. {word} was not recorded; {activity} and {again} open its form again.");
+            let words = format!("{subject}: {why}. {word} was not recorded; {again} on {activity} opens its form again.");
             cx.notify_of_decision(decision, Tone::Bad, words);
         }
         DecisionEvent::NothingSoFar(polls) => cx.notify_about(

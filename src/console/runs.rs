@@ -153,15 +153,16 @@ impl DecisionRun {
 
     /// In words, what became of it: `35 recorded, 2 failed`.
     pub fn words(&self) -> String {
-        self.words_with(0)
+        self.words_with(0, 0)
     }
 
-    /// The same where so many of what is underway are paused.
-    pub fn words_with(&self, paused: u64) -> String {
+    /// The same where so many of what is underway are paused, and so many others have their grace.
+    pub fn words_with(&self, paused: u64, in_grace: u64) -> String {
         let RunCounts { underway, waiting, recorded, taken_back, failed, unknown } = self.counts();
         let parts = [
             (paused, "paused, not sent"),
-            (underway.saturating_sub(paused), "underway"),
+            (in_grace, "about to leave"),
+            (underway.saturating_sub(paused + in_grace), "underway"),
             (waiting, "waiting here, not sent"),
             (recorded, "recorded"),
             (failed, "failed"),

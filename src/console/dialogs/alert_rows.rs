@@ -1,6 +1,6 @@
 //! Rows of alerts in dialogs: what an alert is known by, as much of it as there is room for, and what happens to it.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
@@ -90,10 +90,10 @@ fn placed(AlertTable { rows, columns, .. }: AlertTable<'_, '_>, happens: u16, ro
 
 /// The columns behind what happens that have room, each with its place behind that and its width, and how much room all of that takes.
 /// Where not all have room the last one stays longest; half an id names nothing, so what names the alert goes before them.
-fn placed_behind(table: AlertTable<'_, '_>, happens: u16, room: u16) -> (Vec<(usize, u16, u16)>, u16) {
+fn placed_behind(table: AlertTable<'_, '_>, (least, happens): (u16, u16), room: u16) -> (Vec<(usize, u16, u16)>, u16) {
     let AlertTable { rows, title, beside, .. } = table;
     let wide = |head: &str, text: &dyn Fn(&AlertRow<'_>) -> u16| rows.iter().map(text).fold(text::columns(head), u16::max);
-    let what = wide(title, &|row| text::columns(&row.what));
+    let what = wide(title, &|row| text::columns(&row.what)).max(least);
     let width = |at: usize| wide(&beside[at], &|row| row.beside.get(at).map_or(0, |(text, _)| text::columns(text)));
     let behind = |chosen: &[usize]| {
         let mut x = what;
@@ -204,7 +204,9 @@ impl ListCursor {
         self.page.set(room);
         self.top.set(top);
         self.happens.set(room_of_what(table, self.happens.get()));
-        self.what.set(draw_in(table, (top, has_focus.then_some(at), self.happens.get()), context, buffer, area, targets));
+        let columns = TableColumns::of(table, (0, self.happens.get()), area.width);
+        self.what.set(columns.what);
+        draw_in(table, columns, (top, has_focus.then_some(at)), context, buffer, area, targets);
     }
 
     /// What has no room in the cursor's row stands in the line below the list.
@@ -217,32 +219,67 @@ impl ListCursor {
     }
 }
 
-/// Draws the titles into the first line of an area and below them the rows from `top` on. A click on a row is `target` of its number.
+/// Where the columns of a table stand: what is known of the alerts, where what happens begins, and what stands behind that.
+#[derive(Debug, Clone)]
+struct TableColumns {
+    known: Vec<(Column, u16, u16)>,
+    what: u16,
+    behind: Vec<(usize, u16, u16)>,
+}
+
+impl TableColumns {
+    /// Those of a table in so much room, where what happens has so much: at least where columns stand behind it, and where none do.
+    fn of(table: AlertTable<'_, '_>, happens: (u16, u16), room: u16) -> Self {
+        let (behind, happens) = placed_behind(table, happens, room);
+        let (known, what) = placed(table, happens, room);
+        Self { known, what, behind }
+    }
+}
+
+/// The columns of a table that is looked at while its alerts are decided: once they are held, they move for a change of the room or of how
+/// many rows there are alone.
+#[derive(Debug, Default)]
+pub struct KeptColumns(RefCell<Option<(u16, usize, TableColumns)>>);
+
+impl KeptColumns {
+    fn columns(&self, table: AlertTable<'_, '_>, keeps: bool, room: u16) -> TableColumns {
+        let is_of = |kept: &&(u16, usize, TableColumns)| keeps && kept.0 == room && kept.1 == table.rows.len();
+        if let Some((.., columns)) = self.0.borrow().as_ref().filter(is_of) {
+            return columns.clone();
+        }
+        let columns = TableColumns::of(table, (table.what.0, room_of_what(table, 0)), room);
+        self.0.replace(Some((room, table.rows.len(), columns.clone())));
+        columns
+    }
+}
+
+/// Draws the titles into the first line of an area and below them the rows from `top` on, their columns where they were where that is asked
+/// for. A click on a row is `target` of its number.
 pub fn draw<T: Copy + PartialEq>(
     table: AlertTable<'_, '_>,
+    (kept, keeps): (&KeptColumns, bool),
     (top, cursor): (usize, Option<usize>),
     draw: &DrawContext<'_>,
     buffer: &mut Buffer,
     area: Rect,
     targets: (&ClickTargets<T>, impl Fn(usize) -> T),
 ) {
-    draw_in(table, (top, cursor, room_of_what(table, 0)), draw, buffer, area, targets);
+    draw_in(table, kept.columns(table, keeps, area.width), (top, cursor), draw, buffer, area, targets);
 }
 
-/// The same with so much room for what happens. Returns where that begins.
+/// The same in these columns.
 fn draw_in<T: Copy + PartialEq>(
     table: AlertTable<'_, '_>,
-    (top, cursor, happens): (usize, Option<usize>, u16),
+    TableColumns { known, what, behind }: TableColumns,
+    (top, cursor): (usize, Option<usize>),
     draw: &DrawContext<'_>,
     buffer: &mut Buffer,
     area: Rect,
     (targets, target): (&ClickTargets<T>, impl Fn(usize) -> T),
-) -> u16 {
+) {
     let theme = draw.theme;
     let AlertTable { rows, title, beside, .. } = table;
-    let (behind, happens) = placed_behind(table, happens, area.width);
-    let (columns, what) = placed(table, happens, area.width);
-    for (column, x, width) in &columns {
+    for (column, x, width) in &known {
         let cell = Rect { x: area.x + x, width: *width, height: 1, ..area }.intersection(area);
         if column.is_right() {
             put_right(buffer, cell, column.title(), theme.quiet);
@@ -250,11 +287,15 @@ fn draw_in<T: Copy + PartialEq>(
             Pen::new(buffer, cell).put(column.title(), theme.quiet);
         }
     }
-    let rest = |y: u16| Rect { x: area.x + what, y, width: area.width.saturating_sub(what + 1), height: 1 };
+    // What happens ends where the next column begins.
+    let end = behind.first().map_or(area.width.saturating_sub(1), |(_, x, _)| what + x - GAP);
+    let rest = |y: u16| Rect { x: area.x + what, y, width: end.saturating_sub(what), height: 1 };
     let cell = |y: u16, (_, x, width): (usize, u16, u16)| Rect { x: area.x + what + x, y, width, height: 1 }.intersection(area);
     Pen::new(buffer, rest(area.y)).put(title, theme.quiet);
     for place in &behind {
-        Pen::new(buffer, cell(area.y, *place)).put(&beside[place.0], theme.quiet);
+        if let Some(title) = beside.get(place.0) {
+            Pen::new(buffer, cell(area.y, *place)).put(title, theme.quiet);
+        }
     }
     let list = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
     for ((number, row), y) in rows.iter().enumerate().skip(top).zip(list.y..list.bottom()) {
@@ -264,7 +305,7 @@ fn draw_in<T: Copy + PartialEq>(
             theme.mark_row(buffer, line);
         }
         buffer.set_stringn(line.x + 2, y, row.sign.0, 1, row.sign.1);
-        for (column, x, width) in &columns {
+        for (column, x, width) in &known {
             let cell = Rect { x: area.x + x, width: *width, ..line }.intersection(line);
             let style = match column {
                 // The time that is left has its colour under the cursor too.
@@ -294,7 +335,6 @@ fn draw_in<T: Copy + PartialEq>(
     }
     let bar = Rect { x: area.right().saturating_sub(1), width: 1, ..list };
     scrollbar::draw(theme, buffer, bar, top as u64, rows.len() as u64);
-    what
 }
 
 /// The first row that is shown so that the cursor's one is among so many.

@@ -16,8 +16,10 @@ use crate::console::{Action, AppContext, Dialog, KeyContext, Message, Order, Ord
 /// How wide it would like to be: as the longest of what it says.
 const WIDTH: u16 = 112;
 
-/// Columns for the keys.
+/// Columns for the keys, with the blanks behind them: at most, and where there are fewer columns than this.
 const KEYS: usize = 18;
+const NARROW: u16 = 100;
+const FEW_KEYS: usize = 12;
 
 /// The help while it is open.
 #[derive(Debug)]
@@ -137,19 +139,26 @@ impl Dialog for Help {
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         let theme = &cx.theme;
         let entries = self.entries(&cx.settings.keymap);
+        let wide = if area.width < NARROW { FEW_KEYS } else { KEYS };
         let line = |entry: &HelpEntry<'_>| match entry {
             HelpEntry::Key(binding) => {
-                let keys = Span::styled(format!("{:<KEYS$}", keys(binding)), theme.key);
+                let keys = Span::styled(format!("{:<wide$}", keys_in(binding, wide)), theme.key);
                 Line::from(vec![keys, Span::styled(binding.about.clone(), theme.plain)])
             }
             HelpEntry::Sign(sign) => {
                 let (drawn, style) = sign.drawn(theme);
-                let blanks = KEYS.saturating_sub(usize::from(columns(drawn)));
+                let blanks = wide.saturating_sub(usize::from(columns(drawn)));
                 Line::from(vec![Span::styled(drawn, style), Span::raw(" ".repeat(blanks)), Span::styled(sign.about(), theme.plain)])
             }
         };
-        let room = usize::from(WIDTH.min(area.width.saturating_sub(4)).saturating_sub(4)).saturating_sub(KEYS);
-        let chosen = self.menu.chosen.index(entries.len()).map(|index| entries[index].about());
+        let room = usize::from(WIDTH.min(area.width.saturating_sub(4)).saturating_sub(4)).saturating_sub(wide);
+        let chosen = self.menu.chosen.index(entries.len()).map(|index| entries[index]);
+        let below = match chosen {
+            // Keys that have no room in the line stand below it too.
+            Some(HelpEntry::Key(binding)) if keys_in(binding, wide) != keys(binding) => format!("{}: {}", keys(binding), binding.about),
+            Some(entry) if usize::from(columns(entry.about())) > room => entry.about().to_owned(),
+            _ => String::new(),
+        };
         let list = List {
             title: "Keys",
             entries: entries.iter().map(line).collect(),
@@ -157,7 +166,7 @@ impl Dialog for Help {
             empty: "No key does that.",
             width: WIDTH,
             field: 2,
-            below: chosen.filter(|about| usize::from(columns(about)) > room).unwrap_or_default().to_owned(),
+            below,
             ..List::default()
         };
         let field = self.menu.draw(list, frame, area, cx);
@@ -174,6 +183,16 @@ impl Dialog for Help {
 fn is_text(code: KeyCode, modifiers: KeyModifiers) -> bool {
     let letter = matches!(code, KeyCode::Char(_)) && !modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
     letter || code == KeyCode::Backspace
+}
+
+/// As many of the keys as have room with a blank behind them; the first one always stands there.
+fn keys_in(binding: &Binding, wide: usize) -> String {
+    let all = keys(binding);
+    if usize::from(columns(&all)) < wide {
+        return all;
+    }
+    let ends = all.match_indices("  ").map(|(at, _)| &all[..at]).filter(|keys| usize::from(columns(keys)) < wide);
+    ends.last().map_or_else(|| all.clone(), str::to_owned)
 }
 
 fn keys(binding: &Binding) -> String {

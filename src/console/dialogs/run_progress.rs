@@ -12,7 +12,7 @@ use super::alert_rows::{self, AlertRow, AlertTable, KNOWN_BY, ListCursor, OF_MAN
 use super::export_form::{ExportForm, ExportedResults};
 use super::many_form;
 use super::page_keys::{is_everywhere, leads_elsewhere};
-use crate::console::decisions::PendingDecision;
+use crate::console::decisions::{Departure, PendingDecision, State};
 use crate::console::dialog::DataAge;
 use crate::console::keymap::Chord;
 use crate::console::resolving::{record, undo};
@@ -202,12 +202,21 @@ fn alerts(run: &DecisionRun) -> impl Iterator<Item = &Alert> {
 fn how_far(run: &DecisionRun, cx: &AppContext) -> String {
     if cx.decisions.is_paused(run.number) {
         let here = |item: &&RunItem| item.result == RunResult::Underway && cx.decisions.get(item.key).is_some_and(PendingDecision::is_here);
-        return run.words_with(run.items.iter().filter(here).count() as u64);
+        return run.words_with(run.items.iter().filter(here).count() as u64, 0);
     }
+    // What has its grace is not on its way: it can be taken back.
+    let is_in_grace = |item: &&RunItem| {
+        let decision = cx.decisions.get(item.key).filter(|_| item.result == RunResult::Underway);
+        decision.is_some_and(|decision| match decision.state {
+            State::Staged(due) => matches!(cx.decisions.departure(decision, due, cx.now), Departure::In(_)),
+            _ => false,
+        })
+    };
+    let words = run.words_with(0, run.items.iter().filter(is_in_grace).count() as u64);
     match run.left().map(|left| left.num_seconds()) {
-        Some(seconds @ ..60) => format!("{}, about {} s left", run.words(), (seconds / 5 + 1) * 5),
-        Some(seconds) => format!("{}, about {} min left", run.words(), (seconds + 59) / 60),
-        None => run.words(),
+        Some(seconds @ ..60) => format!("{words}, about {} s left", (seconds / 5 + 1) * 5),
+        Some(seconds) => format!("{words}, about {} min left", (seconds + 59) / 60),
+        None => words,
     }
 }
 

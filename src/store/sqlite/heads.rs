@@ -80,8 +80,9 @@ pub(super) fn tells_all_of(text: &str) -> bool {
 }
 
 fn whole(value: &str, owner: Owner) -> String {
-    let longer = value.chars().skip(KEPT).take(LONGEST).count() as u32;
-    kept(value, owner).chars().chain(char::from_u32(END + longer)).collect()
+    let longer = value.chars().skip(KEPT).take(LONGEST).count();
+    let length = u32::try_from(longer).ok().and_then(|longer| char::from_u32(END + longer));
+    kept(value, owner).chars().chain(length).collect()
 }
 
 fn kept(field: &str, owner: Owner) -> String {

@@ -687,3 +687,45 @@ fn the_audit_log_is_asked_once_for_a_case_and_again_where_an_alert_got_its_answe
     let screen = rig.screen();
     assert!(screen.contains("VERIFI: refunded by key 7Qd2Kx"), "{screen}");
 }
+
+/// The titles of a case's columns up to what each would get, the networks of its rows in order, and the row of the cursor.
+fn rows_of_case(rig: &mut Rig) -> (String, Vec<String>, Option<usize>) {
+    let screen = rig.screen();
+    let heads = screen.lines().position(|line| line.contains("STATE")).unwrap();
+    let titles = screen.lines().nth(heads).unwrap().split("WITH").next().unwrap().trim_end().to_owned();
+    let rows: Vec<&str> = screen.lines().skip(heads + 1).take(3).collect();
+    let network = |row: &&str| row.split_whitespace().find(|word| ["ETHOCA", "VERIFI", "CDRN"].contains(word)).unwrap().to_owned();
+    (titles, rows.iter().map(network).collect(), rows.iter().position(|row| row.starts_with('▌')))
+}
+
+#[test]
+fn a_case_keeps_its_columns_its_order_and_the_cursors_row_while_it_is_decided() {
+    for width in [100, 120, 130, 140, 150, 160] {
+        let mut rig = Made { size: (width, 40), ..Made::of(three()) }.start();
+        rig.press("enter j");
+        let before = rows_of_case(&mut rig);
+
+        rig.press("n ctrl-s");
+        let staged = rows_of_case(&mut rig);
+        rig.advance(Duration::seconds(20));
+        let recorded = rows_of_case(&mut rig);
+
+        assert_eq!([&staged, &recorded], [&before, &before], "{}", rig.screen());
+    }
+}
+
+#[test]
+fn an_alert_that_a_colleague_answers_keeps_its_row_in_the_case() {
+    let mut rig = Made { size: (120, 40), ..Made::of(three()) }.start();
+    rig.press("enter j");
+    let (_, order, cursor) = rows_of_case(&mut rig);
+
+    rig.change(|alerts| {
+        let alert = alerts.iter_mut().find(|alert| alert.id == ids()[0]).unwrap();
+        let refunded = refunded_sibling(alert, 1, clock().now());
+        (alert.status, alert.outcome) = (refunded.status, refunded.outcome);
+    });
+
+    let (_, after, at) = rows_of_case(&mut rig);
+    assert_eq!((after, at), (order, cursor), "{}", rig.screen());
+}

@@ -413,3 +413,28 @@ fn the_sentence_says_of_which_days_it_is_where_the_queue_is_filtered_by_days() {
     assert!(screen.contains("open within 4 h of those raised from 2026-11-01 on (UTC)"), "{screen}");
     assert!(screen.contains("by the Queue's filter  from:2026-11-01"), "{screen}");
 }
+
+#[test]
+fn a_day_on_which_none_was_missed_and_a_share_without_a_limit_have_no_colour_of_alarm() {
+    let now = clock().now();
+    let mut alerts = weeks(now);
+    // Nothing was missed of what came before.
+    alerts.retain(|alert| alert.status != AlertStatus::Expired || alert.alert_time > Some(now - Duration::days(10)));
+    let mut rig = open(Made { size: (200, 60), ..Made::of(alerts) });
+    let buffer = rig.draw();
+    let screen = rig.screen();
+    let row = |words: &str| u16::try_from(screen.lines().position(|line| line.contains(words)).unwrap()).unwrap();
+    let colours = |y: u16, from: u16, is: fn(&str) -> bool| {
+        let mut cells = (from..buffer.area.width).map(|x| &buffer[(x, y)]);
+        cells.find(|cell| is(cell.symbol())).unwrap().fg
+    };
+    let missed = row("MISSED A DAY") + 1;
+    let network = row("CDRN   ");
+
+    let [none, some] =
+        [colours(missed, 0, |sign| sign == "·"), colours(missed, 0, |sign| ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"].contains(&sign))];
+    let [name, share] = [colours(network, 90, |sign| sign == "C"), colours(network, 90, |sign| sign == "%")];
+
+    assert_ne!(none, some, "{screen}");
+    assert_eq!(name, share, "{screen}");
+}

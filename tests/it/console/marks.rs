@@ -78,3 +78,15 @@ fn in_a_remote_session_what_could_not_be_compared_is_said() {
     assert!(rig.screen().contains("ARN"), "{}", rig.screen());
     assert!(rig.screen().contains("not checked"), "{}", rig.screen());
 }
+
+#[test]
+fn a_rule_of_ones_own_has_no_sign_where_money_that_has_gone_back_sets_it_aside() {
+    let rules = "all: provider:ethoca,verifi,cdrn -> refunded";
+    let (alerts, mark) = doubled(|alert, _| (alert.alert_type, alert.rule_name) = (AlertType::EthocaCustomerDispute, None));
+    let mut rig = Made { size: (200, 60), rules, ..Made::of(alerts) }.start();
+
+    let (doubled, alone) = (row_of(&mut rig, &mark), row_of(&mut rig, "▌"));
+
+    assert!(doubled.contains('⚠') && !doubled.contains('•'), "{doubled}");
+    assert!(alone.contains('•'), "{alone}");
+}

@@ -285,7 +285,7 @@ fn the_row_of_an_alert_has_a_sign_where_its_order_was_refunded_before(#[case] st
 
     let row = super::activity::line(&mut rig, "▌");
 
-    assert_eq!(row.contains("  o  "), has_sign, "{row}");
+    assert_eq!(row.contains("   o "), has_sign, "{row}");
 }
 
 #[test]
@@ -296,5 +296,5 @@ fn an_order_that_is_taken_off_leaves_no_sign_in_the_row() {
     rig.press("U");
 
     let after = super::activity::line(&mut rig, "▌");
-    assert!(before.contains("  o  ") && !after.contains("  o  "), "{before}\n{after}");
+    assert!(before.contains("   o ") && !after.contains("   o "), "{before}\n{after}");
 }

@@ -396,3 +396,12 @@ fn a_goes_to_the_alert_of_an_event() {
     assert!(has(&mut rig, "Open, by deadline"), "{}", rig.screen());
     assert_eq!(rig.current().0.as_u128(), 12);
 }
+
+#[test]
+fn while_it_listens_the_footer_says_that_the_key_stops_it() {
+    let mut rig = listening((200, 60));
+
+    let footer = line(&mut rig, "? help");
+
+    assert!(footer.contains("l stop listening"), "{footer}");
+}

@@ -531,3 +531,35 @@ fn the_help_finds_a_key_by_a_word_and_runs_it() {
 
     assert_eq!(rig.app.queue().listing.cursor(), 18);
 }
+
+#[test]
+fn the_line_that_a_row_above_the_cursors_leaves_says_so() {
+    let mut rig = Made { size: (80, 24), ..Made::default() }.start();
+    rig.press("j j j n ctrl-s");
+    let before = line_of_cursor(&mut rig);
+
+    rig.advance(Duration::seconds(10));
+
+    let screen = rig.screen();
+    let heads = screen.lines().position(|line| line.contains("PROVIDER")).unwrap();
+    let first = screen.lines().nth(heads + 1).unwrap().to_owned();
+    assert!(first.contains("1 alert left this list here"), "{screen}");
+    assert_eq!(line_of_cursor(&mut rig), before, "its row keeps its line: {screen}");
+    rig.press("j");
+    assert!(!rig.screen().contains("left this list"), "{}", rig.screen());
+}
+
+/// The line of the screen that the cursor's row is on.
+fn line_of_cursor(rig: &mut Rig) -> usize {
+    rig.screen().lines().position(|line| line.starts_with('▌')).unwrap()
+}
+
+#[test]
+fn a_list_whose_order_no_column_shows_says_it_in_its_title_however_little_room_there_is() {
+    let mut rig = Made { size: (100, 30), ..Made::default() }.start();
+
+    rig.press("v up up enter");
+    rig.advance(Duration::milliseconds(200));
+
+    assert!(rig.screen().contains("All, by alerted"), "{}", rig.screen());
+}

@@ -94,7 +94,42 @@ fn the_health_of_each_endpoint_is_in_its_row() {
         let row = line(&mut rig, &format!("https://{url}"));
         assert!(words.iter().all(|word| row.contains(word)), "{row}");
     }
-    assert!(has(&mut rig, "3 endpoints   1 failing   1 disabled"), "{}", rig.screen());
+    assert!(has(&mut rig, "3 endpoints   1 failing   2 given up   1 disabled"), "{}", rig.screen());
+}
+
+#[test]
+fn an_endpoint_whose_deliveries_were_given_up_is_not_well_and_names_the_key_that_sends_them_again() {
+    let give_up = |rig: &mut Rig| {
+        let mut deliveries = rig.service.deliveries.lock().unwrap();
+        deliveries.iter_mut().filter(|delivery| delivery.endpoint == endpoint_id(1)).for_each(|delivery| {
+            (delivery.state, delivery.due) = (DeliveryState::Exhausted, None);
+        });
+    };
+    let mut rig = webhooks();
+    give_up(&mut rig);
+    rig.hear();
+    rig.advance(Duration::seconds(2));
+    rig.press("tab");
+
+    let row = line(&mut rig, "https://shop.example");
+
+    assert!(row.contains("▲ 6 given up, S sends them again") && !row.contains("takes what comes"), "{row}");
+    assert!(has(&mut rig, "8 given up   1 disabled"), "{}", rig.screen());
+}
+
+#[test]
+fn while_it_is_not_known_what_was_given_up_no_endpoint_is_said_to_take_all() {
+    let mut rig = Made::default().start();
+    let now = rig.clock.now();
+    rig.service.endpoints.lock().unwrap().extend(endpoints(now));
+    rig.service.set_down(Some(ServiceError::Unavailable("busy".to_owned())));
+    rig.press("3");
+    rest(&mut rig);
+    rig.update(Message::Endpoints(Ok(endpoints(now))));
+
+    let row = line(&mut rig, "https://shop.example");
+
+    assert!(row.contains("took the last one") && !row.contains('●'), "{row}");
 }
 
 #[test]
@@ -150,7 +185,10 @@ fn the_filter_shows_deliveries_by_state_endpoint_and_time_and_each_part_goes_by_
     assert!(has(&mut rig, "waits, given up") && has(&mut rig, "erp.example"), "{}", rig.screen());
     let rows = |rig: &mut Rig| {
         let screen = rig.screen();
-        ["waits", "given up", "delivered", "cancelled"].map(|word| screen.matches(&format!(" {word}  ")).count())
+        // The endpoints' health counts some too.
+        let lines = screen.lines().skip_while(|line| !line.contains("Deliveries"));
+        let list: String = lines.collect::<Vec<_>>().join("\n");
+        ["waits", "given up", "delivered", "cancelled"].map(|word| list.matches(&format!(" {word}  ")).count())
     };
     assert_eq!(rows(&mut rig), [3, 0, 0, 0], "{}", rig.screen());
     rig.click_on("from 2026-11-19");

@@ -152,7 +152,7 @@ impl CaseDialog {
     /// The alert whose window closes first, and when.
     fn first_to_close(&self, now: Timestamp) -> Option<(&Alert, Timestamp)> {
         let open = self.alerts.iter().filter(|alert| alert.outcome.is_none() && alert.expired_at.is_none());
-        open.filter_map(|alert| Some((alert, alert.deadline.moment().filter(|at| *at > now)?))).next()
+        open.filter_map(|alert| Some((alert, alert.deadline.moment().filter(|at| *at > now)?))).min_by_key(|(_, at)| *at)
     }
 
     fn draw_alerts(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) -> u16 {
@@ -197,7 +197,10 @@ impl CaseDialog {
         let list = Rect { height, ..area };
         let top = alert_rows::scrolled(0, self.position(), rows.len(), room);
         let table = AlertTable { rows: &rows, columns: OF_ONE_PAYMENT, title: "STATE", what: alert_rows::WHAT, beside: &titles };
-        alert_rows::draw(table, (top, Some(self.position())), &draw, frame.buffer_mut(), list, (&self.targets, Target::Row));
+        // From the first decision on all stays where the eye has found it.
+        let keeps = self.is_decided || self.alerts.iter().any(|alert| cx.decisions.of(alert.id).is_some());
+        let columns = (&self.columns, keeps);
+        alert_rows::draw(table, columns, (top, Some(self.position())), &draw, frame.buffer_mut(), list, (&self.targets, Target::Row));
         list.bottom()
     }
 

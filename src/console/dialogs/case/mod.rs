@@ -19,6 +19,7 @@ use ratatui::layout::Rect;
 use audit::CaseAudit;
 use standing::{Foreseen, ForeseenFrom, Standing};
 
+use super::alert_rows::KeptColumns;
 use super::many_form::{self, KnownCase};
 use super::page_keys::{is_everywhere, leads_elsewhere};
 use super::reconnected::Reconnected;
@@ -52,13 +53,21 @@ enum Target {
     Do(Action),
 }
 
+/// Where an alert stands among those of its case.
+type CaseRank = (bool, bool, Option<Timestamp>, Option<Timestamp>, AlertId);
+
+fn case_rank(alert: &Alert) -> CaseRank {
+    (alert.outcome.is_some(), alert.expired_at.is_some(), alert.deadline.moment(), alert.alert_time, alert.id)
+}
+
 /// The case while it is open.
 #[derive(Debug)]
 pub struct CaseDialog {
     /// The alert under the Queue's cursor, where it was opened on that one.
     in_queue: Option<AlertId>,
-    /// The first to lapse first, answered ones last.
+    /// The first to lapse first, answered ones last, as they were when they came: none moves while the case is open.
     alerts: Vec<Alert>,
+    ranks: HashMap<AlertId, CaseRank>,
     cursor: AlertId,
     /// What is known around each alert.
     facts: HashMap<AlertId, Facts>,
@@ -77,6 +86,9 @@ pub struct CaseDialog {
     raw: bool,
     scroll: u16,
     most: Cell<u16>,
+    /// The columns of its alerts, and whether one of them was decided here while it is open.
+    columns: KeptColumns,
+    is_decided: bool,
     targets: ClickTargets<Target>,
 }
 
@@ -95,6 +107,7 @@ fn open_read(alert: &Alert, known: Option<&Facts>, read_at: Timestamp, cx: &AppC
     let mut case = CaseDialog {
         in_queue: known.filter(|known| known.alert == Some(alert.id)).map(|_| alert.id),
         alerts: vec![alert.clone()],
+        ranks: HashMap::from([(alert.id, case_rank(alert))]),
         cursor: alert.id,
         facts: HashMap::new(),
         asked: HashSet::new(),
@@ -106,6 +119,8 @@ fn open_read(alert: &Alert, known: Option<&Facts>, read_at: Timestamp, cx: &AppC
         raw: false,
         scroll: 0,
         most: Cell::new(0),
+        columns: KeptColumns::default(),
+        is_decided: false,
         targets: ClickTargets::default(),
     };
     if let Some(known) = known.filter(|known| known.alert == Some(alert.id)) {
@@ -127,9 +142,8 @@ impl CaseDialog {
             None if self.alerts.len() < MOST => self.alerts.push(alert.clone()),
             None => return,
         }
-        self.alerts.sort_by_key(|alert| {
-            (alert.outcome.is_some(), alert.expired_at.is_some(), alert.deadline.moment(), alert.alert_time, alert.id)
-        });
+        self.ranks.entry(alert.id).or_insert_with(|| case_rank(alert));
+        self.alerts.sort_by_key(|alert| self.ranks.get(&alert.id).copied());
     }
 
     /// Asks for what is not known around each alert.
@@ -406,6 +420,7 @@ impl Dialog for CaseDialog {
                 return self.ask_audit(cx);
             }
             Message::Concluded(alert) if self.alerts.iter().any(|known| known.id == alert.id) => {
+                self.is_decided = true;
                 self.take_in(alert);
                 return self.ask_audit(cx);
             }

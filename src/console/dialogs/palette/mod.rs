@@ -22,8 +22,9 @@ use offers::{PaletteGoal, PaletteOffer};
 const WIDTH: u16 = 112;
 const AROUND: u16 = 6;
 
-/// The most columns for the names, and for the keys.
+/// The most columns for the names, fewer where there are few columns, and for the keys.
 const NAMES: u16 = 24;
+const FEW_NAMES: u16 = 16;
 const KEYS: u16 = 16;
 
 /// In fewer columns what an offer does stands under the list alone, in so many lines.
@@ -196,7 +197,13 @@ fn is_looked_for(typed: &str) -> bool {
 /// How wide the names of these offers are, as far as names get.
 fn widest_name(offers: &[PaletteOffer], room: u16) -> u16 {
     let widest = offers.iter().map(|offer| columns(&sanitize(&offer.name))).max().unwrap_or(0);
-    widest.min(if room < NARROW { room.saturating_sub(KEYS + 4) } else { NAMES.min(room / 2) })
+    widest.min(if room < NARROW {
+        room.saturating_sub(KEYS + 4)
+    } else if room < 2 * NARROW - 20 {
+        FEW_NAMES
+    } else {
+        NAMES
+    })
 }
 
 /// What is left for what an offer does, beside its name and its keys.

@@ -48,7 +48,7 @@ proptest! {
     ) {
         let (alert, here, unfinished) = (alert(), Decisions::default(), Unfinished::default());
         let order = refund.map(order);
-        let mut warnings: Vec<FormWarning> = here.duplicates(&alert, &others).into_iter().map(FormWarning::Duplicate).collect();
+        let mut warnings: Vec<FormWarning> = here.duplicates(&alert, &others, &Unfinished::default()).into_iter().map(FormWarning::Duplicate).collect();
         warnings.extend(order.map(|order| FormWarning::Order("NW-1".to_owned(), order)));
         let place = FormContext { dialect, ..FormContext::default() };
         let draft = (choice == Choice::Invalid).then(|| Draft { resolution: Some(reason.resolution(dialect)), ..Draft::default() });

@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::detail;
-use super::rows::{ActivityRow, Happening, PART_INDENT, row_of};
+use super::rows::{ActivityRow, Happening, PART_INDENT, proof_in, row_of};
 use super::state::{ActivityScreen, ActivityTarget};
 use super::views::{ActivityView, count_of};
 use crate::console::screens::loading::{ListWords, has_rows};
@@ -272,7 +272,7 @@ fn draw_rows(screen: &ActivityScreen, rows: &[Happening<'_>], cx: &AppContext, b
     let top = screen.window.get().0.clamp((cursor + 1).saturating_sub(height), cursor).min(rows.len().saturating_sub(height));
     screen.window.set((top, height));
     let shown: Vec<ActivityRow> = rows.iter().skip(top).take(height).map(|happening| row_of(happening, cx)).collect();
-    let heads = heads(screen.view, area.width, moments(rows, area.width, cx), screen.widths.with(screen.view, &shown));
+    let heads = heads(screen.view, area.width, moments(rows, area.width, cx), screen.widths.with(screen.view, &shown, area.width));
     let mut pen = Pen::new(buffer, Rect { x: area.x + GUTTER + 2, width: area.width.saturating_sub(GUTTER + 2), height: 1, ..area });
     for (title, width, _) in &heads {
         let title = if *title == WHEN { format!("{WHEN} {}", cx.times().heading()) } else { (*title).to_owned() };
@@ -296,8 +296,10 @@ fn draw_rows(screen: &ActivityScreen, rows: &[Happening<'_>], cx: &AppContext, b
 fn draw_row((view, at): (ActivityView, Timestamp), row: &ActivityRow, heads: &[Head], cx: &AppContext, buffer: &mut Buffer, line: Rect) {
     let theme = &cx.theme;
     let tone = row.tone.of(theme);
-    let is_among = row.is_told && !view.is_of_sentences();
-    Pen::new(buffer, Rect { x: line.x + GUTTER, width: 1, ..line }).put(row.sign, if is_among { theme.quiet } else { tone });
+    Pen::new(buffer, Rect { x: line.x + GUTTER, width: 1, ..line }).put(row.sign, tone);
+    // A sentence about the alert of its row has the columns of one, where they have room for it.
+    let what = heads.iter().find(|(title, ..)| *title == "WHAT").map_or(0, |(_, width, _)| *width);
+    let said = row.said_of_named().filter(|said| columns(said) <= what);
     let mut x = line.x + GUTTER + 2;
     for (title, width, part) in heads {
         let cell = Rect { x, width: *width, ..line }.intersection(line);
@@ -306,7 +308,9 @@ fn draw_row((view, at): (ActivityView, Timestamp), row: &ActivityRow, heads: &[H
             WHEN | LOCAL | "WHO" if row.is_part => (String::new(), theme.quiet),
             WHEN => (cx.times().moment(at, cx.now), theme.quiet),
             LOCAL => (cx.times().beside(at).unwrap_or_default(), theme.quiet),
-            // A sentence among decisions goes on to the end of the line.
+            "WHAT" if said.is_some() => (said.unwrap_or_default().to_owned(), theme.quiet),
+            "ALERT" if said.is_some() => (whole_words(part(row), *width).into_owned(), theme.quiet),
+            // Another sentence among decisions goes on to the end of the line.
             "WHAT" if row.is_told => {
                 let rest = Rect { width: line.right().saturating_sub(x), ..cell };
                 put_told(row, theme, buffer, rest);
@@ -321,7 +325,7 @@ fn draw_row((view, at): (ActivityView, Timestamp), row: &ActivityRow, heads: &[H
             // It is the last one.
             "PROOF" => {
                 let mut pen = Pen::new(buffer, cell);
-                pen.put(part(row), tone);
+                pen.put(&proof_in(part(row), cell.width), tone);
                 pen.skip(3);
                 pen.put_whole(&row.hint, theme.quiet);
                 return;
@@ -344,8 +348,9 @@ pub fn put_told(row: &ActivityRow, theme: &Theme, buffer: &mut Buffer, area: Rec
         let taken = Pen::new(buffer, row).put(line, theme.quiet).width + 2;
         behind = Rect { x: row.x + taken.min(row.width), width: row.width.saturating_sub(taken), ..row };
     }
-    if Pen::new(buffer, behind).put_whole(&row.named, theme.quiet).is_none() {
+    let named = row.named_behind();
+    if Pen::new(buffer, behind).put_whole(named, theme.quiet).is_none() {
         let below = area.rows().nth(lines.len()).unwrap_or_default();
-        Pen::new(buffer, below).put(&row.named, theme.quiet);
+        Pen::new(buffer, below).put(named, theme.quiet);
     }
 }

@@ -1,8 +1,10 @@
 //! The rows of the journal's views: the things that a row can be about, and what it says of one.
 
+use std::borrow::Cow;
+
 use crate::console::AppContext;
 use crate::console::resolving::spoken;
-use crate::console::text::sanitize;
+use crate::console::text::{columns, sanitize};
 use crate::desk::{DecisionRecord, JournalAlert, Note, NotificationRecord};
 use crate::domain::{AlertId, AttemptId, AuditEntry, ResolutionAttempt, Timestamp};
 
@@ -132,6 +134,32 @@ pub struct ActivityRow {
     pub is_told: bool,
 }
 
+impl ActivityRow {
+    /// What a sentence says of the alert it begins with, where it begins with the one that the row is about: `ETHOCA ··4242`.
+    pub fn said_of_named(&self) -> Option<&str> {
+        let name = self.named.match_indices(' ').nth(1).map_or(self.named.as_str(), |(at, _)| &self.named[..at]);
+        self.what.strip_prefix(name)?.strip_prefix(' ').filter(|_| self.is_told && !name.is_empty())
+    }
+
+    /// What names the alert behind the sentence: what that does not say itself.
+    pub fn named_behind(&self) -> &str {
+        match self.said_of_named() {
+            Some(_) => self.named.match_indices(' ').nth(1).map_or("", |(at, _)| &self.named[at + 1..]),
+            None => &self.named,
+        }
+    }
+}
+
+/// A proof in so much room: where it is too long, the time goes first, which is near that of the row.
+pub fn proof_in(proof: &str, room: u16) -> Cow<'_, str> {
+    if columns(proof) <= room {
+        return Cow::Borrowed(proof);
+    }
+    let Some((status, _)) = proof.split_once(", recorded ") else { return Cow::Borrowed(proof) };
+    let recorded = format!("{status}, recorded");
+    if columns(&recorded) <= room { Cow::Owned(recorded) } else { Cow::Borrowed(status) }
+}
+
 /// What a row says of a thing.
 pub fn row_of(happening: &Happening<'_>, cx: &AppContext) -> ActivityRow {
     match happening {
@@ -245,5 +273,17 @@ fn of_decision(record: &DecisionRecord, cx: &AppContext) -> ActivityRow {
         named: name_of(&record.said.alert),
         proof: sanitize(&proof).into_owned(),
         ..ActivityRow::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_a_proof_is_too_long_its_time_goes_before_its_words_do() {
+        let told = [30, 22, 12].map(|room| proof_in("CHARGEBACK, recorded 02:41:42", room).into_owned());
+
+        assert_eq!(told, ["CHARGEBACK, recorded 02:41:42", "CHARGEBACK, recorded", "CHARGEBACK"]);
     }
 }

@@ -146,21 +146,29 @@ fn text_of(happening: &Happening<'_>, cx: &AppContext) -> String {
     [&row.who, &row.what, &row.named, &row.proof, &id, provider_id, way, from].join("\n").to_lowercase()
 }
 
+/// From so many columns on a sentence about an alert has the columns of a decision, where it is no longer than this.
+const MUCH: u16 = 150;
+const WIDEST_SAID: u16 = 48;
+
 /// How wide who, what and which alert are in the rows of a view that were shown. They grow and never shrink, so that nothing moves to and
 /// fro while one scrolls.
 #[derive(Debug, Default)]
 pub struct RowWidths(Cell<(ActivityView, [u16; 3])>);
 
 impl RowWidths {
-    /// Those with these rows of a view.
-    pub fn with(&self, view: ActivityView, rows: &[ActivityRow]) -> [u16; 3] {
+    /// Those with these rows of a view, in so much room.
+    pub fn with(&self, view: ActivityView, rows: &[ActivityRow], room: u16) -> [u16; 3] {
         let (before, known) = self.0.get();
         let known = if before == view { known } else { [0; 3] };
         let widths = rows.iter().fold(known, |widths, row| {
             let [who, what, named] = [&row.who, &row.what, &row.named].map(|text| columns(text));
-            // A sentence among decisions has the room that they leave, and makes none.
+            // A sentence among decisions has the room that they leave, and makes none but where there is much.
             if row.is_told && !view.is_of_sentences() {
-                return [widths[0].max(who), widths[1], widths[2]];
+                let said = row.said_of_named().map(columns).filter(|said| room >= MUCH && *said <= WIDEST_SAID);
+                return match said {
+                    Some(said) => [widths[0].max(who), widths[1].max(said), widths[2].max(named)],
+                    None => [widths[0].max(who), widths[1], widths[2]],
+                };
             }
             let what = if row.is_part { what + PART_INDENT } else { what };
             [widths[0].max(who), widths[1].max(what), widths[2].max(named)]
@@ -297,9 +305,9 @@ mod tests {
         let widths = RowWidths::default();
 
         let told = [
-            widths.with(ActivityView::All, &[row("refunded 1,480.00 AED")]),
-            widths.with(ActivityView::All, &[row("refunded")]),
-            widths.with(ActivityView::Today, &[row("refunded")]),
+            widths.with(ActivityView::All, &[row("refunded 1,480.00 AED")], 120),
+            widths.with(ActivityView::All, &[row("refunded")], 120),
+            widths.with(ActivityView::Today, &[row("refunded")], 120),
         ];
 
         assert_eq!(told, [[3, 21, 6], [3, 21, 6], [3, 8, 6]]);
@@ -309,6 +317,21 @@ mod tests {
     fn a_sentence_among_decisions_has_room_for_who_told_it_and_makes_none_besides() {
         let told = ActivityRow { who: "avert".to_owned(), what: "a long sentence".to_owned(), is_told: true, ..ActivityRow::default() };
 
-        assert_eq!(RowWidths::default().with(ActivityView::All, &[told]), [5, 0, 0]);
+        assert_eq!(RowWidths::default().with(ActivityView::All, &[told], 200), [5, 0, 0]);
+    }
+
+    #[test]
+    fn a_sentence_about_the_alert_of_its_row_stands_in_the_columns_where_there_is_much_room() {
+        let told = ActivityRow {
+            what: "ETHOCA ··5667 299.00 EUR: the window closes at 03:05 UTC.".to_owned(),
+            named: "ETHOCA ··5667 INV-2026-44966".to_owned(),
+            is_told: true,
+            ..ActivityRow::default()
+        };
+
+        let widths = [120, 200].map(|room| RowWidths::default().with(ActivityView::All, std::slice::from_ref(&told), room));
+
+        assert_eq!(widths, [[0, 0, 0], [0, 44, 28]]);
+        assert_eq!(told.named_behind(), "INV-2026-44966", "an alert is not named twice");
     }
 }

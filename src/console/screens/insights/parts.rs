@@ -22,14 +22,14 @@ const HOURS: i64 = 16;
 /// Columns of labels.
 const LABEL: u16 = 20;
 
+/// Columns of the money of an hour that its bar leaves.
+const MONEY: u16 = 40;
+
 /// Rows of the chart of decisions.
 const CHART: u16 = 6;
 
 /// Days of the line beside a network.
 const RECENT_DAYS: i64 = 14;
-
-/// Below so many in a thousand too many answers came late or not at all.
-const GOOD_SHARE: u64 = 950;
 
 /// What is drawn, and with what.
 pub struct InsightsView<'a> {
@@ -240,9 +240,11 @@ pub fn lapses(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let most = hours.iter().filter(|hour| hour.has_bar).map(Hour::alerts).max().unwrap_or(0);
     let money: Vec<Vec<String>> = hours.iter().map(|hour| money_of(&hour.rows)).collect();
     let widest = money.iter().flatten().map(|text| columns(text)).max().unwrap_or(0);
-    // Label, blanks, count: no sum is cut for the bars.
+    let shown = money.iter().map(|money| columns(&first_of(money, MONEY))).fold(widest, u16::max);
+    // Label, blanks, count: no sum is cut for the bars, which have what the first of them leave.
     let around = 6 + 7 + 3;
-    let cells = width.saturating_sub(around + widest).min(width / 4).max(6);
+    let least = width.saturating_sub(around + widest).min(width / 4).max(6);
+    let cells = width.saturating_sub(around + shown).min(width / 2).max(least);
     for (hour, money) in hours.iter().zip(money) {
         let drawn = if hour.has_bar { bar(hour.alerts(), most, cells) } else { String::new() };
         let number = count(hour.alerts());
@@ -318,7 +320,7 @@ pub fn today(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
         ("lapsed", of_today(|count| count.missed), theme.danger),
     ];
     let most = rows.iter().map(|(_, number, _)| *number).max().unwrap_or(0);
-    let cells = width.saturating_sub(26).min(24);
+    let cells = width.saturating_sub(26).min(width / 2);
     let whose = if view.insights().calendar.is_utc() { "UTC" } else { "local" };
     let mut lines = vec![heading(view, "TODAY", &format!("since 00:00 {whose}"))];
     lines.extend(limited(view, false, width));
@@ -376,13 +378,13 @@ pub fn networks(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
         lines.push(Line::from(view.plain("no alerts")));
     }
     for kinds in of_network.into_values() {
-        let mut line = kind_row(view, &sanitize(kinds[0].provider.as_str()), &kinds, theme.plain);
+        let mut line = kind_row(&sanitize(kinds[0].provider.as_str()), &kinds, theme.plain);
         if has_line {
             line.push_span(Span::styled(format!("   {}", sparkline(&raised(view, &kinds[0].provider))), theme.accent));
         }
         lines.push(line);
         for kind in kinds {
-            lines.push(kind_row(view, &format!("  {}", sanitize(words_of(&kind.alert_type))), &[kind], theme.quiet));
+            lines.push(kind_row(&format!("  {}", sanitize(words_of(&kind.alert_type))), &[kind], theme.quiet));
         }
     }
     lines
@@ -393,7 +395,7 @@ fn words_of(alert_type: &AlertType) -> &str {
 }
 
 /// One row: waiting, answered, missed, and the share that was answered in time.
-fn kind_row(view: &InsightsView<'_>, label: &str, kinds: &[&KindCount], style: Style) -> Line<'static> {
+fn kind_row(label: &str, kinds: &[&KindCount], style: Style) -> Line<'static> {
     let all = |pick: fn(&KindCount) -> u64| kinds.iter().map(|kind| pick(kind)).sum::<u64>();
     // A notice asks for no answer, and none of it is missed.
     let asking: Vec<&KindCount> = kinds.iter().filter(|kind| !kind.alert_type.is_notice()).copied().collect();
@@ -402,13 +404,13 @@ fn kind_row(view: &InsightsView<'_>, label: &str, kinds: &[&KindCount], style: S
     let share = (in_time * 1_000).checked_div(in_time + of_asking(|kind| kind.late) + missed);
     let missed = if asking.is_empty() { "–".to_owned() } else { count(missed) };
     let words = share.map_or_else(|| "–".to_owned(), |share| format!("{}.{} %", share / 10, share % 10));
-    let share_style = if share.is_some_and(|share| share < GOOD_SHARE) { view.draw.theme.warning } else { style };
     Line::from(vec![
         Span::styled(format!("{:<20}", crate::console::text::cut(label, 20)), style),
         Span::styled(format!("{:>7}", count(all(|kind| kind.waiting))), style),
         Span::styled(format!("{:>10}", count(all(|kind| kind.answered + kind.late))), style),
         Span::styled(format!("{missed:>8}"), style),
-        Span::styled(format!("{words:>9}"), share_style),
+        // No limit was set that it could be below.
+        Span::styled(format!("{words:>9}"), style),
     ])
 }
 
@@ -459,8 +461,13 @@ pub fn decisions(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
         &format!("{} in {INSIGHT_DAYS} days, {} today", count(lost), count(missed.last().copied().unwrap_or(0))),
     ));
     if lost > 0 {
-        let line: String = sparkline(&missed).chars().flat_map(|sign| [sign.to_string(), gap.to_owned()]).collect();
-        lines.push(Line::from(Span::styled(line, theme.danger)));
+        let drawn = sparkline(&missed);
+        // A day on which none was missed is no alarm.
+        let cells = drawn
+            .chars()
+            .zip(&missed)
+            .map(|(sign, lost)| Span::styled(format!("{sign}{gap}"), if *lost == 0 { theme.quiet } else { theme.danger }));
+        lines.push(cells.collect::<Vec<_>>().into());
     }
     lines
 }

@@ -262,7 +262,8 @@ pub fn shown(chosen: &[Column], filter: &AlertFilter, waits: bool) -> Vec<Column
         {
             *left = Column::When;
         }
-        if !columns.contains(&Column::Status) && filter.statuses.len() != 1 {
+        // What was refunded has one status; how it ended says more.
+        if !columns.contains(&Column::Status) && filter.statuses.len() != 1 && filter.conditions.refunded.is_none() {
             let after = columns.iter().position(|column| *column == Column::Type).map_or(columns.len(), |position| position + 1);
             columns.insert(after, Column::Status);
         }
@@ -276,7 +277,7 @@ pub fn shown(chosen: &[Column], filter: &AlertFilter, waits: bool) -> Vec<Column
 /// Blank columns between two columns.
 const GAP: u16 = 2;
 
-/// The marks stand right of LEFT or WHEN, where there is one: a blank, a cell each for duplicate, rule or order, and notice or
+/// The marks stand right of LEFT or WHEN, where there is one: a blank, a cell each for duplicate, rule or note, and notice, order or
 /// suggestion, a blank.
 pub const MARKER: u16 = 5;
 

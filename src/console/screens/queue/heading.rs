@@ -86,7 +86,7 @@ fn needed(pieces: &[Piece]) -> u16 {
 /// The name of what is listed, and how many alerts it has.
 fn name_and_counts(queue: &Queue, draw: &DrawContext<'_>, brevity: u8) -> Vec<Piece> {
     let (theme, title) = (draw.theme, title(queue));
-    let name = if brevity < 4 { title.as_str() } else { title.split(", by ").next().unwrap_or(&title) };
+    let name = if brevity < 4 { title.clone() } else { short_title(queue, &title) };
     let mut pieces = vec![Piece::new(0, name, theme.strong)];
     match queue.listing.total() {
         Some(total) => {
@@ -316,6 +316,17 @@ pub fn title(queue: &Queue) -> String {
     }
     let narrowed = if *queue.filter() == queue.view.filter { "" } else { " (changed)" };
     format!("{}{narrowed}, by {word}{direction}{refused}", sanitize(&queue.view.name))
+}
+
+/// The title in few words: what it is sorted by stands where no column on the screen shows it.
+fn short_title(queue: &Queue, title: &str) -> String {
+    let name = title.split(", by ").next().unwrap_or(title);
+    let sort = queue.order();
+    if queue.is_set_aside() || queue.placed_columns().iter().any(|placed| placed.column.sort_field() == Some(sort.field)) {
+        return name.to_owned();
+    }
+    let arrow = if sort.order == SortOrder::Ascending { "▲" } else { "▼" };
+    format!("{name}, by {} {arrow}", query::sort_word(sort).trim_start_matches('-'))
 }
 
 fn is_time(field: SortField) -> bool {

@@ -27,6 +27,7 @@ pub fn draw(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>) {
     let placed = queue.placed_columns();
     draw_heads(queue, draw, frame.buffer_mut(), &regions, &placed);
     draw_rows(queue, draw, frame.buffer_mut(), &regions, &placed);
+    draw_left_above(queue, draw, frame.buffer_mut(), regions.rows);
     draw_scrollbar(queue, draw, frame.buffer_mut(), regions.rows);
     if queue.listing.window().is_empty() {
         draw_empty(queue, draw, frame.buffer_mut(), regions.rows);
@@ -163,6 +164,17 @@ fn draw_rows(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions
     }
 }
 
+/// Says in the line over the first row why there is none: the cursor's row keeps its line while rows above it leave.
+fn draw_left_above(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, rows: Rect) {
+    let listing = &queue.listing;
+    let Some(line) = listing.lead().checked_sub(1).and_then(|line| u16::try_from(line).ok()).filter(|line| *line < rows.height) else {
+        return;
+    };
+    let area = Rect { x: rows.x + GUTTER, y: rows.y + line, width: rows.width.saturating_sub(GUTTER + 2), height: 1 };
+    let words = format!("{} left this list here", counted(listing.lead(), "alert", "alerts"));
+    Pen::new(buffer, area).put(&words, draw.theme.quiet);
+}
+
 /// Gives every blank of a row the colour and weight of the text before it. That cannot be seen, and saves a third of the bytes that a
 /// move of the cursor sends: the two rows it touches are written anew.
 fn carry_over_blanks(buffer: &mut Buffer, row: Rect) {
@@ -268,21 +280,22 @@ fn draw_amount(alert: &Alert, buffer: &mut Buffer, cell: Rect, digits: Style, qu
     put_cut(buffer, currency, &sanitize(alert.currency.as_str()), quiet);
 }
 
-/// The signs right of the time left, each in a cell of its own: a duplicate; a rule of the network, else an order that was refunded;
-/// a notice, else a note, else that order where a rule has its cell, else a rule of one's own. An answered alert has none but that of a note.
+/// The signs right of the time left, every one always in the same cell: a duplicate; a rule of the network, else a note; a notice, else an
+/// order that was refunded, else a rule of one's own. An answered alert has none but that of a note.
 fn marks(alert: &Alert, known: Known, draw: &DrawContext<'_>) -> [Option<ListSign>; 3] {
     let noted = (!draw.notes.on(alert.id).is_empty()).then_some(ListSign::Noted);
     if alert.outcome.is_some() {
-        return [None, None, noted];
+        return [None, noted, None];
     }
     // Where one was refunded, a refund may be the second one.
     let duplicate = known.duplicate.map(|refunded| if refunded { ListSign::DuplicateRefunded } else { ListSign::Duplicate });
     let rule = alert.network_rule_applied().then_some(ListSign::NetworkRule);
     let order = known.order_refunded.then_some(ListSign::OrderRefunded);
     let notice = alert.alert_type.is_notice().then_some(ListSign::Notice);
-    // A notice asks for no answer: what a rule of one's own suggests for one stands in the detail.
-    let suggested = || draw.suggestion(alert).map(|_| ListSign::Suggested);
-    [duplicate, rule.or(order), notice.or(noted).or(order.filter(|_| rule.is_some())).or_else(suggested)]
+    // A notice asks for no answer, and money that has gone back sets a rule aside: what there is to say of it stands in the detail.
+    let is_set_aside = rule.is_some() || order.is_some() || known.duplicate == Some(true);
+    let suggested = || draw.suggestion(alert).filter(|_| !is_set_aside).map(|_| ListSign::Suggested);
+    [duplicate, rule.or(noted), notice.or(order).or_else(suggested)]
 }
 
 /// The sign at the left edge: where a decision on the alert is, this console's own or what the engine has not finished; else that one is

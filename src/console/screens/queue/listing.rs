@@ -80,7 +80,7 @@ pub struct Listing {
     cursor_id: Option<AlertId>,
     ghost: Option<Alert>,
     top: u64,
-    /// Blank lines over the first row: rows above the cursor's have left.
+    /// Lines over the first row: so many rows above the cursor's have left.
     lead: u64,
     /// Whether the window stands where a refresh has left it, so that the cursor's row keeps its line.
     pinned: bool,
@@ -202,7 +202,7 @@ impl Listing {
         self.top
     }
 
-    /// Blank lines over the first visible row.
+    /// Lines over the first visible row, whose own rows have left.
     pub fn lead(&self) -> u64 {
         self.lead
     }

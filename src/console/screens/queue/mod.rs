@@ -153,6 +153,8 @@ impl Screen for Queue {
             // What esc undoes before is no loss, and goes by its usual name.
             Action::Back if is_offered && cx.toasts.is_empty() && !self.is_set_aside() && !self.is_searched() => Some("drop begun"),
             Action::Bulk if is_offered && cx.runs.newest().is_none() => Some("open begun"),
+            // It shows what became of the last ones.
+            Action::Bulk if !has_marks(self) && cx.group_drafts.of_marks().is_none() && cx.runs.newest().is_some() => Some("last run"),
             _ => None,
         }
     }

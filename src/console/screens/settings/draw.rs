@@ -118,7 +118,7 @@ fn draw_setting(settings: &SettingsScreen, cx: &AppContext, buffer: &mut Buffer,
     pen.put(&text, theme.strong);
     pen.skip(VALUE.saturating_sub(columns(&text)));
     if let Some(stronger) = cx.settings.overrides.iter().find(|stronger| stronger.key == setting.key) {
-        pen.put(&format!("▲ {} is stronger than the file", stronger.by), theme.warning);
+        pen.put(&format!("{} is stronger than the file", stronger.by), theme.quiet);
         pen.skip(3);
     }
     let key = cx.key(Action::SettingChange);

@@ -102,6 +102,10 @@ fn draw_title(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buff
             pen.skip(3);
             pen.put_whole(&format!("{} failing", count(failing)), theme.danger);
         }
+        if let Some(words) = given_up_words(screen.given_up_to(None)) {
+            pen.skip(3);
+            pen.put_whole(&words, theme.danger);
+        }
         if disabled > 0 {
             pen.skip(3);
             pen.put_whole(&format!("{} disabled", count(disabled)), theme.warning);
@@ -183,7 +187,8 @@ fn draw_endpoints(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut 
         let row = Rect { y, height: 1, width: body.width.saturating_sub(2), ..body };
         mark(index == cursor, screen.pane == WebhooksPane::Endpoints, draw, buffer, row);
         screen.targets.push(row, WebhooksTarget::Endpoint(index));
-        let (health, style) = health(endpoint, draw.now);
+        let room = heads.iter().find(|(title, ..)| *title == "HEALTH").map_or(0, |(_, width, _)| *width);
+        let (health, style) = health(endpoint, screen, draw, room);
         let style = if endpoint.disabled.is_some() { theme.quiet } else { style.of(draw) };
         let taken = endpoint.last_success.map_or_else(|| "never".to_owned(), |at| times::ago(at, draw.now));
         let cells = heads.iter().map(|(title, ..)| match *title {
@@ -232,12 +237,37 @@ impl Health {
     }
 }
 
-/// `▲ failing for 2 h 10 min`, `– disabled 3 d ago: by the operator`, `● takes what comes`.
-fn health(endpoint: &Endpoint, now: Timestamp) -> (String, Health) {
-    match (&endpoint.disabled, endpoint.failing_since, endpoint.last_success) {
-        (Some((at, reason)), ..) => (format!("– disabled {}: {}", times::ago(*at, now), sanitize(reason)), Health::Bad),
-        (None, Some(since), _) => (format!("▲ failing for {}", times::spell(now - since)), Health::Bad),
-        (None, None, Some(_)) => ("● takes what comes".to_owned(), Health::Well),
+/// `4 given up`, `100+ given up`; nothing where none was, or it is not known.
+fn given_up_words(known: Option<(u64, bool)>) -> Option<String> {
+    let (given_up, more) = known.filter(|(given_up, _)| *given_up > 0)?;
+    Some(format!("{}{} given up", count(given_up), if more { "+" } else { "" }))
+}
+
+/// `▲ failing for 2 h 10 min`, `– disabled 3 d ago: by the operator`, `● takes what comes`, `▲ 2 given up, S sends them again`: in as many
+/// words as have room.
+fn health(endpoint: &Endpoint, screen: &WebhooksScreen, draw: &DrawContext<'_>, room: u16) -> (String, Health) {
+    let now = draw.now;
+    if let Some((at, reason)) = &endpoint.disabled {
+        return (format!("– disabled {}: {}", times::ago(*at, now), sanitize(reason)), Health::Bad);
+    }
+    let given_up = given_up_words(screen.given_up_to(Some(endpoint.id)));
+    // The key is for the endpoint under the cursor, or of the delivery under it.
+    let is_subject = !draw.place.read_only && screen.subject().is_some_and(|subject| subject.id == endpoint.id);
+    let them = if screen.given_up_to(Some(endpoint.id)).is_some_and(|(given_up, _)| given_up == 1) { "it" } else { "them" };
+    let again = if is_subject { format!(", {} sends {them} again", draw.key(Action::SendAllAgain)) } else { String::new() };
+    let fitting = |ways: &[String]| ways.iter().find(|words| columns(words) <= room).or(ways.last()).cloned().unwrap_or_default();
+    match (endpoint.failing_since, endpoint.last_success, given_up) {
+        (Some(since), _, None) => (format!("▲ failing for {}", times::spell(now - since)), Health::Bad),
+        (Some(since), _, Some(given_up)) => {
+            let since = times::spell(now - since);
+            let failing = format!("▲ failing for {since}, {given_up}");
+            let ways = [format!("{failing}{again}"), failing, format!("▲ failing {since}, {given_up}"), format!("▲ failing, {given_up}")];
+            (fitting(&ways), Health::Bad)
+        }
+        (None, _, Some(given_up)) => (fitting(&[format!("▲ {given_up}{again}"), format!("▲ {given_up}")]), Health::Bad),
+        // Whether all of it was taken is not known before what was given up is.
+        (None, Some(_), None) if screen.given_up.loaded().is_none() => ("· took the last one".to_owned(), Health::Unknown),
+        (None, Some(_), None) => ("● takes what comes".to_owned(), Health::Well),
         (None, None, None) => ("· nothing was sent yet".to_owned(), Health::Unknown),
     }
 }
@@ -262,7 +292,8 @@ fn draw_deliveries(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut
     let times = rows.iter().map(|delivery| columns(&draw.times.moment(delivery.at, draw.now))).max().unwrap_or(0);
     let called =
         AlertNames::ALL.map(|names| (names, rows.iter().map(|delivery| columns(&names.name(delivery, draw.known))).max().unwrap_or(0)));
-    let (alerts, heads) = delivery_heads(area.width, times, widest, called);
+    let results = rows.iter().map(|delivery| columns(&outlook(delivery, draw.now))).max().unwrap_or(0);
+    let (alerts, heads) = delivery_heads(area.width, times, widest, results, called);
     draw_heads(&heads, theme.quiet, buffer, table);
     let (height, cursor) = (usize::from(body.height).max(1), screen.delivery_row());
     let top = scroll(&screen.delivery_window, cursor, rows.len(), height);
@@ -330,6 +361,7 @@ fn chips(screen: &WebhooksScreen, draw: &DrawContext<'_>) -> Vec<(FilterPart, St
 /// Columns that say when a delivery is tried next and what came of it: `in 13 min, no answer within 15 s`.
 const RESULT: u16 = 32;
 const LEAST_RESULT: u16 = 24;
+const RESULT_TITLE: u16 = 12;
 
 /// From so many columns on state, tries and result have a column each; below they share one.
 const SEPARATE: u16 = 90;
@@ -342,11 +374,11 @@ const ALERT: u16 = 6;
 
 /// The columns of the deliveries, whose times and endpoints have at most so many columns: what tells one from the other comes first. And what
 /// alerts are called there: by the most that leaves endpoint and result their room, each way with how many columns it takes.
-fn delivery_heads(width: u16, times: u16, endpoints: u16, called: [(AlertNames, u16); 3]) -> (AlertNames, Vec<Head>) {
+fn delivery_heads(width: u16, times: u16, endpoints: u16, results: u16, called: [(AlertNames, u16); 3]) -> (AlertNames, Vec<Head>) {
     let room = width.saturating_sub(GUTTER + 2);
     let is_separate = room >= SEPARATE;
     let mut behind: Vec<Head> = if is_separate { vec![("STATE", 12, false), ("TRIES", 5, true)] } else { Vec::new() };
-    let (least, wanted) = if is_separate { (16, RESULT) } else { (12, TOGETHER) };
+    let (least, wanted) = if is_separate { (16, results.clamp(RESULT_TITLE, RESULT)) } else { (12, TOGETHER) };
     let others = times + 2 + 8 + 2 + 2 + behind.iter().map(|(_, width, _)| width + 2).sum::<u16>();
     // With a column of its own the result may be cut, and so may an address.
     let behind_it = if is_separate { least + 2 + LEAST_RESULT } else { endpoints.clamp(least, 44) + 2 + wanted };

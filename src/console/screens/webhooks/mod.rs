@@ -80,6 +80,10 @@ impl Screen for WebhooksScreen {
         self.due()
     }
 
+    fn words(&self, action: Action, _: &AppContext) -> Option<&'static str> {
+        (action == Action::Listen && !self.receiver.can_start()).then_some("stop listening")
+    }
+
     fn offers(&self, action: Action, cx: &AppContext) -> bool {
         let writes = self.refusal(cx.place.read_only).is_none();
         match action {

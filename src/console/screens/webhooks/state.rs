@@ -26,6 +26,9 @@ const REST: Duration = Duration::milliseconds(150);
 const CHUNK: usize = 100;
 const NEAR: usize = 20;
 
+/// How many that were given up are counted at most.
+const MOST_GIVEN_UP: u32 = 100;
+
 /// A part of the screen that has the keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WebhooksPane {
@@ -66,6 +69,8 @@ pub struct WebhooksScreen {
     pub endpoints: Loadable<Vec<Endpoint>>,
     /// The deliveries of the filter from the newest on, as far as they were looked at.
     pub deliveries: Loadable<DeliveryPage>,
+    /// The deliveries that were given up, whatever the list shows.
+    pub given_up: Loadable<DeliveryPage>,
     /// Which deliveries are shown; how many and from where on is the list's own matter.
     pub filter: DeliveryFilter,
     pub pane: WebhooksPane,
@@ -91,6 +96,8 @@ pub struct WebhooksScreen {
     delivery_cursor: Option<DeliveryId>,
     /// The number of the last list of deliveries that was asked for; earlier answers are late.
     asked: u64,
+    /// The number of the last question for what was given up.
+    asked_given_up: Option<u64>,
     wanted: usize,
     /// The alerts whose names were asked for.
     asked_names: HashSet<AlertId>,
@@ -134,6 +141,13 @@ impl WebhooksScreen {
     /// Whether there are more deliveries than are known.
     pub fn has_more(&self) -> bool {
         self.deliveries.loaded().is_some_and(|page| page.next.is_some())
+    }
+
+    /// How many deliveries were given up, to an endpoint or to all, and whether there may be more; nothing where that is not known.
+    pub fn given_up_to(&self, endpoint: Option<EndpointId>) -> Option<(u64, bool)> {
+        let page = self.given_up.loaded()?;
+        let counted = page.data.iter().filter(|delivery| endpoint.is_none_or(|endpoint| delivery.endpoint == endpoint)).count();
+        Some((counted as u64, page.next.is_some()))
     }
 
     /// The row of the endpoints' cursor.
@@ -306,6 +320,10 @@ impl WebhooksScreen {
 
     /// Takes a list of deliveries in, unless another one was asked for since; the cursor stays on its own.
     pub fn took_deliveries(&mut self, asked: u64, answer: Reply<DeliveryPage>, now: Timestamp) {
+        if self.asked_given_up == Some(asked) {
+            self.given_up.answer(answer);
+            return;
+        }
         if asked != self.asked {
             return;
         }
@@ -366,14 +384,21 @@ impl WebhooksScreen {
         if self.refresh_due.is_none_or(|due| due <= now) {
             self.refresh_due = Some(now + POLL);
             self.loaded_at = Some(now);
-            self.asked += 1;
+            self.asked_given_up = Some(self.asked + 1);
+            self.asked += 2;
             self.endpoints.ask();
             self.deliveries.ask();
+            self.given_up.ask();
             // What was scrolled past and left again is not loaded again.
             let seen = self.delivery_row() + self.delivery_window.get().1.max(1) + NEAR;
             self.wanted = seen.div_ceil(CHUNK).max(1) * CHUNK;
             let size = u32::try_from(self.wanted).unwrap_or(u32::MAX);
-            effects.extend([Effect::LoadEndpoints, Effect::ListDeliveries(self.asked, DeliveryFilter { size, ..self.filter.clone() })]);
+            let given_up = DeliveryFilter { states: vec![DeliveryState::Exhausted], size: MOST_GIVEN_UP, ..DeliveryFilter::default() };
+            effects.extend([
+                Effect::LoadEndpoints,
+                Effect::ListDeliveries(self.asked - 1, given_up),
+                Effect::ListDeliveries(self.asked, DeliveryFilter { size, ..self.filter.clone() }),
+            ]);
         }
         if self.log_due.is_some_and(|due| due <= now) {
             self.log_due = None;
@@ -421,6 +446,6 @@ mod tests {
         screen.changed(now + Duration::milliseconds(500));
 
         let loads = [Duration::milliseconds(999), SETTLE, SETTLE * 2].map(|after| screen.run_due(now + after).len());
-        assert_eq!((first, loads), (2, [0, 2, 0]), "endpoints and deliveries, once");
+        assert_eq!((first, loads), (3, [0, 3, 0]), "endpoints, deliveries and what was given up, once");
     }
 }
