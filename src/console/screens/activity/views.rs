@@ -331,7 +331,7 @@ mod tests {
 
         let widths = [120, 200].map(|room| RowWidths::default().with(ActivityView::All, std::slice::from_ref(&told), room));
 
-        assert_eq!(widths, [[0, 0, 0], [0, 44, 28]]);
+        assert_eq!(widths, [[0, 0, 0], [0, 43, 28]]);
         assert_eq!(told.named_behind(), "INV-2026-44966", "an alert is not named twice");
     }
 }
