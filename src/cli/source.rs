@@ -13,8 +13,8 @@ use crate::desk::Desk;
 use crate::desk::same_payment::same_payment;
 use crate::domain::query::Vocabulary;
 use crate::domain::time::{SharedClock, SystemClock, Timestamp};
-use crate::domain::{Alert, Environment, duplicate};
-use crate::service::{Alerts, Duplicates, Find, ServiceError};
+use crate::domain::{Alert, Environment, ResolutionAttempt, duplicate};
+use crate::service::{Alerts, Attempts, Duplicates, Find, ServiceError};
 use crate::wire::Dialect;
 
 /// Access to the alerts that a command works on: this machine's, or another deployment's.
@@ -24,6 +24,8 @@ pub(super) struct AlertAccess {
     pub(super) duplicates: Option<Arc<dyn Duplicates>>,
     /// Where a search can go over all fields.
     pub(super) find: Option<Arc<dyn Find>>,
+    /// Where it is told which decisions an engine has not finished.
+    attempts: Option<Arc<dyn Attempts>>,
     /// In whose words filters and decisions are given.
     pub(super) dialect: Dialect,
     pub(super) environment: Option<Environment>,
@@ -82,8 +84,11 @@ impl AlertAccess {
             let (dialect, environment, read_only) = (target.dialect, target.environment, target.read_only);
             let place = target.place();
             let (_, deployment) = target.by_person(context.user()).connect(Arc::clone(&clock))?;
-            let (alerts, duplicates, find) = (deployment.alerts, deployment.duplicates, deployment.find);
-            return Ok((Self { alerts, duplicates, find, dialect, environment, place, read_only, clock, desk, local: None }, asked));
+            let (alerts, duplicates, find, attempts) = (deployment.alerts, deployment.duplicates, deployment.find, deployment.attempts);
+            return Ok((
+                Self { alerts, duplicates, find, attempts, dialect, environment, place, read_only, clock, desk, local: None },
+                asked,
+            ));
         }
         let dialect = remote.dialect.map_or(Dialect::Current, Dialect::from);
         let asked = asked(dialect, Vocabulary::Desk)?;
@@ -91,6 +96,7 @@ impl AlertAccess {
         let source = Self {
             duplicates: Some(Arc::new(acting.clone())),
             find: Some(Arc::new(acting.clone())),
+            attempts: Some(Arc::new(acting.clone())),
             alerts: Arc::new(acting),
             dialect,
             environment: Some(context.settings.environment.into()),
@@ -116,6 +122,14 @@ impl AlertAccess {
         same_payment(&*self.alerts, self.duplicates.as_deref(), alert.id, duplicate::query(alert)).await
     }
 
+    /// The decisions that the engine has not finished: on their way, unknown or parked; none where it cannot be asked.
+    pub(super) async fn unfinished(&self) -> Vec<ResolutionAttempt> {
+        match &self.attempts {
+            Some(attempts) => attempts.unfinished().await.unwrap_or_default(),
+            None => Vec::new(),
+        }
+    }
+
     /// What the shop's order says where its money had gone back already: a refund would be paid twice.
     pub(super) fn refunded_order(&self, alert: &Alert, others: &[Alert]) -> Option<String> {
         let advised = if self.desk.exists() { Desk::open(&self.desk).and_then(|desk| desk.order_advice(alert, others)) } else { Ok(None) };
@@ -134,7 +148,7 @@ impl AlertAccess {
 
     /// Lets go of what it holds, when everything on it has ended.
     pub(super) fn close(self) {
-        drop((self.alerts, self.duplicates, self.find));
+        drop((self.alerts, self.duplicates, self.find, self.attempts));
         if let Some(local) = self.local {
             local.close();
         }

@@ -13,10 +13,10 @@ use super::super::source::AlertAccess;
 use super::answer::{card, in_words, single};
 use super::named;
 use crate::desk::indeterminate;
-use crate::domain::duplicate::{Duplicate, DuplicateState};
+use crate::domain::duplicate::{DecisionSays, Duplicate, DuplicateState};
 use crate::domain::resolution::Decision;
 use crate::domain::time::to_iso;
-use crate::domain::{Alert, Amount, Environment, Resolution, ResolutionParts, Timestamp, duplicate};
+use crate::domain::{Alert, Amount, Environment, Resolution, ResolutionAttempt, ResolutionParts, Timestamp, duplicate};
 use crate::service::{ResolveRequest, ServiceError};
 use crate::wire::Dialect;
 
@@ -102,7 +102,8 @@ async fn doubles(source: &AlertAccess, alert: &Alert) -> Vec<String> {
         }
     };
     let others = on_payment(alert, &others);
-    let found = others.iter().filter_map(|other| Duplicate::of(alert, other));
+    let unfinished = source.unfinished().await;
+    let found = others.iter().filter_map(|other| double_of(alert, other, &unfinished));
     let mut lines: Vec<String> = rule_in_words(alert).into_iter().collect();
     lines.extend(found.map(|found| format!("on the same payment, {}", double_in_words(&found))));
     lines.extend(source.refunded_order(alert, &others));
@@ -113,6 +114,16 @@ async fn doubles(source: &AlertAccess, alert: &Alert) -> Vec<String> {
 /// Those of these alerts that are on an alert's payment, the weightiest first.
 pub(super) fn on_payment(alert: &Alert, others: &[Alert]) -> Vec<Alert> {
     duplicate::of(alert, others).into_iter().cloned().collect()
+}
+
+/// Another alert as a duplicate of an alert, with what the engine has not finished on it.
+pub(super) fn double_of(alert: &Alert, other: &Alert, unfinished: &[ResolutionAttempt]) -> Option<Duplicate> {
+    let found = Duplicate::of(alert, other)?;
+    let attempt = unfinished.iter().find(|attempt| attempt.alert == other.id && other.outcome.is_none());
+    Some(match attempt {
+        Some(attempt) => Duplicate { state: DuplicateState::on_its_way(&attempt.resolution, String::new()), ..found },
+        None => found,
+    })
 }
 
 /// That a rule at the network has probably refunded an alert already.
@@ -128,7 +139,8 @@ pub(super) fn double_in_words(found: &Duplicate) -> String {
         DuplicateState::Refunded { .. } => "refunded already",
         DuplicateState::RefundedByRule => "probably refunded already by its network's rule",
         DuplicateState::Answered { .. } => "answered already",
-        DuplicateState::OnItsWay { .. } => "a decision on it is on its way",
+        DuplicateState::OnItsWay { says: DecisionSays::Refunds, .. } => "a refund is with its network, or may have arrived",
+        DuplicateState::OnItsWay { .. } => "a decision is with its network, or may have arrived",
         DuplicateState::Waiting => "waits too",
     };
     format!("{state}: {} {} ({})", printable(&provider.to_string()), printable(provider_id), evidence.words())
@@ -189,7 +201,7 @@ mod tests {
 
     use super::*;
     use crate::domain::resolution::InvalidReason;
-    use crate::domain::{AlertId, AlertType, Provider};
+    use crate::domain::{AlertId, AlertType, AttemptId, Provider};
 
     fn args(refunded: &str, resolution: Option<&str>) -> AlertResolveArgs {
         AlertResolveArgs { refunded: Some(refunded.to_owned()), resolution: resolution.map(str::to_owned), ..AlertResolveArgs::default() }
@@ -243,5 +255,28 @@ mod tests {
             assert!(question.contains(text), "{text:?} is not in {question}");
         }
         assert!(!question.contains('\u{1b}'));
+    }
+
+    #[test]
+    fn a_refund_that_the_engine_has_not_finished_is_told_and_counts_as_one() {
+        let alert = Alert::sample();
+        let other = Alert { id: AlertId::generate(), provider_id: "4711".to_owned(), ..Alert::sample() };
+        let attempt = ResolutionAttempt {
+            id: AttemptId::generate(),
+            alert: other.id,
+            state: "PARKED".to_owned(),
+            resolution: Resolution::Current { decision: Decision::Refunded, comments: String::new() },
+            started_at: Timestamp::UNIX_EPOCH,
+            next_check: None,
+            checks: 1,
+            detail: String::new(),
+            actor: "local".to_owned(),
+        };
+
+        let found = double_of(&alert, &other, &[attempt]).unwrap();
+
+        assert!(found.is_refunded());
+        assert!(double_in_words(&found).starts_with("a refund is with its network, or may have arrived: "));
+        assert!(!double_of(&alert, &other, &[]).unwrap().is_refunded());
     }
 }

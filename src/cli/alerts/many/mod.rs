@@ -10,14 +10,13 @@ use std::path::Path;
 use anyhow::bail;
 
 use super::named;
-use super::resolve::{confirm, double_in_words, not_compared, on_payment, parts, rule_in_words, unanswerable};
+use super::resolve::{confirm, double_in_words, double_of, not_compared, on_payment, parts, rule_in_words, unanswerable};
 use crate::cli::args::AlertResolveArgs;
 use crate::cli::context::Context;
 use crate::cli::failure::{InDoubt, Misused, say};
 use crate::cli::output::printable;
 use crate::cli::source::AlertAccess;
 use crate::desk::indeterminate;
-use crate::domain::duplicate::Duplicate;
 use crate::domain::indeterminate::{Proof, proof};
 use crate::domain::{Alert, AlertId, FieldError, Resolution, Timestamp};
 use crate::service::{ResolveRequest, ServiceError};
@@ -243,9 +242,10 @@ impl Run<'_> {
         if let Some(order) = self.source.refunded_order(alert, &others) {
             return Some(format!("{order}: decide it by itself, where you can say that it is to be refunded again"));
         }
-        let refunded = |other: &&Alert| other.refund_is_likely() || self.refunds.contains_key(&other.id);
-        let other = others.iter().find(refunded)?;
-        let words = double_in_words(&Duplicate::of(alert, other)?);
+        let unfinished = self.source.unfinished().await;
+        let mut doubles = others.iter().filter_map(|other| Some((other, double_of(alert, other, &unfinished)?)));
+        let (other, found) = doubles.find(|(other, found)| found.is_refunded() || self.refunds.contains_key(&other.id))?;
+        let words = double_in_words(&found);
         let earlier = self.refunds.get(&other.id).map(|line| format!(", refunded by line {line}")).unwrap_or_default();
         Some(format!("on the same payment, {words}{earlier}: decide it by itself, where you can say that both are to be refunded"))
     }
