@@ -1,10 +1,10 @@
 //! Decisions on their way: staged for a few seconds in which they can be taken back, sent once, and what came of each.
 
+mod coming;
 mod held;
 mod together;
 mod waiting;
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 
 use chrono::Duration;
@@ -12,11 +12,10 @@ use uuid::Uuid;
 
 use super::last_look::LastLook;
 use super::text::sanitize;
-use super::unfinished::{Unfinished, in_words};
+use super::unfinished::in_words;
 use crate::desk::{JournalAlert, JournalDecision, JournalRun, JournalStep, LeftDecision};
-use crate::domain::duplicate::{self, Duplicate, DuplicateState};
 use crate::domain::indeterminate::{Found, Polling, Proof, proof};
-use crate::domain::{Alert, AlertId, AlertType, Currency, Deadline, OutcomeId, Provider, Resolution, Timestamp, decide};
+use crate::domain::{Alert, AlertId, AlertType, Currency, Deadline, Provider, Resolution, Timestamp};
 use crate::service::{ResolveRequest, ServiceError};
 
 /// So long before its deadline a decision has left, whatever its grace: the call takes its time too.
@@ -283,16 +282,6 @@ impl Decisions {
         }
     }
 
-    /// The refund on its way that a decision on another alert of the payment rests on.
-    fn rests_on(&self, alert: &Alert, resolution: &Resolution) -> Option<u64> {
-        let refund = |decision: &&PendingDecision| {
-            !matches!(decision.state, State::Refused(_))
-                && decision.resolution.gives_money_back()
-                && duplicate::evidence(&decision.alert, alert).is_some()
-        };
-        self.all.iter().filter(|_| resolution.rests_on_another()).find(refund).map(|decision| decision.key)
-    }
-
     /// Takes over a decision of an earlier console that left and whose answer never came: it is looked up, and never sent again.
     pub fn adopt(&mut self, left: &LeftDecision, now: Timestamp) {
         let Some(resolution) = left.said.resolution() else { return };
@@ -320,44 +309,6 @@ impl Decisions {
     /// The decision on an alert.
     pub fn of(&self, alert: AlertId) -> Option<&PendingDecision> {
         self.all.iter().find(|decision| decision.alert.id == alert)
-    }
-
-    /// The decision on an alert that is on its way: it may still land.
-    pub fn coming(&self, alert: AlertId) -> Option<&PendingDecision> {
-        self.of(alert).filter(|decision| !matches!(decision.state, State::Refused(_)))
-    }
-
-    /// An alert as it will be once the decision on it has landed, this console's or one that the engine has not finished; as it is where none is
-    /// on its way. A duplicate of it has to be warned of before the decision has left, not only afterwards.
-    pub fn foreseen<'a>(&self, alert: &'a Alert, unfinished: &Unfinished) -> Cow<'a, Alert> {
-        let coming = self.coming_resolution(alert.id, unfinished);
-        let (Some(resolution), None) = (coming, &alert.outcome) else { return Cow::Borrowed(alert) };
-        let mut foreseen = alert.clone();
-        decide(resolution).record(&mut foreseen, OutcomeId::generate(), resolution.comments(), None);
-        Cow::Owned(foreseen)
-    }
-
-    /// The decision on an alert that is on its way, from here or at the engine.
-    fn coming_resolution<'a>(&'a self, alert: AlertId, unfinished: &'a Unfinished) -> Option<&'a Resolution> {
-        let here = self.coming(alert).map(|decision| &decision.resolution);
-        here.or_else(|| unfinished.of(alert).map(|attempt| &attempt.resolution))
-    }
-
-    /// The duplicates of an alert among others and what is decided here, with what is on its way.
-    pub fn duplicates<'a>(&self, alert: &Alert, others: impl IntoIterator<Item = &'a Alert>, unfinished: &Unfinished) -> Vec<Duplicate> {
-        let others: Vec<&Alert> = others.into_iter().collect();
-        let here = self.all.iter().filter(|decision| !matches!(decision.state, State::Refused(_))).map(|decision| &decision.alert);
-        let unseen = here.filter(|one| others.iter().all(|other| other.id != one.id));
-        others.iter().copied().chain(unseen).filter_map(|other| self.duplicate(alert, other, unfinished)).collect()
-    }
-
-    fn duplicate(&self, alert: &Alert, other: &Alert, unfinished: &Unfinished) -> Option<Duplicate> {
-        let found = Duplicate::of(alert, &self.foreseen(other, unfinished))?;
-        let coming = self.coming_resolution(other.id, unfinished).filter(|_| other.outcome.is_none());
-        Some(match coming {
-            Some(resolution) => Duplicate { state: DuplicateState::on_its_way(resolution, in_words(resolution)), ..found },
-            None => found,
-        })
     }
 
     /// The decision of this key.

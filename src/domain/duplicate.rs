@@ -262,7 +262,7 @@ pub enum DecisionSays {
 
 impl DuplicateState {
     /// A decision that is on its way, in these words.
-    pub fn on_its_way(resolution: &Resolution, decision: String) -> Self {
+    fn on_its_way(resolution: &Resolution, decision: String) -> Self {
         let says = if resolution.gives_money_back() {
             DecisionSays::Refunds
         } else if resolution.says_refunded_before() {
@@ -286,6 +286,20 @@ impl Duplicate {
             None => DuplicateState::Waiting,
         };
         Some(Self { provider: other.provider.clone(), provider_id: other.provider_id.clone(), evidence, state })
+    }
+
+    /// The same with a decision on the other alert that is on its way, told in these words; what has an answer keeps it.
+    pub fn with_coming(
+        alert: &Alert,
+        other: &Alert,
+        coming: Option<&Resolution>,
+        words: impl FnOnce(&Resolution) -> String,
+    ) -> Option<Self> {
+        let found = Self::of(alert, other)?;
+        Some(match coming.filter(|_| other.outcome.is_none()) {
+            Some(resolution) => Self { state: DuplicateState::on_its_way(resolution, words(resolution)), ..found },
+            None => found,
+        })
     }
 
     /// Whether money has gone back already, has probably, or is about to.

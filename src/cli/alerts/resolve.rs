@@ -118,12 +118,9 @@ pub(super) fn on_payment(alert: &Alert, others: &[Alert]) -> Vec<Alert> {
 
 /// Another alert as a duplicate of an alert, with what the engine has not finished on it.
 pub(super) fn double_of(alert: &Alert, other: &Alert, unfinished: &[ResolutionAttempt]) -> Option<Duplicate> {
-    let found = Duplicate::of(alert, other)?;
-    let attempt = unfinished.iter().find(|attempt| attempt.alert == other.id && other.outcome.is_none());
-    Some(match attempt {
-        Some(attempt) => Duplicate { state: DuplicateState::on_its_way(&attempt.resolution, String::new()), ..found },
-        None => found,
-    })
+    let attempt = unfinished.iter().find(|attempt| attempt.alert == other.id);
+    // What is decided there is not told.
+    Duplicate::with_coming(alert, other, attempt.map(|attempt| &attempt.resolution), |_| String::new())
 }
 
 /// That a rule at the network has probably refunded an alert already.

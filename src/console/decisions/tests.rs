@@ -1,7 +1,8 @@
 //! The decisions on their way, from staged to proven.
 
 use super::*;
-use crate::domain::duplicate::DecisionSays;
+use crate::console::unfinished::Unfinished;
+use crate::domain::duplicate::{DecisionSays, DuplicateState};
 use crate::domain::resolution::{Decision as Answer, InvalidReason};
 use crate::domain::time::from_iso;
 use crate::domain::{AlertStatus, Outcome};

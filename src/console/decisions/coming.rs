@@ -1,0 +1,58 @@
+//! What decisions on their way mean for other alerts of their payments: what is foreseen, what is a duplicate, and what has to wait for them.
+
+use std::borrow::Cow;
+
+use super::{Decisions, PendingDecision, State};
+use crate::console::unfinished::{Unfinished, in_words};
+use crate::domain::duplicate::{self, Duplicate};
+use crate::domain::{Alert, AlertId, OutcomeId, Resolution, decide};
+
+impl PendingDecision {
+    /// Whether it may still land.
+    fn is_coming(&self) -> bool {
+        !matches!(self.state, State::Refused(_))
+    }
+}
+
+impl Decisions {
+    /// The decision on an alert that is on its way: it may still land.
+    pub fn coming(&self, alert: AlertId) -> Option<&PendingDecision> {
+        self.of(alert).filter(|decision| decision.is_coming())
+    }
+
+    /// The decision on an alert that is on its way, from here or at the engine.
+    fn coming_resolution<'a>(&'a self, alert: AlertId, unfinished: &'a Unfinished) -> Option<&'a Resolution> {
+        let here = self.coming(alert).map(|decision| &decision.resolution);
+        here.or_else(|| unfinished.of(alert).map(|attempt| &attempt.resolution))
+    }
+
+    /// The refund on its way that a decision on another alert of the payment rests on.
+    pub(super) fn rests_on(&self, alert: &Alert, resolution: &Resolution) -> Option<u64> {
+        if !resolution.rests_on_another() {
+            return None;
+        }
+        let is_of_payment = |decision: &PendingDecision| duplicate::evidence(&decision.alert, alert).is_some();
+        let refund =
+            |decision: &&PendingDecision| decision.is_coming() && decision.resolution.gives_money_back() && is_of_payment(decision);
+        self.all.iter().find(refund).map(|decision| decision.key)
+    }
+
+    /// An alert as it will be once the decision on it has landed, this console's or one that the engine has not finished; as it is where none is
+    /// on its way. A duplicate of it has to be warned of before the decision has left, not only afterwards.
+    pub fn foreseen<'a>(&self, alert: &'a Alert, unfinished: &Unfinished) -> Cow<'a, Alert> {
+        let coming = self.coming_resolution(alert.id, unfinished);
+        let (Some(resolution), None) = (coming, &alert.outcome) else { return Cow::Borrowed(alert) };
+        let mut foreseen = alert.clone();
+        decide(resolution).record(&mut foreseen, OutcomeId::generate(), resolution.comments(), None);
+        Cow::Owned(foreseen)
+    }
+
+    /// The duplicates of an alert among others and what is decided here, with what is on its way.
+    pub fn duplicates<'a>(&self, alert: &Alert, others: impl IntoIterator<Item = &'a Alert>, unfinished: &Unfinished) -> Vec<Duplicate> {
+        let others: Vec<&Alert> = others.into_iter().collect();
+        let here = self.all.iter().filter(|decision| decision.is_coming()).map(|decision| &decision.alert);
+        let unseen = here.filter(|one| others.iter().all(|other| other.id != one.id));
+        let found = |other: &Alert| Duplicate::with_coming(alert, other, self.coming_resolution(other.id, unfinished), in_words);
+        others.iter().copied().chain(unseen).filter_map(found).collect()
+    }
+}
