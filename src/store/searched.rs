@@ -14,6 +14,17 @@ pub(super) const EDGE: &str = "\u{1f}\u{1f}";
 /// Stands before the descriptor in [`search_text`], so that its beginning can be searched for.
 pub(super) const DESCRIPTOR_MARK: char = '\u{1d}';
 
+/// The share of a search over all fields: what waits for an answer comes before the rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SearchShare {
+    Waiting,
+    Rest,
+}
+
+impl SearchShare {
+    pub(super) const ALL: [Self; 2] = [Self::Waiting, Self::Rest];
+}
+
 /// Every blank, for a database that takes them off the ends of a text.
 pub(super) fn blanks() -> String {
     (0..=0x3000).filter_map(char::from_u32).filter(|c| c.is_whitespace()).collect()

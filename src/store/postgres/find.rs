@@ -13,7 +13,7 @@ use super::rows::{read_by_ids, read_by_keys};
 use super::statements::{Sql, Value, cell, limit_of};
 use super::unit::Unit;
 use crate::domain::{Alert, FindQuery, MatchGrade, OrganizationId, SortOrder};
-use crate::store::searched::{EDGE, find_patterns, find_text, phrase_pattern};
+use crate::store::searched::{EDGE, SearchShare, find_patterns, find_text, phrase_pattern};
 
 /// So many of the newest alerts that wait, and of the oldest others, tell how common a word is: the newest others lie behind all that wait,
 /// and most have lapsed a moment ago.
@@ -37,21 +37,11 @@ fn edge_in_index() -> String {
     format!("{END}{EDGE}{END}")
 }
 
-/// What waits for an answer comes before the rest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Share {
-    Waiting,
-    Rest,
-}
-
-impl Share {
-    const ALL: [Self; 2] = [Self::Waiting, Self::Rest];
-
-    const fn condition(self) -> &'static str {
-        match self {
-            Self::Waiting => "a.open_deadline IS NOT NULL",
-            Self::Rest => "a.open_deadline IS NULL",
-        }
+/// What a row of a share fulfils.
+const fn condition(share: SearchShare) -> &'static str {
+    match share {
+        SearchShare::Waiting => "a.open_deadline IS NOT NULL",
+        SearchShare::Rest => "a.open_deadline IS NULL",
     }
 }
 
@@ -74,7 +64,7 @@ struct Search<'a> {
 #[derive(Debug, Clone, Copy)]
 struct Hit {
     id: Uuid,
-    share: Share,
+    share: SearchShare,
     grade: MatchGrade,
 }
 
@@ -90,20 +80,20 @@ impl Search<'_> {
         let at_once = (1..=all.len())
             .rev()
             .map(|grades| &all[..grades])
-            .find(|grades| self.is_indexed(grades) && Share::ALL.into_iter().all(|share| hits(share, grades).len() < COMMON));
+            .find(|grades| self.is_indexed(grades) && SearchShare::ALL.into_iter().all(|share| hits(share, grades).len() < COMMON));
         let mut found = match at_once {
             Some(grades) => self.by_index(None, grades, size).await?,
             None => Vec::new(),
         };
         for grade in all.iter().skip(at_once.map_or(0, <[_]>::len)) {
             let grades = std::slice::from_ref(grade);
-            for share in Share::ALL {
+            for share in SearchShare::ALL {
                 let missing = size - found.len();
                 if missing == 0 {
                     return Ok(found);
                 }
                 let hits = hits(share, grades);
-                found.extend(if share == Share::Waiting && hits.len() >= missing {
+                found.extend(if share == SearchShare::Waiting && hits.len() >= missing {
                     hits.into_iter().take(missing).collect()
                 } else if hits.len() >= COMMON || !self.is_indexed(grades) {
                     self.walk(share, *grade, missing).await?
@@ -125,17 +115,17 @@ impl Search<'_> {
         let mut sql = Sql::new("SELECT a.id, a.waits, ");
         self.push_grade(&mut sql);
         sql.push(" FROM ((SELECT a.id, a.alert_time, true AS waits, a.find_text");
-        self.push_timed(&mut sql, Share::Waiting, SortOrder::Descending);
+        self.push_timed(&mut sql, SearchShare::Waiting, SortOrder::Descending);
         sql.with(" LIMIT ", Value::Number(SAMPLE));
         sql.push(") UNION ALL (SELECT a.id, a.alert_time, false, a.find_text");
-        self.push_timed(&mut sql, Share::Rest, SortOrder::Ascending);
+        self.push_timed(&mut sql, SearchShare::Rest, SortOrder::Ascending);
         sql.with(" LIMIT ", Value::Number(SAMPLE));
         sql.push(")) a WHERE ");
         self.push_match(&mut sql, MatchGrade::Inside);
         sql.push(" ORDER BY a.waits DESC, a.alert_time DESC, a.id DESC");
         self.conn
             .made(&sql, |row| {
-                let share = if row.try_get(1)? { Share::Waiting } else { Share::Rest };
+                let share = if row.try_get(1)? { SearchShare::Waiting } else { SearchShare::Rest };
                 let grade = usize::try_from(row.try_get::<_, i32>(2)?).ok().and_then(|place| MatchGrade::ALL.get(place));
                 Ok(Hit { id: row.try_get(0)?, share, grade: grade.copied().unwrap_or(MatchGrade::Inside) })
             })
@@ -143,12 +133,12 @@ impl Search<'_> {
     }
 
     /// The best that match so well, of one share or of both: the index finds them all.
-    async fn by_index(&self, share: Option<Share>, grades: &[MatchGrade], most: usize) -> Work<Vec<Uuid>> {
+    async fn by_index(&self, share: Option<SearchShare>, grades: &[MatchGrade], most: usize) -> Work<Vec<Uuid>> {
         let mut sql = Sql::new("SELECT a.id FROM (SELECT a.id, a.alert_time, a.open_deadline, ");
         self.push_grade(&mut sql);
         sql.with(" AS grade FROM alert a WHERE a.organization = ", Value::Number(self.organization));
         if let Some(share) = share {
-            sql.push(&format!(" AND {}", share.condition()));
+            sql.push(&format!(" AND {}", condition(share)));
         }
         if let Some(loosest) = grades.last() {
             sql.push(" AND ");
@@ -164,7 +154,7 @@ impl Search<'_> {
     }
 
     /// The newest of one share that match exactly so well: those with a time, and behind them those without.
-    async fn walk(&self, share: Share, grade: MatchGrade, most: usize) -> Work<Vec<Uuid>> {
+    async fn walk(&self, share: SearchShare, grade: MatchGrade, most: usize) -> Work<Vec<Uuid>> {
         let mut sql = Sql::new("SELECT a.id FROM (SELECT a.key, a.alert_time, a.id");
         self.push_timed(&mut sql, share, SortOrder::Descending);
         // Each row is read by itself, until there is enough.
@@ -178,7 +168,7 @@ impl Search<'_> {
         if missing > 0 {
             let mut sql = Sql::new("SELECT a.id FROM alert a");
             sql.with(" WHERE a.organization = ", Value::Number(self.organization));
-            sql.push(&format!(" AND a.alert_time IS NULL AND {} AND ", share.condition()));
+            sql.push(&format!(" AND a.alert_time IS NULL AND {} AND ", condition(share)));
             self.push_match(&mut sql, grade);
             self.push_no_better(&mut sql, grade);
             sql.with(" ORDER BY a.id DESC LIMIT ", Value::Number(limit_of(missing as u64)));
@@ -188,9 +178,9 @@ impl Search<'_> {
     }
 
     /// FROM, WHERE and ORDER BY of a share's alerts with a time.
-    fn push_timed(&self, sql: &mut Sql, share: Share, order: SortOrder) {
+    fn push_timed(&self, sql: &mut Sql, share: SearchShare, order: SortOrder) {
         sql.with(" FROM alert a WHERE a.organization = ", Value::Number(self.organization));
-        sql.push(&format!(" AND {} AND a.alert_time IS NOT NULL", share.condition()));
+        sql.push(&format!(" AND {} AND a.alert_time IS NOT NULL", condition(share)));
         push_order(sql, Some("a.alert_time"), order);
     }
 

@@ -6,6 +6,8 @@
 //! newest on until there is enough. Where every tenth alert is a candidate, each is read; else the candidates are marked first, and only
 //! what is marked is read.
 
+use std::cell::OnceCell;
+
 use rusqlite::Connection;
 
 use super::find_index::unindexed;
@@ -19,7 +21,7 @@ use super::statements::{Statements as _, cell};
 use crate::domain::find::among;
 use crate::domain::{Alert, FindQuery, MatchGrade, OrganizationId};
 use crate::store::StoreResult;
-use crate::store::searched::{find_pattern, searchable};
+use crate::store::searched::{SearchShare, find_pattern, searchable};
 
 /// How far each way goes before another one is taken.
 #[derive(Debug, Clone, Copy)]
@@ -48,21 +50,11 @@ const ASKED: usize = 12;
 /// The first alerts that have a trigram tell how rare it is.
 const SAMPLE: i64 = 256;
 
-/// What waits for an answer comes before the rest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Share {
-    Waiting,
-    Rest,
-}
-
-impl Share {
-    const ALL: [Self; 2] = [Self::Waiting, Self::Rest];
-
-    const fn fields(self) -> FieldOwners {
-        match self {
-            Self::Waiting => FieldOwners::Own,
-            Self::Rest => FieldOwners::All,
-        }
+/// Whose fields an alert of a share may match by.
+const fn fields_of(share: SearchShare) -> FieldOwners {
+    match share {
+        SearchShare::Waiting => FieldOwners::Own,
+        SearchShare::Rest => FieldOwners::All,
     }
 }
 
@@ -94,10 +86,10 @@ fn find_within(
     }
     reader.refresh_counts(organization)?;
     let own = usize::try_from(reader.counts.all(organization)).unwrap_or(usize::MAX);
-    let mut found = Vec::new();
+    let (mut found, waiting) = (Vec::new(), OnceCell::new());
     for grade in query.grades().iter().copied() {
         let missing = size - found.len();
-        let search = Search { bounds, organization, own, query, grade };
+        let search = Search { bounds, organization, own, query, grade, waiting: &waiting };
         let mut of_grade = search.run(reader, query.words(), missing)?;
         if let Some(phrase) = query.phrase().filter(|_| grade == MatchGrade::Whole) {
             let by_phrase = search.run(reader, &[phrase.to_owned()], missing)?;
@@ -134,6 +126,8 @@ struct Search<'a> {
     own: usize,
     query: &'a FindQuery,
     grade: MatchGrade,
+    /// What waits for an answer, once it was asked for.
+    waiting: &'a OnceCell<Marks>,
 }
 
 /// What was found, and whether everything was looked at that had to be.
@@ -146,7 +140,7 @@ impl Search<'_> {
     /// The best of those where all of these texts match so well, so many at most.
     fn run(&self, reader: &mut Reader, texts: &[String], most: usize) -> StoreResult<Vec<Alert>> {
         let (mut found, mut left) = (Vec::new(), None);
-        for share in Share::ALL {
+        for share in SearchShare::ALL {
             if found.len() < most {
                 found.extend(self.of_share(reader, texts, share, most - found.len(), &mut left)?);
             }
@@ -159,11 +153,11 @@ impl Search<'_> {
         &self,
         reader: &mut Reader,
         texts: &[String],
-        share: Share,
+        share: SearchShare,
         missing: usize,
         left: &mut Option<(Asked, Marks)>,
     ) -> StoreResult<Vec<Alert>> {
-        let asked = Asked::of(&reader.conn, texts, self.grade, share.fields())?;
+        let asked = Asked::of(&reader.conn, texts, self.grade, fields_of(share))?;
         let short = self.short_words();
         if let Some(asked) = &asked
             && short.is_empty()
@@ -209,24 +203,28 @@ impl Search<'_> {
     }
 
     /// Marks the candidates of a share.
-    fn mark(&self, conn: &Connection, share: Share, asked: &Asked) -> StoreResult<Marks> {
+    fn mark(&self, conn: &Connection, share: SearchShare, asked: &Asked) -> StoreResult<Marks> {
         let marks = asked.mark(conn)?;
-        if share == Share::Waiting {
+        if share == SearchShare::Waiting {
             return Ok(marks);
         }
-        Ok(marks.without(&self.waiting(conn)?))
+        Ok(marks.without(self.waiting(conn)?))
     }
 
-    /// Marks what waits: its index alone tells, no row is read.
-    fn waiting(&self, conn: &Connection) -> StoreResult<Marks> {
+    /// What waits: its index alone tells, no row is read.
+    fn waiting(&self, conn: &Connection) -> StoreResult<&Marks> {
+        if let Some(known) = self.waiting.get() {
+            return Ok(known);
+        }
         let mut waiting =
             Sql::new("SELECT a.key FROM alert a INDEXED BY alert_waiting_by_time WHERE a.open_deadline IS NOT NULL AND a.organization = ");
         waiting.value(self.organization);
-        Ok(Marks::of(conn, &waiting)?)
+        let marks = Marks::of(conn, &waiting)?;
+        Ok(self.waiting.get_or_init(|| marks))
     }
 
     /// Whether all of these candidates are read sooner than they are walked until there is enough: some of them tell how many match.
-    fn is_read_sooner(&self, reader: &mut Reader, share: Share, keys: &[i64], missing: usize) -> StoreResult<bool> {
+    fn is_read_sooner(&self, reader: &mut Reader, share: SearchShare, keys: &[i64], missing: usize) -> StoreResult<bool> {
         // Most of them are other organizations'.
         if keys.len() > self.own {
             return Ok(false);
@@ -242,7 +240,7 @@ impl Search<'_> {
     }
 
     /// The best of these alerts that match so well.
-    fn best_of(&self, reader: &mut Reader, share: Share, keys: Vec<i64>, most: usize) -> StoreResult<Vec<Alert>> {
+    fn best_of(&self, reader: &mut Reader, share: SearchShare, keys: Vec<i64>, most: usize) -> StoreResult<Vec<Alert>> {
         let Reader { conn, dictionary, .. } = reader;
         let mut matching = Vec::new();
         for key in keys {
@@ -254,8 +252,8 @@ impl Search<'_> {
     }
 
     /// Whether an alert is the organization's and of this share, and matches so well.
-    fn matches(&self, conn: &Connection, dictionary: &mut Dictionary, share: Share, key: i64) -> StoreResult<bool> {
-        let alert = read_searched(conn, dictionary, self.organization, share == Share::Waiting, key)?;
+    fn matches(&self, conn: &Connection, dictionary: &mut Dictionary, share: SearchShare, key: i64) -> StoreResult<bool> {
+        let alert = read_searched(conn, dictionary, self.organization, share == SearchShare::Waiting, key)?;
         Ok(alert.is_some_and(|alert| self.query.grade(&alert) == Some(self.grade)))
     }
 
@@ -267,16 +265,16 @@ impl Search<'_> {
 
     /// Goes through a share, the newest first, past the marks where there are some, until so many are missing no longer; reads so many alerts
     /// at most.
-    fn walk(&self, reader: &mut Reader, share: Share, marks: &mut Option<Marks>, missing: usize, most: usize) -> StoreResult<Walked> {
+    fn walk(&self, reader: &mut Reader, share: SearchShare, marks: &mut Option<Marks>, missing: usize, most: usize) -> StoreResult<Walked> {
         let Reader { conn, dictionary, .. } = reader;
         let mut walked = Walked { found: Vec::new(), is_done: true };
         let mut read = 0;
         let (index, condition) = match share {
-            Share::Waiting => ("alert_waiting_by_time", " AND a.open_deadline IS NOT NULL"),
-            Share::Rest => ("alert_by_time", ""),
+            SearchShare::Waiting => ("alert_waiting_by_time", " AND a.open_deadline IS NOT NULL"),
+            SearchShare::Rest => ("alert_by_time", ""),
         };
         // What waits is not among the marks of the rest; the newest alerts are mostly such.
-        let mut passed = (share == Share::Rest && marks.is_none()).then(|| self.waiting(conn)).transpose()?;
+        let passed = (share == SearchShare::Rest && marks.is_none()).then(|| self.waiting(conn)).transpose()?;
         let mut statement = conn.prepare_cached(&format!(
             "SELECT a.key FROM alert a INDEXED BY {index} WHERE a.organization = ?1{condition} ORDER BY a.alert_time DESC, a.id DESC"
         ))?;
@@ -285,8 +283,9 @@ impl Search<'_> {
             && let Some(row) = rows.next()?
         {
             let key: i64 = row.get(0)?;
-            let is_marked = |marks: &mut Marks| usize::try_from(key).is_ok_and(|key| marks.take(key));
-            if !marks.as_mut().is_none_or(is_marked) || passed.as_mut().is_some_and(is_marked) {
+            let place = usize::try_from(key).ok();
+            let is_marked = marks.as_mut().is_none_or(|marks| place.is_some_and(|place| marks.take(place)));
+            if !is_marked || passed.is_some_and(|passed| place.is_some_and(|place| passed.contains(place))) {
                 continue;
             }
             if read == most {

@@ -125,6 +125,11 @@ impl Marks {
         marked
     }
 
+    /// Whether this key is marked.
+    pub(super) fn contains(&self, key: usize) -> bool {
+        self.0.contains(key)
+    }
+
     /// Whether this key was marked; it is no longer.
     pub(super) fn take(&mut self, key: usize) -> bool {
         let was = self.0.contains(key);
