@@ -58,9 +58,14 @@ impl Columns {
         FixedBitSet::with_capacity_and_blocks(self.column.len().next_multiple_of(bits), self.column.chunks(bits).map(block))
     }
 
-    /// Reads the numbers of what a condition on the alert time selects, by key; nothing where there are too many kinds.
-    fn read(&mut self, conn: &Connection, organization: i64, condition: &str, values: &[i64]) -> StoreResult<Option<Vec<(u32, u16)>>> {
-        let mut read = Vec::new();
+    /// Reads what a condition on the alert time selects, and hands each key and its number on. Whether there are few enough kinds.
+    fn read(
+        &mut self,
+        conn: &Connection,
+        organization: i64,
+        (condition, values): (&str, &[i64]),
+        mut put: impl FnMut(&mut Self, usize, u16),
+    ) -> StoreResult<bool> {
         let mut statement = conn.prepare_cached(&format!(
             "SELECT a.key, a.provider, a.type, a.status, a.outcome, a.expired_at IS NOT NULL, a.company
              FROM alert a INDEXED BY alert_by_time WHERE a.organization = ?1{condition}"
@@ -68,22 +73,42 @@ impl Columns {
         let mut rows = statement.query(params_from_iter(std::iter::once(organization).chain(values.iter().copied())))?;
         while let Some(row) = rows.next()? {
             // Keys count up from 1.
-            let (Ok(key), Some(number)) = (u32::try_from(row.get::<_, i64>(0)?), self.number(kind(organization, row)?)) else {
-                return Ok(None);
+            let (Ok(key), Some(number)) = (usize::try_from(row.get::<_, i64>(0)?), self.number(kind(organization, row)?)) else {
+                return Ok(false);
             };
-            read.push((key, number));
+            put(self, key, number);
         }
-        Ok(Some(read))
+        Ok(true)
     }
 
-    fn put(&mut self, read: Vec<(u32, u16)>) {
-        for (key, number) in read {
-            let key = key as usize;
-            if key >= self.column.len() {
-                self.column.resize(key + 1, 0);
+    /// Reads all of an organization into its place: beside it there may be no room for as much again. Where that fails it is not known.
+    fn read_all(&mut self, conn: &Connection, organization: i64) -> StoreResult<bool> {
+        self.newest.remove(&organization);
+        self.read(conn, organization, ("", &[]), Self::put)
+    }
+
+    /// Reads some days, or leaves all as it is where reading fails.
+    fn read_days(&mut self, conn: &Connection, organization: i64, days: Vec<i64>) -> StoreResult<bool> {
+        let mut read = Vec::new();
+        for day in days {
+            let within = [day_start(day), day_start(day.saturating_add(1))];
+            let condition: (&str, &[i64]) = match day {
+                NO_DAY => (" AND a.alert_time IS NULL", &[]),
+                _ => (" AND a.alert_time >= ?2 AND a.alert_time < ?3", &within),
+            };
+            if !self.read(conn, organization, condition, |_, key, number| read.push((key, number)))? {
+                return Ok(false);
             }
-            self.column[key] = number;
         }
+        read.into_iter().for_each(|(key, number)| self.put(key, number));
+        Ok(true)
+    }
+
+    fn put(&mut self, key: usize, number: u16) {
+        if key >= self.column.len() {
+            self.column.resize(key + 1, 0);
+        }
+        self.column[key] = number;
     }
 
     fn number(&mut self, kind: Kind) -> Option<u16> {
@@ -96,34 +121,22 @@ impl Columns {
         Some(number)
     }
 
-    /// Brings what there is of an organization to a commit, or leaves it as it is where reading fails.
+    /// Brings what there is of an organization to a commit.
     fn bring_to(&mut self, conn: &Connection, organization: i64, newest: i64) -> StoreResult<()> {
-        let days: Vec<i64> = match self.newest.get(&organization) {
+        let touched = match self.newest.get(&organization) {
             Some(known) if *known == newest => return Ok(()),
             Some(known) => {
                 let touched =
                     "SELECT DISTINCT day FROM alert_count INDEXED BY alert_count_by_change WHERE organization = ?1 AND changed > ?2";
-                conn.all(touched, [organization, *known], cell)?
+                Some(conn.all(touched, [organization, *known], cell)?)
             }
-            None => Vec::new(),
+            None => None,
         };
-        let mut read = Some(Vec::new());
-        if !self.newest.contains_key(&organization) || days.len() > MOST_DAYS {
-            read = self.read(conn, organization, "", &[])?;
-        } else {
-            for day in days {
-                let of_day = match day {
-                    NO_DAY => self.read(conn, organization, " AND a.alert_time IS NULL", &[])?,
-                    day => {
-                        let within = [day_start(day), day_start(day + 1)];
-                        self.read(conn, organization, " AND a.alert_time >= ?2 AND a.alert_time < ?3", &within)?
-                    }
-                };
-                read = read.zip(of_day).map(|(read, of_day)| [read, of_day].concat());
-            }
-        }
-        self.newest.insert(organization, if read.is_some() { newest } else { HOPELESS });
-        self.put(read.unwrap_or_default());
+        let are_few = match touched {
+            Some(days) if days.len() <= MOST_DAYS => self.read_days(conn, organization, days)?,
+            _ => self.read_all(conn, organization)?,
+        };
+        self.newest.insert(organization, if are_few { newest } else { HOPELESS });
         Ok(())
     }
 }
