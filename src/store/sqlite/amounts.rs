@@ -21,8 +21,48 @@ const MOST_ALERTS: u64 = 4_000_000;
 /// Where more days were touched, all of them are read again.
 const MOST_DAYS: usize = 30;
 
-/// In the place of an amount that is not known.
-const UNPRICED: i64 = -1;
+/// A hundredth, in millionths.
+const HUNDREDTH: i64 = 10_000;
+
+/// In the place of the hundredths of an amount that is not known.
+const UNPRICED: u32 = u32::MAX;
+
+/// In the place of the hundredths of an amount that stands apart.
+const APART: u32 = u32::MAX - 1;
+
+/// A column of amounts by key: as hundredths where these are exact and few, which is nearly always and half the memory; apart else.
+#[derive(Debug, Default)]
+struct AmountColumn {
+    hundredths: Vec<u32>,
+    micros: HashMap<usize, i64>,
+}
+
+impl AmountColumn {
+    fn put(&mut self, key: usize, micros: Option<i64>) {
+        if key >= self.hundredths.len() {
+            self.hundredths.resize(key + 1, UNPRICED);
+        }
+        self.micros.remove(&key);
+        let exact = |micros: i64| (micros % HUNDREDTH == 0).then_some(micros / HUNDREDTH).and_then(|hundredths| hundredths.try_into().ok());
+        self.hundredths[key] = match micros.map(|micros| (micros, exact(micros))) {
+            None => UNPRICED,
+            Some((_, Some(hundredths))) if hundredths < APART => hundredths,
+            Some((micros, _)) => {
+                self.micros.insert(key, micros);
+                APART
+            }
+        };
+    }
+
+    /// Millionths, where an amount is known.
+    fn get(&self, key: usize) -> Option<i64> {
+        match self.hundredths.get(key).copied().unwrap_or(UNPRICED) {
+            UNPRICED => None,
+            APART => self.micros.get(&key).copied(),
+            hundredths => Some(i64::from(hundredths) * HUNDREDTH),
+        }
+    }
+}
 
 /// The amounts of one organization as of one commit.
 #[derive(Debug, Default)]
@@ -32,14 +72,17 @@ struct Amounts {
     numbers: HashMap<String, u16>,
     /// By key, where the alert's currency stands, counted from 1; 0 for what is not the organization's.
     currency: Vec<u16>,
-    /// By key, in millionths.
-    micros: Vec<i64>,
+    amounts: AmountColumn,
 }
 
 impl Amounts {
     /// All of them, from two indexes that know them. Nothing where there are too many currencies.
     fn read(conn: &Connection, organization: i64, newest: i64) -> StoreResult<Option<Self>> {
         let mut amounts = Self { newest, ..Self::default() };
+        let last: Option<i64> = conn.one("SELECT max(key) FROM alert", [], cell)?;
+        let places = last.and_then(|last| usize::try_from(last).ok()).map_or(0, |last| last + 1);
+        amounts.currency.reserve_exact(places);
+        amounts.amounts.hundredths.reserve_exact(places);
         let mut fits = true;
         each(
             conn,
@@ -50,13 +93,12 @@ impl Amounts {
                 Ok(())
             },
         )?;
-        amounts.micros.resize(amounts.currency.len(), UNPRICED);
         each(
             conn,
             "SELECT a.key, a.amount_micros FROM alert a INDEXED BY alert_by_amount WHERE a.organization = ?1",
             organization,
             |key, row| {
-                amounts.put_micros(key, row.get(1)?);
+                amounts.amounts.put(key, row.get(1)?);
                 Ok(())
             },
         )?;
@@ -85,7 +127,7 @@ impl Amounts {
         self.newest = newest;
         Ok(read.into_iter().fold(true, |fits, (key, currency, micros)| {
             let fits = self.put_currency(key, &currency) && fits;
-            self.put_micros(key, micros);
+            self.amounts.put(key, micros);
             fits
         }))
     }
@@ -107,23 +149,16 @@ impl Amounts {
         true
     }
 
-    fn put_micros(&mut self, key: usize, micros: Option<i64>) {
-        if key >= self.micros.len() {
-            self.micros.resize(key + 1, UNPRICED);
-        }
-        self.micros[key] = micros.unwrap_or(UNPRICED);
-    }
-
     fn sums(&self, keys: impl Iterator<Item = usize>) -> Vec<CurrencySum> {
         // By the number of the currency: alerts, millionths, and those without an amount.
         let mut sums = vec![(0_u64, 0_i128, 0_u64); self.currencies.len() + 1];
         for key in keys {
             let number = self.currency.get(key).copied().unwrap_or(0);
-            let micros = self.micros.get(key).copied().unwrap_or(UNPRICED);
+            let micros = self.amounts.get(key);
             let (alerts, sum, unpriced) = &mut sums[usize::from(number)];
             *alerts += 1;
-            *sum += i128::from(micros.max(0));
-            *unpriced += u64::from(micros == UNPRICED);
+            *sum += i128::from(micros.unwrap_or(0));
+            *unpriced += u64::from(micros.is_none());
         }
         let of_currencies = self.currencies.iter().zip(sums.into_iter().skip(1)).filter(|(_, (alerts, ..))| *alerts > 0);
         let mut sums: Vec<CurrencySum> = of_currencies
@@ -181,5 +216,33 @@ impl AmountCache {
             all.insert(organization, amounts);
         }
         Ok(all.get(&organization).map(|amounts| amounts.sums(keys)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn an_amount_is_told_as_it_was_put_last(
+            put in prop::collection::vec((0_usize..20, prop::option::of(prop_oneof![
+                0..10_000_i64,
+                (0..100_000_i64).prop_map(|hundredths| hundredths * HUNDREDTH),
+                (i64::from(APART) - 2..i64::from(UNPRICED) + 2).prop_map(|hundredths| hundredths * HUNDREDTH),
+                Just(i64::MAX),
+            ])), 0..60),
+        ) {
+            let mut column = AmountColumn::default();
+
+            put.iter().for_each(|(key, micros)| column.put(*key, *micros));
+
+            for key in 0..25 {
+                let last = put.iter().rev().find(|(other, _)| *other == key).and_then(|(_, micros)| *micros);
+                prop_assert_eq!(column.get(key), last);
+            }
+        }
     }
 }

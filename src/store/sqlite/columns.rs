@@ -84,6 +84,9 @@ impl Columns {
     /// Reads all of an organization into its place: beside it there may be no room for as much again. Where that fails it is not known.
     fn read_all(&mut self, conn: &Connection, organization: i64) -> StoreResult<bool> {
         self.newest.remove(&organization);
+        let last: Option<i64> = conn.one("SELECT max(key) FROM alert", [], cell)?;
+        let places = last.and_then(|last| usize::try_from(last).ok()).map_or(0, |last| last + 1);
+        self.column.reserve_exact(places.saturating_sub(self.column.len()));
         self.read(conn, organization, ("", &[]), Self::put)
     }
 
