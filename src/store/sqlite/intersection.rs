@@ -18,6 +18,14 @@ const FEW: u128 = 10_000;
 
 /// Everything that matches, where it takes more than one index to know: that is the total as well.
 pub(super) fn matched(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Option<Marks>> {
+    if wanted.conditions.is_any() && wanted.transaction_time == (None, None) && wanted.texts.is_empty() && wanted.companies.is_none() {
+        return Ok(None);
+    }
+    let (cache, of) = (reader.marks.clone(), (reader.newest()?, wanted, reader.budget.is_hurried()));
+    cache.kept_or(of, || find(reader, wanted))
+}
+
+fn find(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Option<Marks>> {
     if wanted.conditions.is_any() { by_parts(reader, wanted) } else { by_conditions(reader, wanted).map(Some) }
 }
 

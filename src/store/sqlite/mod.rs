@@ -38,6 +38,7 @@ mod intersection;
 mod list;
 mod marked_orders;
 mod marks;
+mod marks_cache;
 mod migrate;
 mod networks;
 mod opening;

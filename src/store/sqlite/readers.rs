@@ -25,6 +25,7 @@ use super::columns::ColumnCache;
 use super::connection::{BUSY_TIMEOUT, Purpose, open};
 use super::counts::{CellFilter, CountCache};
 use super::interned::Dictionary;
+use super::marks_cache::MarksCache;
 use super::rows::organization_key;
 use super::statements::{Statements as _, cell};
 use super::turns::{Bounds, FairQueue};
@@ -47,6 +48,21 @@ const LIST_BOUNDS: Bounds = Bounds { at_once: LIST_READERS - 1, waiting: 64, wai
 /// How long a read may take on its caller's thread, which others wait for as well.
 const AT_ONCE: Duration = Duration::from_micros(500);
 
+/// What the readers of a lane remember together.
+#[derive(Clone)]
+struct Shared {
+    alerts: AlertCache,
+    columns: ColumnCache,
+    amounts: AmountCache,
+    marks: MarksCache,
+}
+
+impl Shared {
+    fn new(alerts: AlertCache) -> Self {
+        Self { alerts, columns: ColumnCache::default(), amounts: AmountCache::default(), marks: MarksCache::default() }
+    }
+}
+
 /// One reader: its connection and what it remembers.
 pub(super) struct Reader {
     pub(super) conn: Connection,
@@ -56,6 +72,7 @@ pub(super) struct Reader {
     alerts: AlertCache,
     columns: ColumnCache,
     amounts: AmountCache,
+    pub(super) marks: MarksCache,
     /// The keys of organizations, which never change.
     organizations: HashMap<OrganizationId, i64>,
     /// The newest commit of the snapshot that is read from, once it is known.
@@ -63,13 +80,13 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    fn open(database: &Path, cache_kib: u32, alerts: AlertCache, columns: ColumnCache, amounts: AmountCache) -> StoreResult<Self> {
+    fn open(database: &Path, cache_kib: u32, Shared { alerts, columns, amounts, marks }: Shared) -> StoreResult<Self> {
         let mut conn = open(database, Purpose::Read)?;
         // A negative size is one in KiB.
         conn.pragma_update(None, "cache_size", -i64::from(cache_kib))?;
         let budget = Budget::of(&mut conn)?;
         let (dictionary, counts) = (Dictionary::new(), CountCache::default());
-        Ok(Self { conn, budget, dictionary, counts, alerts, columns, amounts, organizations: HashMap::new(), newest: None })
+        Ok(Self { conn, budget, dictionary, counts, alerts, columns, amounts, marks, organizations: HashMap::new(), newest: None })
     }
 
     /// The alert of a row.
@@ -117,7 +134,7 @@ impl Reader {
     }
 
     /// The newest commit of the snapshot.
-    fn newest(&mut self) -> StoreResult<i64> {
+    pub(super) fn newest(&mut self) -> StoreResult<i64> {
         if let Some(newest) = self.newest {
             return Ok(newest);
         }
@@ -201,8 +218,8 @@ struct Lane {
 
 impl Lane {
     fn start(name: &str, database: &Path, cache_kib: u32, alerts: &AlertCache, readers: usize, bounds: Bounds) -> StoreResult<Self> {
-        let (columns, amounts) = (ColumnCache::default(), AmountCache::default());
-        let open = |_| Reader::open(database, cache_kib, alerts.clone(), columns.clone(), amounts.clone());
+        let shared = Shared::new(alerts.clone());
+        let open = |_| Reader::open(database, cache_kib, shared.clone());
         let free: StoreResult<Vec<_>> = (0..readers).map(open).collect();
         let state = QueueState { jobs: FairQueue::new(bounds), readers, free: free?, closed: false };
         let queue = Arc::new(Queue { state: Mutex::new(state), changed: Condvar::new() });
@@ -391,7 +408,7 @@ mod tests {
     fn a_read_that_is_given_up_as_it_begins_leaves_no_transaction_open() {
         let (directory, _store) = open_store();
         let path = directory.path().join("avert.db");
-        let mut reader = Reader::open(&path, 64, AlertCache::new(), ColumnCache::default(), AmountCache::default()).unwrap();
+        let mut reader = Reader::open(&path, 64, Shared::new(AlertCache::new())).unwrap();
 
         // Whether the moment has come is looked at once in hundreds of steps: sooner or later behind the beginning.
         for round in 0..3_000 {
