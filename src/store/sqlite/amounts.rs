@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use rusqlite::{Connection, Row};
 
-use super::counts::{NO_DAY, day_start};
+use super::counts::{NO_DAY, day_start, touched_days};
 use super::statements::{Statements as _, cell};
 use super::worker::locked;
 use crate::domain::{Amount, Currency, CurrencySum, Money};
@@ -107,8 +107,7 @@ impl Amounts {
 
     /// Reads what was touched since, or nothing of it where reading fails. Whether it is of the commit then.
     fn follow(&mut self, conn: &Connection, organization: i64, newest: i64) -> StoreResult<bool> {
-        let touched = "SELECT DISTINCT day FROM alert_count INDEXED BY alert_count_by_change WHERE organization = ?1 AND changed > ?2";
-        let days: Vec<i64> = conn.all(touched, [organization, self.newest], cell)?;
+        let days = touched_days(conn, organization, self.newest)?;
         if days.len() > MOST_DAYS {
             return Ok(false);
         }

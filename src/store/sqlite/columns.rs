@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use fixedbitset::FixedBitSet;
 use rusqlite::{Connection, Row, params_from_iter};
 
-use super::counts::{Cell, CellFilter, NO_DAY, NO_OUTCOME, day_start};
+use super::counts::{Cell, CellFilter, NO_DAY, NO_OUTCOME, day_start, touched_days};
 use super::statements::{Statements as _, cell};
 use crate::store::StoreResult;
 
@@ -128,11 +128,7 @@ impl Columns {
     fn bring_to(&mut self, conn: &Connection, organization: i64, newest: i64) -> StoreResult<()> {
         let touched = match self.newest.get(&organization) {
             Some(known) if *known == newest => return Ok(()),
-            Some(known) => {
-                let touched =
-                    "SELECT DISTINCT day FROM alert_count INDEXED BY alert_count_by_change WHERE organization = ?1 AND changed > ?2";
-                Some(conn.all(touched, [organization, *known], cell)?)
-            }
+            Some(known) => Some(touched_days(conn, organization, *known)?),
             None => None,
         };
         let are_few = match touched {

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use rusqlite::{Connection, params};
 
+use super::statements::{Statements as _, cell};
 use crate::domain::time::Timestamp;
 use crate::store::{StoreError, StoreResult};
 
@@ -23,6 +24,12 @@ pub(super) fn day_of(time: Option<Timestamp>) -> i64 {
 /// The first microsecond of a day.
 pub(super) fn day_start(day: i64) -> i64 {
     day.saturating_mul(DAY_MICROS)
+}
+
+/// The days of which a later commit than this one touched the counts, as every one does that changes an alert.
+pub(super) fn touched_days(conn: &Connection, organization: i64, since: i64) -> StoreResult<Vec<i64>> {
+    let touched = "SELECT DISTINCT day FROM alert_count INDEXED BY alert_count_by_change WHERE organization = ?1 AND changed > ?2";
+    conn.all(touched, [organization, since], cell)
 }
 
 /// The key in the place of an outcome where there is none.

@@ -59,7 +59,6 @@ fn by_parts(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Option<Marks>> 
         // The counts know nothing of companies.
         return by_words(reader, wanted);
     }
-    let conn = &reader.conn;
     let is_timed = wanted.transaction_time != (None, None);
     if wanted.expires.is_some() || wanted.texts.is_empty() && (!is_timed || wanted.is_in_transaction_time()) {
         return Ok(None);
@@ -68,6 +67,16 @@ fn by_parts(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Option<Marks>> 
     if wanted.is_texts_only() && !is_short {
         return Ok(None);
     }
+    if is_short
+        && !is_timed
+        && is_by_deadline(wanted)
+        && let Some(texts) = reader.waiting_with(wanted.organization, &wanted.texts)?
+    {
+        let rest = Wanted { texts: Vec::new(), ..wanted.clone() };
+        let index = by_words_index(&rest);
+        return Ok(Some(Marks::of_keys(texts).and(&reader.conn, &from_alerts(Sql::new("SELECT a.key "), &rest, Some(index)))?));
+    }
+    let conn = &reader.conn;
     if is_short && !is_timed && wanted.indexed_texts().is_none() && is_little(reader, wanted) {
         return Ok(Some(Marks::of(conn, &from_alerts(Sql::new("SELECT a.key "), wanted, Some(by_words_index(wanted))))?));
     }
@@ -83,7 +92,7 @@ fn by_parts(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Option<Marks>> 
         return Ok(Some(marks.and(conn, &from_alerts(Sql::new("SELECT a.key "), &rest, Some("alert_by_id")))?));
     }
     let tests = u128::from(marks.len()) * ROW;
-    let others = if tests < FEW { None } else { by_words(reader, &rest)? };
+    let others = if tests < FEW || is_by_deadline(&rest) { None } else { by_words(reader, &rest)? };
     if let Some(words) = others {
         return Ok(Some(marks.common(&words)));
     }

@@ -68,6 +68,7 @@ mod token_keys;
 pub(super) mod transfer;
 mod turns;
 mod upkeep;
+mod waiting_texts;
 mod watch;
 mod worker;
 mod write_turn;

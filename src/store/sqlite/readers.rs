@@ -29,6 +29,7 @@ use super::marks_cache::MarksCache;
 use super::rows::organization_key;
 use super::statements::{Statements as _, cell};
 use super::turns::{Bounds, FairQueue};
+use super::waiting_texts::WaitingTexts;
 use super::worker::{hear, locked};
 use crate::domain::{CurrencySum, OrganizationId, SharedAlert};
 use crate::store::{StoreError, StoreResult};
@@ -55,11 +56,18 @@ struct Shared {
     columns: ColumnCache,
     amounts: AmountCache,
     marks: MarksCache,
+    waiting_texts: WaitingTexts,
 }
 
 impl Shared {
     fn new(alerts: AlertCache) -> Self {
-        Self { alerts, columns: ColumnCache::default(), amounts: AmountCache::default(), marks: MarksCache::default() }
+        Self {
+            alerts,
+            columns: ColumnCache::default(),
+            amounts: AmountCache::default(),
+            marks: MarksCache::default(),
+            waiting_texts: WaitingTexts::default(),
+        }
     }
 }
 
@@ -73,6 +81,7 @@ pub(super) struct Reader {
     columns: ColumnCache,
     amounts: AmountCache,
     pub(super) marks: MarksCache,
+    waiting_texts: WaitingTexts,
     /// The keys of organizations, which never change.
     organizations: HashMap<OrganizationId, i64>,
     /// The newest commit of the snapshot that is read from, once it is known.
@@ -80,13 +89,25 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    fn open(database: &Path, cache_kib: u32, Shared { alerts, columns, amounts, marks }: Shared) -> StoreResult<Self> {
+    fn open(database: &Path, cache_kib: u32, Shared { alerts, columns, amounts, marks, waiting_texts }: Shared) -> StoreResult<Self> {
         let mut conn = open(database, Purpose::Read)?;
         // A negative size is one in KiB.
         conn.pragma_update(None, "cache_size", -i64::from(cache_kib))?;
         let budget = Budget::of(&mut conn)?;
         let (dictionary, counts) = (Dictionary::new(), CountCache::default());
-        Ok(Self { conn, budget, dictionary, counts, alerts, columns, amounts, marks, organizations: HashMap::new(), newest: None })
+        Ok(Self {
+            conn,
+            budget,
+            dictionary,
+            counts,
+            alerts,
+            columns,
+            amounts,
+            marks,
+            waiting_texts,
+            organizations: HashMap::new(),
+            newest: None,
+        })
     }
 
     /// The alert of a row.
@@ -124,6 +145,15 @@ impl Reader {
         }
         let of = (organization, self.counts.all(organization), self.newest()?);
         self.columns.matching(&self.conn, of, cells, companies)
+    }
+
+    /// The keys of what waits for an answer and has all these texts; nothing where the texts are not at hand.
+    pub(super) fn waiting_with(&mut self, organization: i64, texts: &[String]) -> StoreResult<Option<FixedBitSet>> {
+        if self.budget.is_hurried() {
+            return Err(StoreError::Unavailable("it takes longer than a caller's thread may".to_owned()));
+        }
+        let newest = self.newest()?;
+        self.waiting_texts.having(&self.conn, (organization, newest), texts)
     }
 
     /// The sums of these keys' alerts, as far as they are the organization's; nothing where no amounts are at hand. The counts have to be of the
