@@ -384,7 +384,7 @@ impl ManyForm {
             Message::Input(Event::Paste(text)) => {
                 self.kept_send = None;
                 if self.part == Part::Number {
-                    self.word = self.number.paste(text).err();
+                    self.word = self.number.paste(text).unwrap_or_else(Some);
                 } else {
                     self.answer_event(&Event::Paste(text.clone()));
                 }

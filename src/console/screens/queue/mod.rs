@@ -198,7 +198,10 @@ fn input(queue: &mut Queue, event: Event, cx: &mut AppContext) -> Orders {
         Event::Key(key) => key_to_search(queue, key, cx),
         Event::Paste(text) => {
             match queue.search.as_mut().map(|search| search.input.paste(&text)) {
-                Some(Ok(())) => queue.typed(cx.now),
+                Some(Ok(changed)) => {
+                    queue.typed(cx.now);
+                    changed.into_iter().for_each(|words| cx.notify(Tone::Note, words));
+                }
                 Some(Err(why)) => cx.notify(Tone::Bad, why),
                 None => {}
             }
