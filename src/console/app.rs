@@ -20,6 +20,7 @@ use super::group_drafts::GroupDraftList;
 use super::journal_feed::JournalFeed;
 use super::journal_pane::JournalPane;
 use super::known_alerts::KnownAlerts;
+use super::known_endpoints::KnownEndpoints;
 use super::network_trouble::NetworkTroubles;
 use super::notes::NoteList;
 pub use super::parts::{DeskState, Parts};
@@ -141,6 +142,7 @@ impl App {
                 answered: HashMap::new(),
                 journal,
                 known: KnownAlerts::default(),
+                endpoints: KnownEndpoints::default(),
                 writes: WriteCheck::from(operator.then_some(now)),
                 recent: kept.layout.recent.clone(),
                 next_console: None,
@@ -215,6 +217,7 @@ impl App {
     /// Hands a message to whoever it is for: open dialogs hear of everything, then the application or one screen takes it.
     fn deliver(&mut self, message: Message) -> Vec<Effect> {
         self.cx.known.hear(&message);
+        self.cx.endpoints.hear(&message);
         self.hear_calls(&message);
         self.hear_runs(&message);
         self.hear_answered(&message);
@@ -239,7 +242,7 @@ impl App {
             Message::Unfinished(answer) => {
                 self.screens.queue.link.took_part(ReadPart::Decisions, &answer, cx.now);
                 resolving::listed_unfinished(answer, cx);
-                Vec::new()
+                run(cx.unnamed().into_iter().map(Effect::Get).collect())
             }
             Message::FileWritten(path, run, result) => dialogs::run_progress::written(&path, run, &result, cx),
             Message::Exporting(number, written, total) => {

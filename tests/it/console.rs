@@ -32,6 +32,7 @@ mod journaled;
 mod listed_profiles;
 mod local_time;
 mod marks;
+mod named_rows;
 mod noting;
 mod orders;
 mod palette;
