@@ -108,7 +108,7 @@ impl AppContext {
             snoozes: &self.snoozes,
             notes: &self.notes,
             drafts: &self.drafts,
-            begun: self.group_drafts.offered().map(|draft| draft.alerts.len()),
+            begun: self.group_drafts.offered(),
             keymap: &self.settings.keymap,
             decisions: &self.decisions,
             unfinished: &self.unfinished,

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use super::decisions::{DecisionEvent, PendingDecision};
 use super::dialog::run;
+use super::screens::queue::columns::answered_as;
+use super::text::count;
 use super::unfinished::in_words;
 use super::{Action, AppContext, Effect, Keep, Message, Order, Orders, Reply, Tone};
 use crate::desk::{JournalRun, JournalStep};
@@ -29,17 +31,24 @@ pub fn undo(cx: &mut AppContext) -> Orders {
             let all = together.and_then(|number| cx.runs.get(number)).map_or(many.len(), |run| run.items.len());
             let left = all.saturating_sub(many.len());
             let rest = if left == 0 { "Nothing was sent.".to_owned() } else { format!("{left} had left already.") };
-            let again =
-                if outcome.iter().any(marks_again) { format!(" {} opens their form again.", cx.key(Action::Bulk)) } else { String::new() };
+            let again = match outcome.iter().find_map(marked_again) {
+                None => String::new(),
+                Some(marked) => {
+                    let others = marked.saturating_sub(many.len()) as u64;
+                    let with = if others == 0 { String::new() } else { format!(", with {} that got none", count(others)) };
+                    format!(" {} opens their form again{with}.", cx.key(Action::Bulk))
+                }
+            };
             cx.notify_of_run(&many[0], Tone::Good, format!("Taken back: {} decisions. {rest}{again}", many.len()));
         }
     }
     outcome
 }
 
-/// Whether alerts are marked again by this order.
-fn marks_again(order: &Order) -> bool {
-    matches!(order, Order::Send(message) if matches!(**message, Message::MarkAgain(_)))
+/// How many alerts are marked again by this order, where it is one of that.
+fn marked_again(order: &Order) -> Option<usize> {
+    let Order::Send(message) = order else { return None };
+    if let Message::MarkAgain(alerts) = &**message { Some(alerts.len()) } else { None }
 }
 
 /// Writes down that decisions were taken back. What was answered by one form can be gone on with in it: what was marked is marked again.

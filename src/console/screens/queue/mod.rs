@@ -25,7 +25,7 @@ use ratatui::layout::Rect;
 
 use crate::console::decisions::leaves_at_once;
 use crate::console::dialog::run;
-use crate::console::text::counted;
+use crate::console::group_drafts::GroupDraftList;
 use crate::console::widgets::text_input::Typed;
 use crate::console::{Action, AppContext, Effect, Keep, KeyContext, Keys, Message, Order, Orders, Screen, Tone};
 use crate::desk::Draft;
@@ -288,7 +288,7 @@ fn back(queue: &mut Queue, cx: &mut AppContext) -> Vec<Effect> {
         && !queue.marked.is_reading()
         && let Some((draft, dropped)) = cx.group_drafts.let_go()
     {
-        let many = counted(draft.alerts.len() as u64, "alert", "alerts");
+        let many = GroupDraftList::for_whom(&draft);
         cx.notify(Tone::Note, format!("Let go: the answer to {many} that was begun before."));
         return vec![dropped];
     }
