@@ -27,6 +27,7 @@ pub use super::parts::{DeskState, Parts};
 use super::runs::{LeftKeys, Runs};
 use super::screens::activity::state::ActivityScreen;
 use super::screens::insights::state::InsightsScreen;
+use super::screens::queue::ANOTHER_LIST;
 use super::screens::queue::link::ReadPart;
 use super::screens::queue::state::Queue;
 use super::screens::settings::state::SettingsScreen;
@@ -515,6 +516,10 @@ impl App {
             Action::RulesPause => self.pause_rules(),
             Action::Palette => self.palette(),
             Action::Help => self.help(),
+            action if self.screens.current == ScreenName::Queue && self.screens.queue.is_on_former_rows(action) => {
+                self.cx.hint(ANOTHER_LIST);
+                Vec::new()
+            }
             action => match ScreenName::of(action) {
                 Some(name) if name == self.screens.current => Vec::new(),
                 Some(name) => {

@@ -7,6 +7,7 @@ mod any_keys;
 mod any_state;
 mod auto_rules;
 mod begun;
+mod between_lists;
 mod bulk;
 mod calls;
 mod case_columns;

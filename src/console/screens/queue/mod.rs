@@ -54,6 +54,9 @@ impl Screen for Queue {
                 if self.take_unfound() {
                     cx.notify(Tone::Note, "The alert that was found could not be shown in the list.");
                 }
+                if self.take_range_ended() {
+                    cx.hint("The range has ended with the list it was of; nothing of it was marked.");
+                }
                 let mut effects = self.follow_snoozes(&cx.snoozes, now);
                 effects.extend(self.renew_view(now, cx.calendar()));
                 effects.extend(self.run_due(now));
@@ -247,8 +250,6 @@ fn act(queue: &mut Queue, action: Action, cx: &mut AppContext) -> Orders {
         Action::Open if queue.missed().is_some() => return vec![Order::Act(Action::Find)],
         Action::Back => return run(back(queue, cx)),
         Action::Search => queue.open_search(),
-        // What would be marked are rows of another list than the one that was asked for.
-        Action::Mark | Action::MarkRange | Action::MarkAll if queue.incoming.is_some() => cx.notify(Tone::Note, ANOTHER_LIST),
         Action::Mark => return run(queue.toggle_mark(cx)),
         Action::MarkRange => return run(queue.toggle_range(cx)),
         Action::MarkAll => return run(queue.mark_all(cx)),

@@ -169,6 +169,8 @@ pub struct Queue {
     sought: Option<AlertId>,
     /// Whether it was not in that list, and nobody was told yet.
     unfound: bool,
+    /// Whether a range has ended with its list, and nobody was told yet.
+    range_ended: bool,
 }
 
 impl Queue {
@@ -364,11 +366,8 @@ impl Queue {
             return Vec::new();
         }
         // A range is one of rows of this list.
-        self.marked.range = None;
-        let mut effects = Vec::new();
-        if let Some(abandoned) = self.incoming.take() {
-            effects.push(Effect::Abandon(abandoned.id()));
-        }
+        self.range_ended |= self.marked.range.take().is_some();
+        let mut effects = self.abandon_incoming();
         let is_of = |listing: &Listing| (&filter, sort, snoozed) == (listing.filter(), listing.sort(), listing.chosen().is_some());
         if let Some(mut listing) = self.read_last.take_if(|listing| is_of(listing)) {
             listing.abandon_refresh();
