@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Decisions, PendingDecision, State};
-use crate::console::unfinished::{Unfinished, in_words};
+use crate::console::unfinished::Unfinished;
 use crate::domain::duplicate::{self, Duplicate};
 use crate::domain::{Alert, AlertId, OutcomeId, Resolution, decide};
 
@@ -52,7 +52,7 @@ impl Decisions {
         let others: Vec<&Alert> = others.into_iter().collect();
         let here = self.all.iter().filter(|decision| decision.is_coming()).map(|decision| &decision.alert);
         let unseen = here.filter(|one| others.iter().all(|other| other.id != one.id));
-        let found = |other: &Alert| Duplicate::with_coming(alert, other, self.coming_resolution(other.id, unfinished), in_words);
+        let found = |other: &Alert| Duplicate::with_coming(alert, other, self.coming_resolution(other.id, unfinished));
         others.iter().copied().chain(unseen).filter_map(found).collect()
     }
 }
