@@ -40,7 +40,7 @@ pub fn advice<'d>(alert: &Alert, duplicates: impl Iterator<Item = &'d Duplicate>
     if alert.outcome.is_some() || alert.alert_type.is_notice() {
         return None;
     }
-    let duplicates: Vec<&Duplicate> = duplicates.collect();
+    let duplicates: Vec<&Duplicate> = duplicates.filter(|duplicate| duplicate.evidence.is_sure()).collect();
     let refunds: Vec<RefundTime> = duplicates.iter().filter_map(|duplicate| duplicate.refund_time(alert)).collect();
     let by_order =
         |order: &OrderAdvice| Advice { decision: order.decision, basis: AdviceBasis::Order, after_refund: order.refund.is_some() };

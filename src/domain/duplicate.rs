@@ -54,6 +54,8 @@ pub enum DuplicateEvidence {
     CardAndAuthCode,
     /// Authorization code, amount and currency within two days, where one side has no card digits.
     AuthCodeAndAmount,
+    /// The card's last four digits, amount, currency and the day of the transaction, where one side has no BIN: many cards end alike.
+    LastFourAmountAndDay,
 }
 
 impl DuplicateEvidence {
@@ -65,7 +67,13 @@ impl DuplicateEvidence {
             Self::Arn => "same ARN",
             Self::CardAndAuthCode => "same card and auth code",
             Self::AuthCodeAndAmount => "same auth code and amount",
+            Self::LastFourAmountAndDay => "perhaps the same card: last four, amount and day agree, a BIN is missing",
         }
+    }
+
+    /// Whether it says that both are on one payment: else it is only to be looked at.
+    pub const fn is_sure(self) -> bool {
+        !matches!(self, Self::LastFourAmountAndDay)
     }
 }
 
@@ -105,23 +113,33 @@ pub fn evidence(one: &Alert, other: &Alert) -> Option<DuplicateEvidence> {
     let money = amounts && one.currency.is_same(&other.currency);
     let arn = same(&one.acquirer_reference_number, &other.acquirer_reference_number, SHORTEST_ARN);
     let code = same(&one.auth_code, &other.auth_code, 1);
+    let day = transacted.is_some_and(|(a, b)| a.date_naive() == b.date_naive());
     match is_of_one_card(one, other) {
-        Some(true) if money && in_time() => {
-            let day = transacted.is_some_and(|(a, b)| a.date_naive() == b.date_naive());
-            Some(if day { DuplicateEvidence::CardAmountAndDay } else { DuplicateEvidence::CardAndAmount })
-        }
+        Some(true) if money && in_time() => Some(if day { DuplicateEvidence::CardAmountAndDay } else { DuplicateEvidence::CardAndAmount }),
         Some(_) if arn => Some(DuplicateEvidence::Arn),
         Some(true) if code && in_time() => Some(DuplicateEvidence::CardAndAuthCode),
         // Without digits on both sides a card says nothing, and the money has to agree.
         None if money && arn => Some(DuplicateEvidence::Arn),
         None if money && code && within(transacted.or(raised), SAME_CODE) == Some(true) => Some(DuplicateEvidence::AuthCodeAndAmount),
+        Some(false) if money && day && may_be_of_one_card(one, other) => Some(DuplicateEvidence::LastFourAmountAndDay),
         Some(_) | None => None,
     }
+}
+
+/// The evidence that says that two alerts are on one payment, where there is any.
+pub fn sure_evidence(one: &Alert, other: &Alert) -> Option<DuplicateEvidence> {
+    evidence(one, other).filter(|evidence| evidence.is_sure())
 }
 
 /// Whether two alerts are on one card, where both tell its last digits.
 fn is_of_one_card(one: &Alert, other: &Alert) -> Option<bool> {
     last_four(one).zip(last_four(other)).map(|(a, b)| a == b && same_bin(&one.card_bin, &other.card_bin))
+}
+
+/// Whether two alerts have the last digits of one card, and only one of them its first ones.
+fn may_be_of_one_card(one: &Alert, other: &Alert) -> bool {
+    let lacks_bin = |alert: &Alert| alert.card_bin.trim().is_empty();
+    last_four(one) == last_four(other) && lacks_bin(one) != lacks_bin(other)
 }
 
 /// Whether two BINs are of one card: networks give six digits or eight.
@@ -294,7 +312,7 @@ impl Duplicate {
 
     /// Whether money has gone back already, has probably, or is about to.
     pub fn is_refunded(&self) -> bool {
-        match self.state {
+        match &self.state {
             DuplicateState::Refunded { .. } | DuplicateState::RefundedByRule => true,
             DuplicateState::OnItsWay(resolution) => DecisionSays::of(resolution) != DecisionSays::NotRefunded,
             DuplicateState::Waiting | DuplicateState::Answered { .. } => false,
@@ -317,8 +335,12 @@ impl Duplicate {
     }
 
     /// The reason of an INVALID answer to `alert` that it speaks for by itself. One that was not refunded makes it a duplicate alert where it is of the
-    /// same network; of two networks' alerts on one payment, one is answered first and then the other is known (field notes).
+    /// same network; of two networks' alerts on one payment, one is answered first and then the other is known (field notes). One that is only to be
+    /// looked at speaks for none.
     pub fn reason(&self, alert: &Alert) -> Option<InvalidReason> {
+        if !self.evidence.is_sure() {
+            return None;
+        }
         let of_network = || (self.provider == alert.provider).then_some(InvalidReason::Duplicate);
         self.refund_time(alert).map(RefundTime::reason).or_else(of_network)
     }

@@ -31,7 +31,7 @@ impl Decisions {
         if !resolution.rests_on_another() {
             return None;
         }
-        let is_of_payment = |decision: &PendingDecision| duplicate::evidence(&decision.alert, alert).is_some();
+        let is_of_payment = |decision: &PendingDecision| duplicate::sure_evidence(&decision.alert, alert).is_some();
         let refund =
             |decision: &&PendingDecision| decision.is_coming() && decision.resolution.gives_money_back() && is_of_payment(decision);
         self.all.iter().find(refund).map(|decision| decision.key)

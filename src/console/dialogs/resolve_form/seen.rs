@@ -118,7 +118,7 @@ impl ResolveForm {
         let offered = warning.offers(&self.alert).map(Decision::Invalid);
         let fits = offered.is_some_and(|offered| advised == Some(offered) && self.says(offered));
         let careful = if fits { Attention::Fits } else { Attention::Care };
-        let grave = if self.refunds() { Attention::Stop } else { Attention::Care };
+        let grave = if self.refunds() && duplicate.evidence.is_sure() { Attention::Stop } else { Attention::Care };
         let what = if self.older.is_some() { "answer" } else { "reason" };
         let (tone, text) = match &duplicate.state {
             DuplicateState::Refunded { at } if fits => (Attention::Fits, format!("{who} was refunded {}; this {what} fits", when(at))),
