@@ -220,15 +220,21 @@ impl AppContext {
     /// Keeps what was typed for an alert, card numbers masked as they would be sent, until its decision has landed.
     pub fn keep_draft(&mut self, alert: AlertId, draft: Draft) -> Vec<Effect> {
         if draft.is_bare() {
-            return self.drop_draft(alert);
+            // What another console has written stays.
+            return known.map(|known| Effect::Keep(Keep::Draft(alert, draft, Some(known)))).into_iter().collect();
         }
-        let draft = Draft { comments: mask_card_numbers(&draft.comments).into_owned(), ..draft };
+        let draft = masked(draft);
         self.drafts.insert(alert, draft.clone());
-        vec![Effect::Keep(Keep::Draft(alert, draft))]
+        vec![Effect::Keep(Keep::Draft(alert, draft, known))]
     }
 
     /// Drops what was typed for an alert.
     pub fn drop_draft(&mut self, alert: AlertId) -> Vec<Effect> {
         if self.drafts.remove(&alert).is_some() { vec![Effect::Keep(Keep::NoDraft(alert))] } else { Vec::new() }
     }
+}
+
+/// A draft with card numbers masked as they would be sent.
+pub(super) fn masked(draft: Draft) -> Draft {
+    Draft { comments: mask_card_numbers(&draft.comments).into_owned(), ..draft }
 }

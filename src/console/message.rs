@@ -19,7 +19,7 @@ use super::views::View;
 use crate::desk::find::FoundAlerts;
 use crate::desk::rehearsing::RehearsedDays;
 use crate::desk::{
-    ClosingAlerts, DeskFigures, Draft, ExportFailure, FoundInsights, JournalDecision, JournalPart, MatchedOrders, SalesCount,
+    ClosingAlerts, DeskFigures, Draft, DraftsOfAlert, ExportFailure, FoundInsights, JournalDecision, JournalPart, MatchedOrders, SalesCount,
 };
 use crate::domain::indeterminate::Found;
 use crate::domain::webhook::received::{ReceivedEvent, ReplayedEvent};
@@ -172,8 +172,10 @@ pub enum Message {
     OutOfReach(ServiceError),
     /// An alert has an outcome by now, or is free again: the alert.
     Concluded(Box<Alert>),
-    /// A decision was made in a form, from this draft.
-    Decided(AlertId, Resolution, Draft),
+    /// The drafts that the desk has for an alert.
+    DraftsRead(AlertId, DraftsOfAlert),
+    /// A decision was made in a form, from this draft; what was known of refunds on its payment.
+    Decided(AlertId, Resolution, Draft, KnownRefunds),
     /// These alerts are to be listed, in this order.
     List(AlertFilter, Sort),
     /// These deliveries are to be shown.

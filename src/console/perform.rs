@@ -142,6 +142,7 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
         Effect::TryWriting => Message::Written(changes.as_ref()?.try_writing().await),
         Effect::Abandon(_)
         | Effect::Keep(_)
+        | Effect::ReadDrafts(_)
         | Effect::ReadFigures
         | Effect::ReadJournal(_)
         | Effect::MatchOrders(..)

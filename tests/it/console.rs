@@ -53,6 +53,7 @@ mod settings;
 mod settling;
 mod snoozing;
 mod styled;
+mod two_consoles;
 mod unknown_keys;
 mod walking;
 mod webhooks;

@@ -264,7 +264,7 @@ fn a_draft_is_kept_for_its_alert_and_dropped_when_the_decision_has_landed() {
     assert!(
         rig.done
             .iter()
-            .any(|effect| matches!(effect, Effect::Keep(Keep::Draft(of, draft)) if *of == id && draft.comments == "goods were sent"))
+            .any(|effect| matches!(effect, Effect::Keep(Keep::Draft(of, draft, _)) if *of == id && draft.comments == "goods were sent"))
     );
 
     rig.press("n");

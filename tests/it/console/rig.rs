@@ -294,6 +294,10 @@ impl Rig {
                 let alerts = self.deployment.alerts.clone();
                 Some(block_on(rehearse_rules(&*alerts, number, &rules, days, now, |_| {})))
             }
+            Effect::ReadDrafts(alert) => {
+                let drafts = self.desk.as_ref().map(|desk| desk.drafts().all(alert).unwrap()).unwrap_or_default();
+                Some(Message::DraftsRead(alert, drafts))
+            }
             Effect::MatchOrders(alert, others, change) => Some(match_orders(self.desk.as_ref(), &alert, &others, change)),
             Effect::Export(number, request) => {
                 let alerts = self.deployment.alerts.clone();
