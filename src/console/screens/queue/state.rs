@@ -369,11 +369,9 @@ impl Queue {
         self.range_ended |= self.marked.range.take().is_some();
         let mut effects = self.abandon_incoming();
         let is_of = |listing: &Listing| (&filter, sort, snoozed) == (listing.filter(), listing.sort(), listing.chosen().is_some());
-        if let Some(mut listing) = self.read_last.take_if(|listing| is_of(listing)) {
-            listing.abandon_refresh();
-            listing.set_height(self.regions().rows.height);
-            effects.extend(listing.refresh().into_iter().map(Effect::Load));
-            self.listing = listing;
+        if let Some(listing) = self.read_last.take_if(|listing| is_of(listing)) {
+            self.put_back(listing);
+            effects.extend(self.listing.refresh().into_iter().map(Effect::Load));
         } else if !is_of(&self.listing) {
             self.listings += 1;
             let mut incoming = Listing::new(self.listings, filter, sort, self.regions().rows.height)
@@ -387,6 +385,18 @@ impl Queue {
             self.incoming = Some(incoming);
         }
         effects
+    }
+
+    /// Gives up the list that was asked for and is not here.
+    fn abandon_incoming(&mut self) -> Vec<Effect> {
+        self.incoming.take().map(|incoming| Effect::Abandon(incoming.id())).into_iter().collect()
+    }
+
+    /// Shows a list again that was shown before, with its cursor, as it was read then.
+    fn put_back(&mut self, mut listing: Listing) {
+        listing.abandon_refresh();
+        listing.set_height(self.regions().rows.height);
+        self.listing = listing;
     }
 
     /// Sorts by a column, or the other way round where the list is sorted by it already.
