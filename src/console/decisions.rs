@@ -5,7 +5,7 @@ mod held;
 mod together;
 mod waiting;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use chrono::Duration;
 use uuid::Uuid;
@@ -238,6 +238,8 @@ pub struct Decisions {
     held_since: Option<Timestamp>,
     /// Those made together that are paused.
     paused: HashSet<u64>,
+    /// How the alerts of first decisions were answered by another who was faster, while others wait here for these.
+    overtaken: HashMap<u64, Alert>,
     /// Of which of those that wait it is still to be asked what becomes of them: one question for each case.
     ask: Vec<WaitReason>,
 }
@@ -498,6 +500,11 @@ impl Decisions {
         let state = match event {
             DecisionEvent::Landed(_) | DecisionEvent::Overtaken(_) => {
                 self.let_follow(key, matches!(event, DecisionEvent::Landed(_)), now);
+                if let DecisionEvent::Overtaken(alert) = event
+                    && self.holds_others(key)
+                {
+                    self.overtaken.insert(key, (**alert).clone());
+                }
                 return self.all.retain(|decision| decision.key != key);
             }
             DecisionEvent::Kept(_) => {

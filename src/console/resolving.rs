@@ -169,7 +169,7 @@ fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext)
 fn of_refund(event: &DecisionEvent) -> String {
     match event {
         DecisionEvent::Refused(why) => format!("{}; the refund was not recorded", why.trim_end_matches('.')),
-        DecisionEvent::Overtaken(alert) => format!("another was first, it is {}; the refund was not recorded", alert.status),
+        DecisionEvent::Overtaken(alert) => format!("another was first, it is {}; the refund was not recorded", answered_as(alert)),
         DecisionEvent::Kept(why) => format!("{}; the refund was not sent", why.trim_end_matches('.')),
         DecisionEvent::Landed(_) | DecisionEvent::Unknown(_) | DecisionEvent::NothingSoFar(_) => {
             "the refund is not known to be recorded".to_owned()
@@ -213,7 +213,7 @@ fn tell(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -
             cx.notify_of_decision(
                 decision,
                 Tone::Bad,
-                format!("{subject}: another was first. It is {}, {outcome}; {word} was not recorded.", alert.status),
+                format!("{subject}: another was first. It is {}; {word} was not recorded.", answered_as(&alert)),
             );
             return concluded(alert, cx);
         }

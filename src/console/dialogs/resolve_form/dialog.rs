@@ -160,8 +160,8 @@ fn refusal(alert: &Alert, cx: &AppContext) -> Option<String> {
     if cx.place.read_only {
         return Some(READ_ONLY.to_owned());
     }
-    if let Some(outcome) = &alert.outcome {
-        return Some(format!("This alert is answered already: {} ({}).", alert.status, outcome.outcome.replace('_', " ")));
+    if alert.outcome.is_some() {
+        return Some(format!("This alert is answered already: {}.", answered_as(alert)));
     }
     if cx.decisions.is_underway(alert.id) {
         let undo = cx.key(Action::Undo);

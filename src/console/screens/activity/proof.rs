@@ -3,7 +3,7 @@
 use ratatui::style::Style;
 
 use crate::console::decisions::{PendingDecision, State};
-use crate::console::screens::queue::columns::answer_words;
+use crate::console::screens::queue::columns::answered_as;
 use crate::console::screens::queue::signs::ListSign;
 use crate::console::text::sanitize;
 use crate::console::unfinished::Stage;
@@ -165,8 +165,7 @@ pub fn step_words(fate: &DecisionFate) -> (String, RowTone) {
 pub fn alert_now(alert: &crate::domain::Alert, now: Timestamp) -> String {
     let status = sanitize(alert.status.as_str()).into_owned();
     match (&alert.outcome, alert.deadline) {
-        (Some(outcome), _) => format!("{status}, {}", sanitize(&answer_words(alert, outcome))),
-        (None, Deadline::Unknown) => status,
-        (None, _) => format!("{status}, {} left", times::left(alert, now).text),
+        (Some(_), _) | (None, Deadline::Unknown) => answered_as(alert),
+        (None, _) => format!("{}, {} left", answered_as(alert), times::left(alert, now).text),
     }
 }
