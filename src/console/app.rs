@@ -234,9 +234,9 @@ impl App {
                 self.rest_rules();
                 Vec::new()
             }
-            Message::Resolved(key, answer) => {
+            Message::Resolved(key, answer, unlooked) => {
                 cx.networks.answered(&cx.decisions, key, &answer, cx.now);
-                resolving::answered(key, answer, cx)
+                resolving::answered(key, answer, unlooked, cx)
             }
             Message::LookedUp(key, found) => resolving::looked_up(key, found, cx),
             Message::Settled(id, applied, answer) => resolving::settled(id, applied, answer, cx),
@@ -335,7 +335,7 @@ impl App {
         }
         self.cx.covered = !self.dialogs.is_empty();
         for decision in self.cx.decisions.leave(now) {
-            effects.push(Effect::Resolve(decision.key, decision.alert.id, decision.request(), decision.last_look().map(Box::new)));
+            effects.push(Effect::Resolve(decision.key, decision.alert.id, decision.request(), decision.last_look(now).map(Box::new)));
         }
         let cx = &mut self.cx;
         let left = cx.runs.take_left(|number| cx.decisions.not_left().any(|decision| decision.together == Some(number)));

@@ -219,6 +219,7 @@ impl AppContext {
 
     /// Keeps what was typed for an alert, card numbers masked as they would be sent, until its decision has landed.
     pub fn keep_draft(&mut self, alert: AlertId, draft: Draft) -> Vec<Effect> {
+        let known = self.drafts.remove(&alert);
         if draft.is_bare() {
             // What another console has written stays.
             return known.map(|known| Effect::Keep(Keep::Draft(alert, draft, Some(known)))).into_iter().collect();

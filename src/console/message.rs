@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use crossterm::event::Event;
 
 use super::Action;
+use super::known_refunds::KnownRefunds;
 use super::listener::{ListenRequest, ReplayRequest, RequestFailure};
 use super::profile_directory::ListedProfile;
 use super::program_log::LogLine;
@@ -138,8 +139,8 @@ pub enum Message {
     ReplayEnded(Result<(), RequestFailure>),
     /// Something changed at the service; the change's number.
     Changed(Reply<u64>),
-    /// What became of a decision.
-    Resolved(u64, Reply<Alert>),
+    /// What became of a decision; and why doubles could not be looked for again before it left, where that was so.
+    Resolved(u64, Reply<Alert>, Option<String>),
     /// What the alert of a decision looks like whose fate is not known.
     LookedUp(u64, Reply<Found>),
     /// The decisions that the engine has not finished.

@@ -13,6 +13,9 @@ use crate::domain::indeterminate::Found;
 use crate::domain::{Alert, AlertId, Resolution, ResolutionAttempt};
 use crate::service::ServiceError;
 
+/// What is said of a refund for which the last look did not come to its end.
+pub const UNLOOKED: &str = "doubles could not be looked for again before it left";
+
 /// Takes back the decision that was staged last, and what was made together with it.
 pub fn undo(cx: &mut AppContext) -> Orders {
     let taken = cx.decisions.take_back();
@@ -104,7 +107,8 @@ pub fn staged(keys: &[u64], run: Option<&JournalRun>, cx: &AppContext) -> Orders
 }
 
 /// Takes in the answer to a decision. What is not known is looked up at once, and from then on by the decisions' own plan.
-pub fn answered(key: u64, answer: Reply<Alert>, cx: &mut AppContext) -> Orders {
+/// `unlooked` is why doubles could not be looked for again before it left.
+pub fn answered(key: u64, answer: Reply<Alert>, unlooked: Option<String>, cx: &mut AppContext) -> Orders {
     let Some(decision) = cx.decisions.get(key).cloned() else { return Vec::new() };
     if let Err(error) = &answer {
         cx.writes.suspect(error, cx.now);
@@ -114,7 +118,19 @@ pub fn answered(key: u64, answer: Reply<Alert>, cx: &mut AppContext) -> Orders {
         // Whoever left to have it sent is to see that it was not.
         cx.leaving = false;
     }
-    event.map_or_else(Vec::new, |event| notify(&decision, event, cx))
+    let left = !matches!(event, None | Some(DecisionEvent::Kept(_)));
+    let mut outcome = unlooked.filter(|_| left).map_or_else(Vec::new, |why| tell_unlooked(&decision, why, cx));
+    outcome.extend(event.map_or_else(Vec::new, |event| notify(&decision, event, cx)));
+    outcome
+}
+
+/// Writes down that a refund left though doubles could not be looked for again, and says so where it was made alone.
+fn tell_unlooked(decision: &PendingDecision, why: String, cx: &mut AppContext) -> Orders {
+    if decision.together.is_none() {
+        let words = format!("{}: {UNLOOKED}: {why}.", subject(&decision.alert));
+        cx.notify_of_decision(decision, Tone::Note, words);
+    }
+    vec![record(JournalStep::Unlooked { decision: decision.journal_key(), why })]
 }
 
 /// Takes in what a look for a decision of unknown fate found.
@@ -209,7 +225,6 @@ fn tell(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -
             return concluded(alert, cx);
         }
         DecisionEvent::Overtaken(alert) => {
-            let outcome = alert.outcome.as_ref().map_or("unknown", |outcome| outcome.outcome.as_str()).replace('_', " ");
             cx.notify_of_decision(
                 decision,
                 Tone::Bad,

@@ -23,7 +23,7 @@ use super::user_settings::UserSetting;
 use super::workstation::{browse, export_list, rehearse_rules};
 use crate::desk::{AlertRecords, Desk, ExportRequest, JournalMark, JournalStep};
 use crate::domain::rule::DecisionRule;
-use crate::domain::{Alert, Timestamp};
+use crate::domain::{Alert, AlertId, Timestamp};
 use crate::service::{Deployment, ServiceError};
 
 /// Runs effects on a deployment and a desk.
@@ -157,7 +157,7 @@ impl Runner {
                 && let Err(why) = intent.await.unwrap_or_else(|_| Err("it is closed".to_owned()))
             {
                 let refused = ServiceError::NotSent(format!("the desk journal could not be written before it: {why}"));
-                let _ = messages.send(Message::Resolved(*key, Err(refused)));
+                let _ = messages.send(Message::Resolved(*key, Err(refused), None));
                 return;
             }
             if let Some(message) = perform(&deployment, desk.as_ref(), effect).await {
@@ -317,8 +317,8 @@ impl Runner {
         Some(written)
     }
 
+    /// Keeps something; `done` gets what came of it, else a failure is told.
     fn keep(&mut self, what: Keep, done: Option<oneshot::Sender<Result<(), String>>>) {
-        let Some(desk) = self.desk.clone() else { return };
         let messages = self.messages.clone();
         self.work_on_desk(move |desk| match (done, keep_on(desk, &what)) {
             (Some(done), kept) => drop(done.send(kept)),
@@ -346,9 +346,9 @@ impl Runner {
                     work(&desk);
                 }
             });
-            (sender, writer)
+            (sender, worker)
         });
-        let _ = keeping.send(DeskWrite { what, done });
+        let _ = keeping.send(Box::new(work));
     }
 
     /// Ends every read and waits until everything that was to be kept is on the disk.

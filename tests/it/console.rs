@@ -30,6 +30,7 @@ mod heading;
 mod insights;
 mod journal_pane;
 mod journaled;
+mod last_looks;
 mod listed_profiles;
 mod local_time;
 mod marks;

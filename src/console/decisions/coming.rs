@@ -47,6 +47,14 @@ impl Decisions {
         Cow::Owned(foreseen)
     }
 
+    /// The others on an alert's payment, among these and what is decided here, whose refund is recorded, probable or on its way.
+    pub fn refunds_known<'a>(&self, alert: &Alert, others: impl IntoIterator<Item = &'a Alert>, unfinished: &Unfinished) -> Vec<AlertId> {
+        let coming = self.all.iter().filter(|decision| decision.is_coming()).map(|decision| decision.alert.clone());
+        let all = others.into_iter().cloned().chain(coming);
+        let told = |other: &Alert| Duplicate::with_coming(alert, other, self.coming_resolution(other.id, unfinished));
+        all.filter(|other| told(other).is_some_and(|told| told.is_refunded())).map(|other| other.id).collect()
+    }
+
     /// The duplicates of an alert among others and what is decided here, with what is on its way.
     pub fn duplicates<'a>(&self, alert: &Alert, others: impl IntoIterator<Item = &'a Alert>, unfinished: &Unfinished) -> Vec<Duplicate> {
         let others: Vec<&Alert> = others.into_iter().collect();

@@ -390,7 +390,7 @@ impl CaseDialog {
                 self.take_in(other);
             }
             if let Some(facts) = self.facts.get_mut(id) {
-                facts.duplicates.answer(answer);
+                facts.take_duplicates(answer, cx.now);
             }
         }
         let mut asked = self.ask(cx);

@@ -10,6 +10,7 @@ use crate::console::context::masked;
 use crate::console::decisions::State;
 use crate::console::dialog::run;
 use crate::console::guards::on_its_payment;
+use crate::console::known_refunds::KnownRefunds;
 use crate::console::resolving::record;
 use crate::console::screens::queue::ANOTHER_LIST;
 use crate::console::screens::queue::columns::answered_as;
@@ -117,11 +118,8 @@ pub fn repeat(last: &Resolution, in_form: bool, queue: &mut Queue, cx: &mut AppC
     let mut outcome = match step {
         FormStep::Submit(submission) => {
             let FormSubmission { alert_id, resolution, draft } = *submission;
-            vec![Message::Decided(alert_id, resolution, draft).into()]
-        }
-        _ => {
-            let typed = Typed { kept: form.draft(), due: None, recorded: false };
-            dialog::open(ResolveDialog { form, facts, typed })
+            let known = known_refunds(form.alert(), &facts, cx);
+            vec![Message::Decided(alert_id, resolution, draft, known).into()]
         }
         _ => opened(form, facts),
     };
@@ -186,6 +184,9 @@ fn warnings(alert: &Alert, facts: &Facts, cx: &AppContext) -> Vec<FormWarning> {
         Loadable::Loaded(_) => {
             let unknown = duplicate::not_compared(alert).filter(|_| !cx.compares_all);
             warnings.extend(unknown.map(FormWarning::NotCompared));
+            let as_of = facts.searched_at.map_or_else(String::new, |at| format!(" as of {}", cx.times().second(at)));
+            let again = facts.not_again.as_ref().map(|error| format!("doubles{as_of}; could not be looked for again: {error}"));
+            warnings.extend(again.map(FormWarning::NotSearched));
         }
     }
     // What is decided here is known, whatever could be looked for.
@@ -290,7 +291,8 @@ impl ResolveDialog {
             FormStep::Submit(submission) => {
                 let FormSubmission { alert_id, resolution, draft } = *submission;
                 let mut outcome = self.closed();
-                outcome.push(Message::Decided(alert_id, resolution, draft).into());
+                let known = known_refunds(self.form.alert(), &self.facts, cx);
+                outcome.push(Message::Decided(alert_id, resolution, draft, known).into());
                 outcome
             }
             FormStep::Stay | FormStep::Ignored => Vec::new(),
@@ -339,7 +341,7 @@ impl Dialog for ResolveDialog {
                     let others = known.into_iter().filter(|known| !found.iter().any(|other| other.id == known.id));
                     on_its_payment(self.form.alert(), found).into_iter().chain(others).collect()
                 });
-                self.facts.duplicates.answer(all);
+                self.facts.take_duplicates(all, cx.now);
                 let matching = self.facts.others_to_match();
                 orders.extend(matching.map(|others| Effect::MatchOrders(Box::new(self.form.alert().clone()), others, None).into()));
             }
@@ -348,7 +350,7 @@ impl Dialog for ResolveDialog {
             _ => return Vec::new(),
         }
         self.form.set_now(cx.now);
-        self.form.set_warnings(warnings(self.form.alert(), &self.facts, cx));
+        self.form.set_warnings(self.warnings(cx));
         let step = self.form.send_kept();
         orders.extend(self.after(step, cx));
         orders

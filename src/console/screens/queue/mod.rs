@@ -72,7 +72,11 @@ impl Screen for Queue {
             }
             Message::Input(event) => return input(self, event, cx),
             Message::Act(action) => return act(self, action, cx),
-            Message::Decided(id, resolution, draft) => stage(self, id, resolution, draft, cx),
+            Message::Decided(id, resolution, draft, known) => {
+                let effects = stage(self, id, resolution, draft, cx);
+                cx.decisions.confirm(id, known);
+                effects
+            }
             Message::Changed(answer) => self.heard_of_change(answer, now),
             Message::Collected(number, answer) => {
                 self.take_collected(number, answer, cx);
@@ -332,10 +336,6 @@ fn stage(queue: &mut Queue, id: AlertId, resolution: Resolution, draft: Draft, c
         cx.notify(Tone::Note, "The window closes: sent now, no undo.");
     }
     let key = cx.decisions.stage(alert, resolution, grace, cx.now);
-    let known = queue.facts.duplicates.loaded().filter(|_| queue.facts.alert == Some(id));
-    // Its form has asked for the tick.
-    let refunded = known.map(|known| known.iter().filter(|other| other.was_refunded()).map(|other| other.id).collect());
-    cx.decisions.confirm(id, refunded.unwrap_or_default());
     let mut effects: Vec<Effect> =
         cx.decisions.get(key).map(|staged| Effect::Keep(Keep::Journal(staged.staged_step(None)))).into_iter().collect();
     if queue.listing.cursor_id() == Some(id) {

@@ -561,8 +561,8 @@ impl Queue {
             effects.push(Effect::Deliveries(id));
         }
         let known = query.as_ref().filter(|_| !self.compares_all).and_then(|query| self.searched.fresh(query, lasts, now));
-        if let Some(found) = known.map(<[Alert]>::to_vec) {
-            self.show_same_card(id, Ok(found));
+        if let Some((at, found)) = known.cloned() {
+            self.show_same_card(id, Ok(found), at);
         } else if query.is_some() || self.compares_all {
             self.facts.duplicates.ask();
             effects.push(Effect::SameCard(id, query));
