@@ -18,7 +18,7 @@ use crate::domain::time::{Clock as _, SystemClock, to_iso};
 use crate::domain::{Currency, Timestamp};
 
 /// The fields of a decision.
-const COLUMNS: [&str; 24] = [
+const COLUMNS: [&str; 25] = [
     "decision",
     "madeAt",
     "user",
@@ -43,6 +43,7 @@ const COLUMNS: [&str; 24] = [
     "fateAt",
     "dismissed",
     "run",
+    "unlooked",
 ];
 
 /// The fields of a notification.
@@ -123,6 +124,7 @@ fn json_of(record: &DecisionRecord) -> Value {
         "fateAt": to_iso(fate_at),
         "dismissed": record.dismissed,
         "run": record.together.as_ref().map(|run| &run.first),
+        "unlooked": record.unlooked,
     })
 }
 
@@ -130,6 +132,7 @@ fn row(record: &DecisionRecord) -> Vec<String> {
     let (said, (fate_at, fate)) = (&record.said, record.last());
     let reason = said.resolution.as_ref().map(|reason| format!(" {reason}")).unwrap_or_default();
     let more = fate.status().or(fate.reason()).map(|more| format!(": {more}")).unwrap_or_default();
+    let unlooked = record.unlooked.as_ref().map(|why| format!(", doubles not looked for again: {why}")).unwrap_or_default();
     let seen_to = if record.dismissed { ", seen to" } else { "" };
     vec![
         to_iso(record.made_at),
@@ -140,7 +143,7 @@ fn row(record: &DecisionRecord) -> Vec<String> {
             .join(", "),
         format!("{}{reason} {}", said.refunded, money(&said.alert)),
         [said.alert.provider.as_str(), &said.alert.provider_id].join(" "),
-        format!("{} {}{more}{seen_to}", words(fate.as_str()), fate_at.format("%H:%M:%S")),
+        format!("{} {}{more}{unlooked}{seen_to}", words(fate.as_str()), fate_at.format("%H:%M:%S")),
     ]
 }
 

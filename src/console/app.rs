@@ -20,12 +20,14 @@ use super::group_drafts::GroupDraftList;
 use super::journal_feed::JournalFeed;
 use super::journal_pane::JournalPane;
 use super::known_alerts::KnownAlerts;
+use super::known_endpoints::KnownEndpoints;
 use super::network_trouble::NetworkTroubles;
 use super::notes::NoteList;
 pub use super::parts::{DeskState, Parts};
 use super::runs::{LeftKeys, Runs};
 use super::screens::activity::state::ActivityScreen;
 use super::screens::insights::state::InsightsScreen;
+use super::screens::queue::ANOTHER_LIST;
 use super::screens::queue::link::ReadPart;
 use super::screens::queue::state::Queue;
 use super::screens::settings::state::SettingsScreen;
@@ -141,6 +143,7 @@ impl App {
                 answered: HashMap::new(),
                 journal,
                 known: KnownAlerts::default(),
+                endpoints: KnownEndpoints::default(),
                 writes: WriteCheck::from(operator.then_some(now)),
                 recent: kept.layout.recent.clone(),
                 next_console: None,
@@ -215,6 +218,7 @@ impl App {
     /// Hands a message to whoever it is for: open dialogs hear of everything, then the application or one screen takes it.
     fn deliver(&mut self, message: Message) -> Vec<Effect> {
         self.cx.known.hear(&message);
+        self.cx.endpoints.hear(&message);
         self.hear_calls(&message);
         self.hear_runs(&message);
         self.hear_answered(&message);
@@ -230,16 +234,16 @@ impl App {
                 self.rest_rules();
                 Vec::new()
             }
-            Message::Resolved(key, answer) => {
+            Message::Resolved(key, answer, unlooked) => {
                 cx.networks.answered(&cx.decisions, key, &answer, cx.now);
-                resolving::answered(key, answer, cx)
+                resolving::answered(key, answer, unlooked, cx)
             }
             Message::LookedUp(key, found) => resolving::looked_up(key, found, cx),
             Message::Settled(id, applied, answer) => resolving::settled(id, applied, answer, cx),
             Message::Unfinished(answer) => {
                 self.screens.queue.link.took_part(ReadPart::Decisions, &answer, cx.now);
                 resolving::listed_unfinished(answer, cx);
-                Vec::new()
+                run(cx.unnamed().into_iter().map(Effect::Get).collect())
             }
             Message::FileWritten(path, run, result) => dialogs::run_progress::written(&path, run, &result, cx),
             Message::Exporting(number, written, total) => {
@@ -331,7 +335,7 @@ impl App {
         }
         self.cx.covered = !self.dialogs.is_empty();
         for decision in self.cx.decisions.leave(now) {
-            effects.push(Effect::Resolve(decision.key, decision.alert.id, decision.request(), decision.last_look().map(Box::new)));
+            effects.push(Effect::Resolve(decision.key, decision.alert.id, decision.request(), decision.last_look(now).map(Box::new)));
         }
         let cx = &mut self.cx;
         let left = cx.runs.take_left(|number| cx.decisions.not_left().any(|decision| decision.together == Some(number)));
@@ -512,6 +516,10 @@ impl App {
             Action::RulesPause => self.pause_rules(),
             Action::Palette => self.palette(),
             Action::Help => self.help(),
+            action if self.screens.current == ScreenName::Queue && self.screens.queue.is_on_former_rows(action) => {
+                self.cx.hint(ANOTHER_LIST);
+                Vec::new()
+            }
             action => match ScreenName::of(action) {
                 Some(name) if name == self.screens.current => Vec::new(),
                 Some(name) => {

@@ -13,6 +13,7 @@ use super::group_drafts::GroupDraftList;
 use super::journal_feed::JournalFeed;
 use super::keymap::Chord;
 use super::known_alerts::KnownAlerts;
+use super::known_endpoints::KnownEndpoints;
 use super::network_trouble::NetworkTroubles;
 use super::notes::NoteList;
 use super::runs::Runs;
@@ -27,6 +28,9 @@ use super::{Action, DrawContext, Effect, Keep, Theme, Tone};
 use crate::desk::{Draft, JournalAlert, JournalStep};
 use crate::domain::card::mask_card_numbers;
 use crate::domain::{Alert, AlertFilter, AlertId, Calendar, Resolution, Timestamp};
+
+/// Of so many alerts it is asked at once what they are known by.
+const MOST_NAMED_AT_ONCE: usize = 20;
 
 /// So much of what was chosen in the palette is remembered.
 const REMEMBERED: usize = 20;
@@ -85,6 +89,8 @@ pub struct AppContext {
     pub journal: JournalFeed,
     /// Names of alerts.
     pub known: KnownAlerts,
+    /// What endpoints are known by.
+    pub endpoints: KnownEndpoints,
     pub writes: WriteCheck,
     /// What was chosen in the palette, the last first.
     pub recent: Vec<String>,
@@ -102,7 +108,7 @@ impl AppContext {
             snoozes: &self.snoozes,
             notes: &self.notes,
             drafts: &self.drafts,
-            begun: self.group_drafts.offered().map(|draft| draft.alerts.len()),
+            begun: self.group_drafts.offered(),
             keymap: &self.settings.keymap,
             decisions: &self.decisions,
             unfinished: &self.unfinished,
@@ -117,6 +123,12 @@ impl AppContext {
     /// What an alert is known by: it was read here, or decided on this desk.
     pub fn alert_named(&self, id: AlertId) -> Option<&JournalAlert> {
         self.known.get(id).or_else(|| self.journal.history().latest_on(id).map(|record| &record.said.alert))
+    }
+
+    /// The alerts of decisions that the engine has not finished which nothing is known of: as many as are read at once.
+    pub fn unnamed(&self) -> Vec<AlertId> {
+        let alerts = self.unfinished.all().map(|attempt| attempt.alert);
+        alerts.filter(|alert| self.alert_named(*alert).is_none()).take(MOST_NAMED_AT_ONCE).collect()
     }
 
     /// How moments are told.
@@ -207,16 +219,23 @@ impl AppContext {
 
     /// Keeps what was typed for an alert, card numbers masked as they would be sent, until its decision has landed.
     pub fn keep_draft(&mut self, alert: AlertId, draft: Draft) -> Vec<Effect> {
+        let known = self.drafts.remove(&alert);
         if draft.is_bare() {
-            return self.drop_draft(alert);
+            // What another console has written stays.
+            return known.map(|known| Effect::Keep(Keep::Draft(alert, draft, Some(known)))).into_iter().collect();
         }
-        let draft = Draft { comments: mask_card_numbers(&draft.comments).into_owned(), ..draft };
+        let draft = masked(draft);
         self.drafts.insert(alert, draft.clone());
-        vec![Effect::Keep(Keep::Draft(alert, draft))]
+        vec![Effect::Keep(Keep::Draft(alert, draft, known))]
     }
 
     /// Drops what was typed for an alert.
     pub fn drop_draft(&mut self, alert: AlertId) -> Vec<Effect> {
         if self.drafts.remove(&alert).is_some() { vec![Effect::Keep(Keep::NoDraft(alert))] } else { Vec::new() }
     }
+}
+
+/// A draft with card numbers masked as they would be sent.
+pub(super) fn masked(draft: Draft) -> Draft {
+    Draft { comments: mask_card_numbers(&draft.comments).into_owned(), ..draft }
 }

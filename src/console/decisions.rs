@@ -5,12 +5,13 @@ mod held;
 mod together;
 mod waiting;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use chrono::Duration;
 use uuid::Uuid;
 
-use super::last_look::LastLook;
+use super::known_refunds::KnownRefunds;
+use super::last_look::{self, LastLook};
 use super::text::sanitize;
 use super::unfinished::in_words;
 use crate::desk::{JournalAlert, JournalDecision, JournalRun, JournalStep, LeftDecision};
@@ -83,8 +84,8 @@ pub struct PendingDecision {
     pub together: Option<u64>,
     /// The decision that has to be recorded before this one leaves.
     after: Option<u64>,
-    /// The alerts on its payment whose refund was known and confirmed.
-    confirmed: Vec<AlertId>,
+    /// The refunds on its payment that were known and confirmed.
+    known: KnownRefunds,
     /// The rule that staged it.
     rule: Option<String>,
     idempotency_key: String,
@@ -206,10 +207,16 @@ impl PendingDecision {
         ResolveRequest { resolution: self.resolution.clone(), idempotency_key: Some(self.idempotency_key.clone()) }
     }
 
-    /// What is compared right before it leaves; nothing where it gives no money back, and where the window would close meanwhile.
-    pub fn last_look(&self) -> Option<LastLook> {
-        let looks = self.resolution.gives_money_back() && !self.at_once;
-        looks.then(|| LastLook { alert: self.alert.clone(), confirmed: self.confirmed.clone() })
+    /// What is compared right before it leaves; nothing where it gives no money back. It takes no longer than the decision can wait for it.
+    pub fn last_look(&self, now: Timestamp) -> Option<LastLook> {
+        let left = self.last_moment.map_or(last_look::LONGEST, |last| (last - now).to_std().unwrap_or_default());
+        let within = left.min(last_look::LONGEST);
+        self.resolution.gives_money_back().then(|| LastLook { alert: self.alert.clone(), known: self.known.clone(), within })
+    }
+
+    /// Whether it was confirmed though the refund of this other alert on its payment was known.
+    pub fn knew_refund_of(&self, other: AlertId) -> bool {
+        self.known.alerts.contains(&other)
     }
 
     /// What an alert as it was found proves of this decision.
@@ -238,6 +245,8 @@ pub struct Decisions {
     held_since: Option<Timestamp>,
     /// Those made together that are paused.
     paused: HashSet<u64>,
+    /// How the alerts of first decisions were answered by another who was faster, while others wait here for these.
+    overtaken: HashMap<u64, Alert>,
     /// Of which of those that wait it is still to be asked what becomes of them: one question for each case.
     ask: Vec<WaitReason>,
 }
@@ -268,7 +277,7 @@ impl Decisions {
             told_closed: false,
             together: None,
             after,
-            confirmed: Vec::new(),
+            known: KnownRefunds::default(),
             rule: None,
             idempotency_key,
         });
@@ -276,9 +285,9 @@ impl Decisions {
     }
 
     /// Notes which refunds on its payment were known and confirmed when an alert's decision was staged.
-    pub fn confirm(&mut self, alert: AlertId, refunded: Vec<AlertId>) {
+    pub fn confirm(&mut self, alert: AlertId, known: KnownRefunds) {
         if let Some(decision) = self.all.iter_mut().find(|decision| decision.alert.id == alert) {
-            decision.confirmed = refunded;
+            decision.known = known;
         }
     }
 
@@ -300,7 +309,7 @@ impl Decisions {
             told_closed: false,
             together: None,
             after: None,
-            confirmed: Vec::new(),
+            known: KnownRefunds::default(),
             rule: None,
             idempotency_key: left.key.clone(),
         });
@@ -498,6 +507,11 @@ impl Decisions {
         let state = match event {
             DecisionEvent::Landed(_) | DecisionEvent::Overtaken(_) => {
                 self.let_follow(key, matches!(event, DecisionEvent::Landed(_)), now);
+                if let DecisionEvent::Overtaken(alert) = event
+                    && self.holds_others(key)
+                {
+                    self.overtaken.insert(key, (**alert).clone());
+                }
                 return self.all.retain(|decision| decision.key != key);
             }
             DecisionEvent::Kept(_) => {

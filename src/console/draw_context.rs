@@ -13,7 +13,7 @@ use super::snoozes::SnoozeList;
 use super::times::{Moments, Urgency};
 use super::unfinished::Unfinished;
 use super::{Action, Pen, SessionInfo, Theme};
-use crate::desk::Draft;
+use crate::desk::{Draft, GroupDraft};
 use crate::domain::rule::{DecisionRule, suggestion};
 use crate::domain::{Alert, AlertId, DeliveryState, Dialect, Timestamp};
 
@@ -39,8 +39,8 @@ pub struct DrawContext<'a> {
     pub notes: &'a NoteList,
     /// Answers that were begun and not sent.
     pub drafts: &'a HashMap<AlertId, Draft>,
-    /// For how many alerts an answer was begun before that is offered since the start.
-    pub begun: Option<usize>,
+    /// An answer that was begun before and is offered since the start.
+    pub begun: Option<&'a GroupDraft>,
     /// The rules that suggest decisions.
     pub rules: &'a [DecisionRule],
     /// Names of alerts.

@@ -138,6 +138,8 @@ pub enum Effect {
     Unfinished,
     /// Tell the engine whether the network applied a parked decision on this alert. Final.
     Settle(AttemptId, AlertId, bool),
+    /// Read the drafts that the desk has for an alert by now: another console may have written one.
+    ReadDrafts(AlertId),
     /// Keep something on the desk.
     Keep(Keep),
     /// Keep a setting in the settings file.
@@ -183,8 +185,10 @@ pub enum Keep {
     View(SavedView),
     /// That a view is no longer wanted.
     NoView(String),
-    /// A decision that was begun.
-    Draft(AlertId, Draft),
+    /// A decision that was begun, after this one that was known to be kept: what another console wrote meanwhile is set aside.
+    Draft(AlertId, Draft, Option<Draft>),
+    /// A decision that was begun, beside the one that is kept.
+    AsideDraft(AlertId, Draft),
     /// That a draft is no longer needed.
     NoDraft(AlertId),
     /// An answer to several alerts that was begun.

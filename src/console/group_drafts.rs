@@ -2,6 +2,7 @@
 
 use uuid::Uuid;
 
+use super::text::{count, counted};
 use super::{Effect, Keep};
 use crate::desk::GroupDraft;
 use crate::domain::AlertId;
@@ -31,11 +32,23 @@ impl GroupDraftList {
         self.all.iter().find(|draft| Some(draft.id) == self.offered)
     }
 
-    /// Offers the draft that was begun last for what was marked, once: the desk has it that it was told of.
-    pub fn offer(&mut self) -> Option<Effect> {
-        let told = GroupDraft { told: true, ..self.of_marks()?.clone() };
-        self.offered = Some(told.id);
-        Some(Effect::Keep(Keep::GroupDraft(told)))
+    /// Offers the draft that was begun last for what was marked, once, as far as its alerts wait: the desk has it that it was told of.
+    pub fn offer(&mut self, waiting: &[AlertId]) -> Option<Effect> {
+        let id = self.of_marks()?.id;
+        let draft = self.all.iter_mut().find(|draft| draft.id == id)?;
+        draft.alerts.retain(|alert| waiting.contains(alert));
+        draft.left_out.retain(|alert| waiting.contains(alert));
+        self.offered = Some(id);
+        Some(Effect::Keep(Keep::GroupDraft(GroupDraft { told: true, ..draft.clone() })))
+    }
+
+    /// For whom a draft is, in words: `3 alerts`, `3 alerts (1 of them left out)`.
+    pub fn for_whom(draft: &GroupDraft) -> String {
+        let alerts = counted(draft.alerts.len() as u64, "alert", "alerts");
+        match draft.left_out.len() {
+            0 => alerts,
+            left_out => format!("{alerts} ({} of them left out)", count(left_out as u64)),
+        }
     }
 
     /// Somebody goes on with the draft that was offered.

@@ -135,7 +135,7 @@ fn denied_refund(alert: &Alert, resolution: &Resolution, doubles: &[Duplicate], 
 fn denied_words(advised: Advice, doubles: &[Duplicate], order: Option<&OrderAdvice>, said: &Resolution, now: Timestamp) -> String {
     let rank = |double: &&Duplicate| match double.state {
         DuplicateState::Refunded { .. } => 0,
-        DuplicateState::OnItsWay { .. } => 1,
+        DuplicateState::OnItsWay(_) => 1,
         _ => 2,
     };
     let known = match (doubles.iter().min_by_key(rank), order) {
@@ -144,7 +144,7 @@ fn denied_words(advised: Advice, doubles: &[Duplicate], order: Option<&OrderAdvi
             match &double.state {
                 DuplicateState::Refunded { at: Some(at) } => format!("refunded {}: {who}", times::ago(*at, now)),
                 DuplicateState::Refunded { at: None } => format!("refunded already: {who}"),
-                DuplicateState::OnItsWay { .. } => format!("a refund is on its way: {who}"),
+                DuplicateState::OnItsWay(_) => format!("a refund is on its way: {who}"),
                 _ => format!("probably refunded by the network's rule: {who}"),
             }
         }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use crossterm::event::Event;
 
 use super::Action;
+use super::known_refunds::KnownRefunds;
 use super::listener::{ListenRequest, ReplayRequest, RequestFailure};
 use super::profile_directory::ListedProfile;
 use super::program_log::LogLine;
@@ -19,7 +20,7 @@ use super::views::View;
 use crate::desk::find::FoundAlerts;
 use crate::desk::rehearsing::RehearsedDays;
 use crate::desk::{
-    ClosingAlerts, DeskFigures, Draft, ExportFailure, FoundInsights, JournalDecision, JournalPart, MatchedOrders, SalesCount,
+    ClosingAlerts, DeskFigures, Draft, DraftsOfAlert, ExportFailure, FoundInsights, JournalDecision, JournalPart, MatchedOrders, SalesCount,
 };
 use crate::domain::indeterminate::Found;
 use crate::domain::webhook::received::{ReceivedEvent, ReplayedEvent};
@@ -138,8 +139,8 @@ pub enum Message {
     ReplayEnded(Result<(), RequestFailure>),
     /// Something changed at the service; the change's number.
     Changed(Reply<u64>),
-    /// What became of a decision.
-    Resolved(u64, Reply<Alert>),
+    /// What became of a decision; and why doubles could not be looked for again before it left, where that was so.
+    Resolved(u64, Reply<Alert>, Option<String>),
     /// What the alert of a decision looks like whose fate is not known.
     LookedUp(u64, Reply<Found>),
     /// The decisions that the engine has not finished.
@@ -172,8 +173,10 @@ pub enum Message {
     OutOfReach(ServiceError),
     /// An alert has an outcome by now, or is free again: the alert.
     Concluded(Box<Alert>),
-    /// A decision was made in a form, from this draft.
-    Decided(AlertId, Resolution, Draft),
+    /// The drafts that the desk has for an alert.
+    DraftsRead(AlertId, DraftsOfAlert),
+    /// A decision was made in a form, from this draft; what was known of refunds on its payment.
+    Decided(AlertId, Resolution, Draft, KnownRefunds),
     /// These alerts are to be listed, in this order.
     List(AlertFilter, Sort),
     /// These deliveries are to be shown.

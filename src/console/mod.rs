@@ -31,6 +31,8 @@ pub mod journal_pane;
 pub mod journaling;
 pub mod keymap;
 pub mod known_alerts;
+pub mod known_endpoints;
+pub mod known_refunds;
 pub mod last_look;
 pub mod listener;
 pub mod loadable;

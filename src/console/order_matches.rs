@@ -30,13 +30,13 @@ fn matched_orders(desk: &Desk, alert: &Alert, others: &[Alert], change: Option<M
     orders.matches_among(alert, others).map(Some)
 }
 
-/// What the shop's orders advise for one alert after the other, each with others on its payment; an order that cannot be looked up may be one
-/// that was refunded.
-pub fn advisor(desk: Option<&Desk>) -> impl Fn(&Alert, &[Alert]) -> Reply<Option<OrderAdvice>> {
+/// What the shop's orders advise for one alert after the other, each with others on its payment, and which order does; one that cannot be
+/// looked up may be one that was refunded.
+pub fn advisor(desk: Option<&Desk>) -> impl Fn(&Alert, &[Alert]) -> Reply<Option<(String, OrderAdvice)>> {
     let failed = |error: DeskError| ServiceError::Unavailable(error.to_string());
     let orders = desk.map_or(Ok(None), Desk::orders).map_err(failed);
     move |alert, others| match &orders {
-        Ok(Some(orders)) => Ok(orders.advice(alert, others).map_err(failed)?.map(|(_, advice)| advice)),
+        Ok(Some(orders)) => orders.advice(alert, others).map_err(failed),
         Ok(None) => Ok(None),
         Err(error) => Err(error.clone()),
     }

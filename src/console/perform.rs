@@ -3,6 +3,7 @@
 use super::Message;
 use super::effects::{Effect, SHOWN_OF_FOUND};
 use super::guards::on_its_payment;
+use super::last_look::Looked;
 use super::message::{AdvisedAlert, OnPayment};
 use super::order_matches::advisor;
 use super::reads::{audited, count, count_given_up, deliveries_of, refunds};
@@ -14,8 +15,13 @@ use crate::desk::insights::insights;
 use crate::desk::same_payment::{same_payment, same_payments};
 use crate::desk::snoozed_page::{page_of, read_all};
 use crate::desk::{Desk, write_new};
-use crate::domain::{Alert, AlertFilter, AlertId};
+use crate::domain::{Alert, AlertFilter, AlertId, OrderAdvice};
 use crate::service::{Deployment, ServiceError};
+
+/// What an order advises, whichever it is.
+fn told(advised: Option<(String, OrderAdvice)>) -> Option<OrderAdvice> {
+    advised.map(|(_, advice)| advice)
+}
 
 /// Performs an effect on a deployment; the message that it comes back as. `None` where the deployment has not what it takes, or the
 /// effect is for the desk or the terminal.
@@ -49,7 +55,7 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             let advised = |(alert, others): &(Alert, Vec<Alert>)| AdvisedAlert {
                 alert: alert.id,
                 others: others.iter().map(|other| other.id).collect(),
-                advice: advice(alert, others),
+                advice: advice(alert, others).map(told),
             };
             Message::AdvisedByOrders(asked.iter().map(advised).collect())
         }
@@ -73,7 +79,7 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             }
             let advice = advisor(desk);
             let with_order = |(alert, others): (Alert, Vec<Alert>)| {
-                let order = advice(&alert, &on_its_payment(&alert, &others))?;
+                let order = advice(&alert, &on_its_payment(&alert, &others)).map(told)?;
                 Ok((alert, OnPayment { others, order }))
             };
             Message::LookedUpForRules(number, read.into_iter().map(|(id, looked_up)| (id, looked_up.and_then(with_order))).collect())
@@ -96,17 +102,15 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             Message::Changed(changes.next_change(after).await)
         }
         Effect::Resolve(key, id, request, look) => {
-            let why = match look {
-                Some(look) => look.speaks_against(deployment).await,
-                None => None,
+            let looked = match look {
+                Some(look) => look.look(deployment, |alert, others| advisor(desk)(alert, others)).await,
+                None => Looked::Clear,
             };
-            Message::Resolved(
-                key,
-                match why {
-                    Some(why) => Err(ServiceError::NotSent(why)),
-                    None => alerts.resolve(id, request).await,
-                },
-            )
+            match looked {
+                Looked::Against(why) => Message::Resolved(key, Err(ServiceError::NotSent(why)), None),
+                Looked::Clear => Message::Resolved(key, alerts.resolve(id, request).await, None),
+                Looked::InPart(why) => Message::Resolved(key, alerts.resolve(id, request).await, Some(why)),
+            }
         }
         Effect::LookUp(key, id) => Message::LookedUp(key, look_up(&**alerts, attempts.as_deref(), id).await),
         Effect::Unfinished => Message::Unfinished(attempts.as_ref()?.unfinished().await),
@@ -142,6 +146,7 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
         Effect::TryWriting => Message::Written(changes.as_ref()?.try_writing().await),
         Effect::Abandon(_)
         | Effect::Keep(_)
+        | Effect::ReadDrafts(_)
         | Effect::ReadFigures
         | Effect::ReadJournal(_)
         | Effect::MatchOrders(..)

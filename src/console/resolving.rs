@@ -4,12 +4,17 @@ use std::collections::BTreeSet;
 
 use super::decisions::{DecisionEvent, PendingDecision};
 use super::dialog::run;
+use super::screens::queue::columns::answered_as;
+use super::text::count;
 use super::unfinished::in_words;
 use super::{Action, AppContext, Effect, Keep, Message, Order, Orders, Reply, Tone};
 use crate::desk::{JournalRun, JournalStep};
 use crate::domain::indeterminate::Found;
 use crate::domain::{Alert, AlertId, Resolution, ResolutionAttempt};
 use crate::service::ServiceError;
+
+/// What is said of a refund for which the last look did not come to its end.
+pub const UNLOOKED: &str = "doubles could not be looked for again before it left";
 
 /// Takes back the decision that was staged last, and what was made together with it.
 pub fn undo(cx: &mut AppContext) -> Orders {
@@ -29,17 +34,24 @@ pub fn undo(cx: &mut AppContext) -> Orders {
             let all = together.and_then(|number| cx.runs.get(number)).map_or(many.len(), |run| run.items.len());
             let left = all.saturating_sub(many.len());
             let rest = if left == 0 { "Nothing was sent.".to_owned() } else { format!("{left} had left already.") };
-            let again =
-                if outcome.iter().any(marks_again) { format!(" {} opens their form again.", cx.key(Action::Bulk)) } else { String::new() };
+            let again = match outcome.iter().find_map(marked_again) {
+                None => String::new(),
+                Some(marked) => {
+                    let others = marked.saturating_sub(many.len()) as u64;
+                    let with = if others == 0 { String::new() } else { format!(", with {} that got none", count(others)) };
+                    format!(" {} opens their form again{with}.", cx.key(Action::Bulk))
+                }
+            };
             cx.notify_of_run(&many[0], Tone::Good, format!("Taken back: {} decisions. {rest}{again}", many.len()));
         }
     }
     outcome
 }
 
-/// Whether alerts are marked again by this order.
-fn marks_again(order: &Order) -> bool {
-    matches!(order, Order::Send(message) if matches!(**message, Message::MarkAgain(_)))
+/// How many alerts are marked again by this order, where it is one of that.
+fn marked_again(order: &Order) -> Option<usize> {
+    let Order::Send(message) = order else { return None };
+    if let Message::MarkAgain(alerts) = &**message { Some(alerts.len()) } else { None }
 }
 
 /// Writes down that decisions were taken back. What was answered by one form can be gone on with in it: what was marked is marked again.
@@ -95,7 +107,8 @@ pub fn staged(keys: &[u64], run: Option<&JournalRun>, cx: &AppContext) -> Orders
 }
 
 /// Takes in the answer to a decision. What is not known is looked up at once, and from then on by the decisions' own plan.
-pub fn answered(key: u64, answer: Reply<Alert>, cx: &mut AppContext) -> Orders {
+/// `unlooked` is why doubles could not be looked for again before it left.
+pub fn answered(key: u64, answer: Reply<Alert>, unlooked: Option<String>, cx: &mut AppContext) -> Orders {
     let Some(decision) = cx.decisions.get(key).cloned() else { return Vec::new() };
     if let Err(error) = &answer {
         cx.writes.suspect(error, cx.now);
@@ -105,7 +118,19 @@ pub fn answered(key: u64, answer: Reply<Alert>, cx: &mut AppContext) -> Orders {
         // Whoever left to have it sent is to see that it was not.
         cx.leaving = false;
     }
-    event.map_or_else(Vec::new, |event| notify(&decision, event, cx))
+    let left = !matches!(event, None | Some(DecisionEvent::Kept(_)));
+    let mut outcome = unlooked.filter(|_| left).map_or_else(Vec::new, |why| tell_unlooked(&decision, why, cx));
+    outcome.extend(event.map_or_else(Vec::new, |event| notify(&decision, event, cx)));
+    outcome
+}
+
+/// Writes down that a refund left though doubles could not be looked for again, and says so where it was made alone.
+fn tell_unlooked(decision: &PendingDecision, why: String, cx: &mut AppContext) -> Orders {
+    if decision.together.is_none() {
+        let words = format!("{}: {UNLOOKED}: {why}.", subject(&decision.alert));
+        cx.notify_of_decision(decision, Tone::Note, words);
+    }
+    vec![record(JournalStep::Unlooked { decision: decision.journal_key(), why })]
 }
 
 /// Takes in what a look for a decision of unknown fate found.
@@ -160,7 +185,7 @@ fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext)
 fn of_refund(event: &DecisionEvent) -> String {
     match event {
         DecisionEvent::Refused(why) => format!("{}; the refund was not recorded", why.trim_end_matches('.')),
-        DecisionEvent::Overtaken(alert) => format!("another was first, it is {}; the refund was not recorded", alert.status),
+        DecisionEvent::Overtaken(alert) => format!("another was first, it is {}; the refund was not recorded", answered_as(alert)),
         DecisionEvent::Kept(why) => format!("{}; the refund was not sent", why.trim_end_matches('.')),
         DecisionEvent::Landed(_) | DecisionEvent::Unknown(_) | DecisionEvent::NothingSoFar(_) => {
             "the refund is not known to be recorded".to_owned()
@@ -200,11 +225,10 @@ fn tell(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -
             return concluded(alert, cx);
         }
         DecisionEvent::Overtaken(alert) => {
-            let outcome = alert.outcome.as_ref().map_or("unknown", |outcome| outcome.outcome.as_str()).replace('_', " ");
             cx.notify_of_decision(
                 decision,
                 Tone::Bad,
-                format!("{subject}: another was first. It is {}, {outcome}; {word} was not recorded.", alert.status),
+                format!("{subject}: another was first. It is {}; {word} was not recorded.", answered_as(&alert)),
             );
             return concluded(alert, cx);
         }

@@ -23,7 +23,7 @@ use super::user_settings::UserSetting;
 use super::workstation::{browse, export_list, rehearse_rules};
 use crate::desk::{AlertRecords, Desk, ExportRequest, JournalMark, JournalStep};
 use crate::domain::rule::DecisionRule;
-use crate::domain::{Alert, Timestamp};
+use crate::domain::{Alert, AlertId, Timestamp};
 use crate::service::{Deployment, ServiceError};
 
 /// Runs effects on a deployment and a desk.
@@ -52,14 +52,11 @@ pub struct Runner {
     /// The rehearsal that is on its way.
     rehearsing: Option<AbortHandle>,
     /// What is kept is written one after the other, so that the last state wins.
-    keeping: Option<(UnboundedSender<DeskWrite>, JoinHandle<()>)>,
+    keeping: Option<(UnboundedSender<DeskWork>, JoinHandle<()>)>,
 }
 
-/// A write to the desk in its turn, and who waits for it.
-struct DeskWrite {
-    what: Keep,
-    done: Option<oneshot::Sender<Result<(), String>>>,
-}
+/// Work on the desk in its turn.
+type DeskWork = Box<dyn FnOnce(&Desk) + Send>;
 
 impl Runner {
     /// Runs effects here; their results come as messages. To be made inside a tokio runtime.
@@ -116,6 +113,7 @@ impl Runner {
             Effect::Abandon(list) => self.lists.remove(&list).unwrap_or_default().iter().for_each(AbortHandle::abort),
             Effect::GiveUpFind => self.give_up_find(),
             Effect::Keep(what) => self.keep(what, None),
+            Effect::ReadDrafts(alert) => self.read_drafts(alert),
             Effect::ReadJournal(mark) => self.read_journal(mark),
             Effect::MatchOrders(alert, others, change) => self.match_orders(*alert, others, change),
             Effect::StartListening(request) => self.listen(*request),
@@ -159,7 +157,7 @@ impl Runner {
                 && let Err(why) = intent.await.unwrap_or_else(|_| Err("it is closed".to_owned()))
             {
                 let refused = ServiceError::NotSent(format!("the desk journal could not be written before it: {why}"));
-                let _ = messages.send(Message::Resolved(*key, Err(refused)));
+                let _ = messages.send(Message::Resolved(*key, Err(refused), None));
                 return;
             }
             if let Some(message) = perform(&deployment, desk.as_ref(), effect).await {
@@ -319,24 +317,38 @@ impl Runner {
         Some(written)
     }
 
+    /// Keeps something; `done` gets what came of it, else a failure is told.
     fn keep(&mut self, what: Keep, done: Option<oneshot::Sender<Result<(), String>>>) {
-        let Some(desk) = self.desk.clone() else { return };
         let messages = self.messages.clone();
+        self.work_on_desk(move |desk| match (done, keep_on(desk, &what)) {
+            (Some(done), kept) => drop(done.send(kept)),
+            (None, Err(error)) => drop(messages.send(Message::DeskFailed(error))),
+            (None, Ok(())) => {}
+        });
+    }
+
+    /// Reads an alert's drafts in its turn, so that what was kept before is among them.
+    fn read_drafts(&mut self, alert: AlertId) {
+        let messages = self.messages.clone();
+        self.work_on_desk(move |desk| {
+            // One that cannot be read is told of when something is to be kept in its place.
+            let drafts = desk.drafts().all(alert).unwrap_or_default();
+            drop(messages.send(Message::DraftsRead(alert, drafts)));
+        });
+    }
+
+    fn work_on_desk(&mut self, work: impl FnOnce(&Desk) + Send + 'static) {
+        let Some(desk) = self.desk.clone() else { return };
         let (keeping, _) = self.keeping.get_or_insert_with(|| {
-            let (sender, mut queue) = tokio::sync::mpsc::unbounded_channel::<DeskWrite>();
-            let writer = tokio::task::spawn_blocking(move || {
-                while let Some(DeskWrite { what, done }) = queue.blocking_recv() {
-                    let kept = keep_on(&desk, &what);
-                    match (done, kept) {
-                        (Some(done), kept) => drop(done.send(kept)),
-                        (None, Err(error)) => drop(messages.send(Message::DeskFailed(error))),
-                        (None, Ok(())) => {}
-                    }
+            let (sender, mut queue) = tokio::sync::mpsc::unbounded_channel::<DeskWork>();
+            let worker = tokio::task::spawn_blocking(move || {
+                while let Some(work) = queue.blocking_recv() {
+                    work(&desk);
                 }
             });
-            (sender, writer)
+            (sender, worker)
         });
-        let _ = keeping.send(DeskWrite { what, done });
+        let _ = keeping.send(Box::new(work));
     }
 
     /// Ends every read and waits until everything that was to be kept is on the disk.
@@ -362,7 +374,8 @@ fn keep_on(desk: &Desk, what: &Keep) -> Result<(), String> {
         Keep::Layout(layout) => desk.keep_layout(layout),
         Keep::View(view) => desk.views().save(view.clone()),
         Keep::NoView(name) => desk.views().remove(name).map(|_| ()),
-        Keep::Draft(alert, draft) => desk.drafts().put(*alert, draft),
+        Keep::Draft(alert, draft, known) => desk.drafts().put_after(*alert, draft, known.as_ref()),
+        Keep::AsideDraft(alert, draft) => desk.drafts().set_aside(*alert, draft),
         Keep::NoDraft(alert) => desk.drafts().remove(*alert),
         Keep::GroupDraft(draft) => desk.group_drafts().put(draft),
         Keep::NoGroupDraft(id) => desk.group_drafts().remove(*id),

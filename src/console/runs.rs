@@ -8,6 +8,7 @@ use chrono::Duration;
 use uuid::Uuid;
 
 use super::decisions::{DecisionEvent, PendingDecision};
+use super::screens::queue::columns::answered_as;
 use crate::desk::{GroupDraft, LeftDecision, Leftovers};
 use crate::domain::{Alert, Resolution, Timestamp};
 
@@ -311,10 +312,7 @@ impl Runs {
         }
         item.result = match event {
             DecisionEvent::Landed(alert) => RunResult::Recorded { status: alert.status.to_string(), at: now },
-            DecisionEvent::Overtaken(alert) => {
-                let outcome = alert.outcome.as_ref().map_or("an outcome", |outcome| outcome.outcome.as_str()).replace('_', " ");
-                RunResult::Conflict(format!("another was first: {}, {outcome}", alert.status))
-            }
+            DecisionEvent::Overtaken(alert) => RunResult::Conflict(format!("another was first: {}", answered_as(alert))),
             DecisionEvent::Refused(why) => RunResult::Refused(why.clone()),
             DecisionEvent::Kept(why) => RunResult::NotSent(why.clone()),
             DecisionEvent::Unknown(why) => RunResult::Unknown(why.clone()),

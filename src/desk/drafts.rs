@@ -37,6 +37,26 @@ struct DraftFile {
 #[serde(transparent)]
 pub(super) struct KeptDraft(#[serde(with = "DraftFile")] pub(super) Draft);
 
+/// The drafts that a desk has for an alert.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DraftsOfAlert {
+    pub draft: Option<Draft>,
+    /// What another console had written, which the draft took the place of.
+    pub aside: Option<Draft>,
+}
+
+/// The name of a file of what was set aside: `ID.aside`.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct AsideName(AlertId);
+
+impl FromStr for AsideName {
+    type Err = ();
+
+    fn from_str(name: &str) -> Result<Self, ()> {
+        name.strip_suffix(".aside").and_then(|id| id.parse().ok()).map(Self).ok_or(())
+    }
+}
+
 /// The drafts of a desk.
 #[derive(Debug, Clone)]
 pub struct Drafts {
@@ -50,6 +70,35 @@ impl Drafts {
 
     fn file(&self, alert: AlertId) -> DeskFile {
         DeskFile::new(self.directory.join(format!("{alert}.toml")))
+    }
+
+    fn aside(&self, alert: AlertId) -> DeskFile {
+        DeskFile::new(self.directory.join(format!("{alert}.aside.toml")))
+    }
+
+    /// Everything that there is for an alert.
+    pub fn all(&self, alert: AlertId) -> Result<DraftsOfAlert, DeskError> {
+        let aside = self.aside(alert).read::<KeptDraft>()?.map(|kept| kept.0);
+        Ok(DraftsOfAlert { draft: self.get(alert)?, aside })
+    }
+
+    /// Keeps a draft of a console that knew this one to be there. What another console wrote meanwhile is set aside, and is not dropped where the
+    /// draft was emptied: neither's text is lost.
+    pub fn put_after(&self, alert: AlertId, draft: &Draft, known: Option<&Draft>) -> Result<(), DeskError> {
+        let _turn = DeskFile::new(self.directory.join("drafts.toml")).turn()?;
+        let stored = self.get(alert)?;
+        if let Some(others) = stored.filter(|stored| Some(stored) != known && stored != draft) {
+            if draft.is_bare() {
+                return Ok(());
+            }
+            self.set_aside(alert, &others)?;
+        }
+        self.put(alert, draft)
+    }
+
+    /// Keeps a draft beside the one that an alert has.
+    pub fn set_aside(&self, alert: AlertId, draft: &Draft) -> Result<(), DeskError> {
+        self.aside(alert).write("What another console had begun for the same alert.", &KeptDraft(draft.clone()))
     }
 
     /// The draft of an alert, if there is one.
@@ -67,9 +116,10 @@ impl Drafts {
         file.write("A decision that was begun and not sent.", &KeptDraft(draft.clone()))
     }
 
-    /// Drops a draft: its alert has been resolved, here or elsewhere.
+    /// Drops all drafts of an alert: it has been resolved, here or elsewhere.
     pub fn remove(&self, alert: AlertId) -> Result<(), DeskError> {
-        self.file(alert).remove()
+        self.file(alert).remove()?;
+        self.aside(alert).remove()
     }
 
     /// Which alerts have a draft.
@@ -82,6 +132,11 @@ impl Drafts {
         for (alert, written) in entries(&self.directory)? {
             if is_old(written, now) {
                 self.remove(alert)?;
+            }
+        }
+        for (AsideName(alert), written) in entries(&self.directory)? {
+            if is_old(written, now) {
+                self.aside(alert).remove()?;
             }
         }
         Ok(())
@@ -172,6 +227,48 @@ mod tests {
     }
 
     #[test]
+    fn of_two_consoles_that_write_for_one_alert_neither_loses_its_text() {
+        let (_directory, drafts) = drafts();
+        let alert = AlertId::generate();
+        let [mine, theirs, more] = ["mine", "theirs", "mine, and more"].map(draft);
+
+        drafts.put_after(alert, &mine, None).unwrap();
+        drafts.put_after(alert, &theirs, None).unwrap();
+        let after_theirs = drafts.all(alert).unwrap();
+        drafts.put_after(alert, &more, Some(&mine)).unwrap();
+
+        assert_eq!(after_theirs, DraftsOfAlert { draft: Some(theirs.clone()), aside: Some(mine) });
+        assert_eq!(drafts.all(alert), Ok(DraftsOfAlert { draft: Some(more), aside: Some(theirs) }));
+        assert_eq!(drafts.alerts(), Ok(vec![alert]));
+        drafts.remove(alert).unwrap();
+        assert_eq!(drafts.all(alert), Ok(DraftsOfAlert::default()));
+    }
+
+    #[test]
+    fn one_console_that_writes_on_sets_nothing_aside() {
+        let (_directory, drafts) = drafts();
+        let alert = AlertId::generate();
+        let [first, then] = ["first", "then"].map(draft);
+
+        drafts.put_after(alert, &first, None).unwrap();
+        drafts.put_after(alert, &then, Some(&first)).unwrap();
+
+        assert_eq!(drafts.all(alert), Ok(DraftsOfAlert { draft: Some(then), aside: None }));
+    }
+
+    #[test]
+    fn a_console_that_empties_its_own_text_leaves_that_of_another() {
+        let (_directory, drafts) = drafts();
+        let alert = AlertId::generate();
+        let [mine, theirs] = ["mine", "theirs"].map(draft);
+        drafts.put_after(alert, &theirs, None).unwrap();
+
+        drafts.put_after(alert, &Draft::default(), Some(&mine)).unwrap();
+
+        assert_eq!(drafts.get(alert), Ok(Some(theirs)));
+    }
+
+    #[test]
     fn a_broken_draft_is_reported_and_kept() {
         let (_directory, drafts) = drafts();
         let alert = AlertId::generate();
@@ -191,12 +288,13 @@ mod tests {
         let (_directory, drafts) = drafts();
         let alert = AlertId::generate();
         drafts.put(alert, &draft("x")).unwrap();
+        drafts.set_aside(alert, &draft("y")).unwrap();
 
         drafts.sweep(SystemTime::now() + KEPT / 2).unwrap();
         let in_between = drafts.alerts().unwrap();
         drafts.sweep(SystemTime::now() + KEPT * 2).unwrap();
 
         assert_eq!(in_between, [alert]);
-        assert_eq!(drafts.alerts(), Ok(Vec::new()));
+        assert_eq!(drafts.all(alert), Ok(DraftsOfAlert::default()));
     }
 }

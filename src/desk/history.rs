@@ -94,6 +94,8 @@ pub struct DecisionRecord {
     pub made_at: Timestamp,
     /// Its steps in their order; the first is the making.
     pub steps: Vec<(Timestamp, DecisionFate)>,
+    /// Why duplicates could not be looked for again right before it left, where that was so.
+    pub unlooked: Option<String>,
     /// Whether somebody has seen to it after it failed.
     pub dismissed: bool,
 }
@@ -159,7 +161,8 @@ impl History {
         let (decision, fate) = match step {
             JournalStep::Staged { decision: key, said, rule, together } => {
                 let (made_at, steps) = (at, vec![(at, DecisionFate::Staged)]);
-                return self.made(DecisionRecord { key, said, place, session, user, rule, together, made_at, steps, dismissed: false });
+                let (unlooked, dismissed) = (None, false);
+                return self.made(DecisionRecord { key, said, place, session, user, rule, together, made_at, steps, unlooked, dismissed });
             }
             JournalStep::Notified { tone, words, alert, decision } => {
                 return self.told(NotificationRecord { at, place, session, user, tone, words, alert, decision });
@@ -172,6 +175,12 @@ impl History {
             JournalStep::Dismissed { decision } => {
                 if let Some(record) = self.record_mut(&decision) {
                     record.dismissed = true;
+                }
+                return;
+            }
+            JournalStep::Unlooked { decision, why } => {
+                if let Some(record) = self.record_mut(&decision) {
+                    record.unlooked = Some(why);
                 }
                 return;
             }

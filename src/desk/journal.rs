@@ -128,6 +128,8 @@ pub enum JournalStep {
     Sent { decision: String },
     /// It could not be sent, which is certain; it waits.
     NotSent { decision: String, why: String },
+    /// Why duplicates could not be looked for again right before it left.
+    Unlooked { decision: String, why: String },
     /// It is recorded.
     Recorded { decision: String, status: String },
     /// Another decision was first.
@@ -374,7 +376,8 @@ impl Journal {
                 JournalStep::NotSent { decision, .. } => {
                     begun.iter_mut().filter(|left| left.key == *decision).for_each(|left| left.sent_at = None);
                 }
-                JournalStep::Unknown { .. }
+                JournalStep::Unlooked { .. }
+                | JournalStep::Unknown { .. }
                 | JournalStep::Dismissed { .. }
                 | JournalStep::RunDismissed { .. }
                 | JournalStep::Notified { .. } => {}

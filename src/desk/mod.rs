@@ -34,7 +34,7 @@ pub mod whole_list;
 use std::path::{Path, PathBuf};
 
 pub use closing::ClosingAlerts;
-pub use drafts::{Draft, Drafts};
+pub use drafts::{Draft, Drafts, DraftsOfAlert};
 pub use export::{AlertRecords, ExportFailure, ExportRequest};
 pub use file::{DeskError, directory_of, write_new};
 pub use group_drafts::{GroupDraft, GroupDrafts};

@@ -40,7 +40,7 @@ pub fn advice<'d>(alert: &Alert, duplicates: impl Iterator<Item = &'d Duplicate>
     if alert.outcome.is_some() || alert.alert_type.is_notice() {
         return None;
     }
-    let duplicates: Vec<&Duplicate> = duplicates.collect();
+    let duplicates: Vec<&Duplicate> = duplicates.filter(|duplicate| duplicate.evidence.is_sure()).collect();
     let refunds: Vec<RefundTime> = duplicates.iter().filter_map(|duplicate| duplicate.refund_time(alert)).collect();
     let by_order =
         |order: &OrderAdvice| Advice { decision: order.decision, basis: AdviceBasis::Order, after_refund: order.refund.is_some() };
@@ -65,7 +65,7 @@ pub fn advice<'d>(alert: &Alert, duplicates: impl Iterator<Item = &'d Duplicate>
     // Of one network's alerts on a payment one is answered, and the others are duplicates of it; of two networks' each is answered (field
     // notes).
     let of_network = |duplicate: &&&Duplicate| duplicate.provider == alert.provider;
-    let answered = |duplicate: &&Duplicate| matches!(duplicate.state, DuplicateState::Answered { .. } | DuplicateState::OnItsWay { .. });
+    let answered = |duplicate: &&Duplicate| matches!(duplicate.state, DuplicateState::Answered { .. } | DuplicateState::OnItsWay(_));
     let is_answered = duplicates.iter().filter(of_network).any(answered);
     match order.filter(|order| !(is_answered && order.decision == Decision::NotRefunded)) {
         Some(order) => Some(by_order(order)),

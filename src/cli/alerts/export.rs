@@ -11,7 +11,7 @@ use super::super::context::Context;
 use super::super::failure::{Misused, say};
 use super::super::source::AlertAccess;
 use super::answer;
-use super::export_part::ExportPart;
+use super::export_part::{ExportPart, is_whole};
 use crate::desk::export::{self, AlertRecords, AlertSink, ListReadError, PageMark};
 use crate::desk::records::{RecordFormat, RecordWriter};
 use crate::desk::whole_list::PageWalk;
@@ -28,6 +28,10 @@ pub(super) async fn run(context: &Context, args: AlertExportArgs) -> anyhow::Res
         Some(Format::Csv) => RecordFormat::Csv,
         Some(Format::Table) => return Err(Misused("an export is for programs: --output json, ndjson or csv".to_owned()).into()),
     };
+    if let Some(to) = args.to.as_ref().filter(|to| args.resume && is_whole(to)) {
+        say(&format!("{} is there and whole: nothing is left to go on with", to.display()));
+        return Ok(());
+    }
     let asked = |dialect, vocabulary| answer::query(args.query.as_deref(), args.filter.parameters(), dialect, vocabulary);
     let (source, mut query) = AlertAccess::open_for(context, &args.remote, &args.organization, asked).await?;
     query.page.size = MAX_PAGE_SIZE;

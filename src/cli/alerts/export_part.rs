@@ -46,13 +46,23 @@ struct PartRead {
     mark: Option<(PageMark, usize)>,
 }
 
+/// Whether a file is there, and nothing beside it that could be gone on with: an export takes its file's name only when it is whole.
+pub(super) fn is_whole(target: &Path) -> bool {
+    target.is_file() && !part_of(target).exists()
+}
+
+/// The part of an export to a file.
+fn part_of(target: &Path) -> PathBuf {
+    let mut path = target.as_os_str().to_owned();
+    path.push(".part");
+    PathBuf::from(path)
+}
+
 impl ExportPart {
     /// Opens the part of an export to this file, and the walk that it stands at. `about` says what is exported: a part of something else
     /// is not gone on with.
     pub(super) fn open(target: &Path, resume: bool, about: &str) -> anyhow::Result<(Self, PageWalk)> {
-        let mut path = target.as_os_str().to_owned();
-        path.push(".part");
-        let path = PathBuf::from(path);
+        let path = part_of(target);
         let wrong = |file: &Path, what: &str| Misused(format!("{}: {what}", file.display()));
         if target.exists() {
             return Err(wrong(target, "is there already: name another file, or remove it").into());

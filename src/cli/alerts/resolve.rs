@@ -13,7 +13,7 @@ use super::super::source::AlertAccess;
 use super::answer::{card, in_words, single};
 use super::named;
 use crate::desk::indeterminate;
-use crate::domain::duplicate::{DecisionSays, Duplicate, DuplicateState};
+use crate::domain::duplicate::{Duplicate, DuplicateState};
 use crate::domain::resolution::Decision;
 use crate::domain::time::to_iso;
 use crate::domain::{Alert, Amount, Environment, Resolution, ResolutionAttempt, ResolutionParts, Timestamp, duplicate};
@@ -120,7 +120,7 @@ pub(super) fn on_payment(alert: &Alert, others: &[Alert]) -> Vec<Alert> {
 pub(super) fn double_of(alert: &Alert, other: &Alert, unfinished: &[ResolutionAttempt]) -> Option<Duplicate> {
     let attempt = unfinished.iter().find(|attempt| attempt.alert == other.id);
     // What is decided there is not told.
-    Duplicate::with_coming(alert, other, attempt.map(|attempt| &attempt.resolution), |_| String::new())
+    Duplicate::with_coming(alert, other, attempt.map(|attempt| &attempt.resolution))
 }
 
 /// That a rule at the network has probably refunded an alert already.
@@ -136,8 +136,8 @@ pub(super) fn double_in_words(found: &Duplicate) -> String {
         DuplicateState::Refunded { .. } => "refunded already",
         DuplicateState::RefundedByRule => "probably refunded already by its network's rule",
         DuplicateState::Answered { .. } => "answered already",
-        DuplicateState::OnItsWay { says: DecisionSays::Refunds, .. } => "a refund is with its network, or may have arrived",
-        DuplicateState::OnItsWay { .. } => "a decision is with its network, or may have arrived",
+        DuplicateState::OnItsWay(resolution) if resolution.gives_money_back() => "a refund is with its network, or may have arrived",
+        DuplicateState::OnItsWay(_) => "a decision is with its network, or may have arrived",
         DuplicateState::Waiting => "waits too",
     };
     format!("{state}: {} {} ({})", printable(&provider.to_string()), printable(provider_id), evidence.words())

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Decisions, PendingDecision, State};
-use crate::console::unfinished::{Unfinished, in_words};
+use crate::console::unfinished::Unfinished;
 use crate::domain::duplicate::{self, Duplicate};
 use crate::domain::{Alert, AlertId, OutcomeId, Resolution, decide};
 
@@ -31,7 +31,7 @@ impl Decisions {
         if !resolution.rests_on_another() {
             return None;
         }
-        let is_of_payment = |decision: &PendingDecision| duplicate::evidence(&decision.alert, alert).is_some();
+        let is_of_payment = |decision: &PendingDecision| duplicate::sure_evidence(&decision.alert, alert).is_some();
         let refund =
             |decision: &&PendingDecision| decision.is_coming() && decision.resolution.gives_money_back() && is_of_payment(decision);
         self.all.iter().find(refund).map(|decision| decision.key)
@@ -47,12 +47,20 @@ impl Decisions {
         Cow::Owned(foreseen)
     }
 
+    /// The others on an alert's payment, among these and what is decided here, whose refund is recorded, probable or on its way.
+    pub fn refunds_known<'a>(&self, alert: &Alert, others: impl IntoIterator<Item = &'a Alert>, unfinished: &Unfinished) -> Vec<AlertId> {
+        let coming = self.all.iter().filter(|decision| decision.is_coming()).map(|decision| decision.alert.clone());
+        let all = others.into_iter().cloned().chain(coming);
+        let told = |other: &Alert| Duplicate::with_coming(alert, other, self.coming_resolution(other.id, unfinished));
+        all.filter(|other| told(other).is_some_and(|told| told.is_refunded())).map(|other| other.id).collect()
+    }
+
     /// The duplicates of an alert among others and what is decided here, with what is on its way.
     pub fn duplicates<'a>(&self, alert: &Alert, others: impl IntoIterator<Item = &'a Alert>, unfinished: &Unfinished) -> Vec<Duplicate> {
         let others: Vec<&Alert> = others.into_iter().collect();
         let here = self.all.iter().filter(|decision| decision.is_coming()).map(|decision| &decision.alert);
         let unseen = here.filter(|one| others.iter().all(|other| other.id != one.id));
-        let found = |other: &Alert| Duplicate::with_coming(alert, other, self.coming_resolution(other.id, unfinished), in_words);
+        let found = |other: &Alert| Duplicate::with_coming(alert, other, self.coming_resolution(other.id, unfinished));
         others.iter().copied().chain(unseen).filter_map(found).collect()
     }
 }

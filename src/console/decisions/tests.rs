@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::console::unfinished::Unfinished;
-use crate::domain::duplicate::{DecisionSays, DuplicateState};
+use crate::domain::duplicate::DuplicateState;
 use crate::domain::resolution::{Decision as Answer, InvalidReason};
 use crate::domain::time::from_iso;
 use crate::domain::{AlertStatus, Outcome};
@@ -111,7 +111,7 @@ fn a_double_whose_refund_is_on_its_way_is_not_refunded_yet_and_makes_a_duplicate
     decisions.take_back_all();
     let [taken_back] = decisions.duplicates(&other, [&one], &Unfinished::default()).try_into().unwrap();
 
-    assert_eq!(found.state, DuplicateState::OnItsWay { says: DecisionSays::Refunds, decision: "REFUNDED".to_owned() });
+    assert_eq!(found.state, DuplicateState::OnItsWay(refunded()));
     assert_eq!((found.reason(&other), found.is_refunded()), (Some(InvalidReason::Duplicate), true));
     assert_eq!(taken_back.state, DuplicateState::Waiting);
 }

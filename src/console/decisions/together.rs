@@ -73,6 +73,11 @@ impl Decisions {
         self.get(key).is_none_or(|first| matches!(first.state, State::Refused(_)))
     }
 
+    /// The alert of a decision that others wait here for, as another who was faster answered it.
+    pub fn overtaken(&self, key: u64) -> Option<&Alert> {
+        self.overtaken.get(&key)
+    }
+
     /// Whether those of this number are paused.
     pub fn is_paused(&self, number: u64) -> bool {
         self.paused.contains(&number)

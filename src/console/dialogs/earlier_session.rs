@@ -7,8 +7,9 @@ use ratatui::layout::Rect;
 
 use super::question::{Question, answered};
 use crate::console::decisions::alert_of;
+use crate::console::group_drafts::GroupDraftList;
 use crate::console::resolving::{record, subject};
-use crate::console::text::{counted, sanitize};
+use crate::console::text::sanitize;
 use crate::console::unfinished::in_words;
 use crate::console::{Action, AppContext, ClickTargets, Dialog, Message, Order, Orders, Theme};
 use crate::desk::{JournalAlert, JournalStep, LeftDecision, Leftovers};
@@ -56,7 +57,7 @@ fn text_for(alert: &JournalAlert, cx: &AppContext) -> String {
         None => named(alert),
         Some(draft) if draft.case => format!("the case of {}", named(alert)),
         Some(draft) => {
-            let many = counted(draft.alerts.len() as u64, "alert", "alerts");
+            let many = GroupDraftList::for_whom(draft);
             format!("{many} that {} marked: {} opens it", if draft.alerts.len() == 1 { "was" } else { "were" }, cx.key(Action::Bulk))
         }
     }

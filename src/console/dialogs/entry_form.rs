@@ -159,7 +159,7 @@ impl EntryForm {
         match message {
             Message::Input(Event::Key(key)) => return self.key(*key),
             Message::Input(Event::Paste(text)) => match (self.focus, self.input()) {
-                (Spot::Row(row), Some(input)) => self.wrong = input.paste(text).err().map(|wrong| (row, wrong)),
+                (Spot::Row(row), Some(input)) => self.wrong = input.paste(text).unwrap_or_else(Some).map(|words| (row, words)),
                 _ => cx.notify(Tone::Note, NO_FIELD),
             },
             Message::Input(event) => return self.click(event),

@@ -61,7 +61,9 @@ impl ExportForm {
     fn of(queue: &Queue, cx: &AppContext) -> Self {
         let (filter, sort) = (queue.filter().clone(), queue.order());
         let asked = query::render(&filter, sort);
-        let many = queue.listing.total().map_or_else(|| "all alerts".to_owned(), |total| counted(total, "alert", "alerts"));
+        // While another list is read, how many there are is known of the one before.
+        let total = queue.listing.total().filter(|_| queue.incoming.is_none());
+        let many = total.map_or_else(|| "all alerts".to_owned(), |total| counted(total, "alert", "alerts"));
         let what = if asked.is_empty() { many } else { format!("{many}: {asked}") };
         let query = AlertQuery { filter, sort, page: PageRequest { page: 0, size: MAX_PAGE_SIZE } };
         Self::new(&what, &queue.view.name, Exported::List(Box::new(query)), cx)

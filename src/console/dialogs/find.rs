@@ -169,7 +169,10 @@ impl Dialog for FindDialog {
                 }
             }
             Message::Input(Event::Paste(text)) => match self.input.paste(text) {
-                Ok(()) => self.typed(cx),
+                Ok(changed) => {
+                    self.typed(cx);
+                    changed.into_iter().for_each(|words| cx.notify(Tone::Note, words));
+                }
                 Err(why) => cx.notify(Tone::Note, why),
             },
             Message::Input(event) => {

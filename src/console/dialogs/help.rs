@@ -113,8 +113,8 @@ impl Dialog for Help {
                 return Vec::new();
             }
             Event::Paste(text) => {
-                if let Err(why) = self.search.paste(text) {
-                    cx.notify(Tone::Note, why);
+                if let Some(words) = self.search.paste(text).unwrap_or_else(Some) {
+                    cx.notify(Tone::Note, words);
                 }
                 return Vec::new();
             }

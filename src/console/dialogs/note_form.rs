@@ -118,11 +118,10 @@ impl NoteForm {
                     }
                 }
             },
-            Event::Paste(text) => {
-                if let Err(why) = self.input.paste(text) {
-                    cx.notify(Tone::Bad, why);
-                }
-            }
+            Event::Paste(text) => match self.input.paste(text) {
+                Ok(changed) => changed.into_iter().for_each(|words| cx.notify(Tone::Note, words)),
+                Err(why) => cx.notify(Tone::Bad, why),
+            },
             Event::Mouse(mouse) if mouse.kind == MouseEventKind::Down(MouseButton::Left) => {
                 match self.targets.at((mouse.column, mouse.row).into()) {
                     Some(NoteTarget::Keep) => return self.submit(cx),

@@ -86,8 +86,8 @@ impl Dialog for Prompt {
                 }
             },
             Message::Input(Event::Paste(text)) => {
-                if let Err(why) = self.input.paste(text) {
-                    cx.notify(Tone::Note, why);
+                if let Some(words) = self.input.paste(text).unwrap_or_else(Some) {
+                    cx.notify(Tone::Note, words);
                 }
             }
             Message::Input(event) => match self.targets.clicked(event) {

@@ -9,8 +9,9 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::question::{KeyedAnswer, Question, answered};
-use crate::console::decisions::{PendingDecision, WaitReason};
-use crate::console::resolving::taken_back;
+use crate::console::decisions::{PendingDecision, State, WaitReason};
+use crate::console::resolving::{subject, taken_back};
+use crate::console::screens::queue::columns::answered_as;
 use crate::console::text::{counted, sanitize};
 use crate::console::{AppContext, ClickTargets, Dialog, Effect, Loadable, Message, Order, Orders, Tone};
 use crate::domain::{Alert, AlertId, duplicate};
@@ -24,6 +25,17 @@ const TOLD_TWICE: usize = 3;
 /// That another alert on a payment is refunded.
 fn is_refunded(other: &Alert) -> String {
     format!("{} {} is refunded", sanitize(other.provider.as_str()), sanitize(&other.provider_id))
+}
+
+/// Why the refund that others were to follow was not recorded, as far as that is known.
+fn not_recorded(first: u64, cx: &AppContext) -> Option<String> {
+    if let Some(alert) = cx.decisions.overtaken(first) {
+        return Some(format!("Another was first: {} is {}.", sanitize(&subject(alert)), answered_as(alert)));
+    }
+    match &cx.decisions.get(first)?.state {
+        State::Refused(why) => Some(format!("{}.", sanitize(why.trim_end_matches('.')))),
+        _ => None,
+    }
 }
 
 /// What becomes of decisions that waited.
@@ -91,7 +103,8 @@ impl Reconnected {
     fn paid_twice<'s>(&'s self, cx: &'s AppContext) -> impl Iterator<Item = (&'s PendingDecision, &'s Alert)> {
         self.refunds(cx).filter_map(|decision| {
             let others = self.others.get(&decision.alert.id)?.loaded()?;
-            let refunded = |other: &&Alert| duplicate::evidence(&decision.alert, other).is_some() && other.was_refunded();
+            let is_new = |other: &Alert| other.was_refunded() && !decision.knew_refund_of(other.id);
+            let refunded = |other: &&Alert| duplicate::evidence(&decision.alert, other).is_some() && is_new(other);
             Some((decision, others.iter().find(refunded)?))
         })
     }
@@ -169,6 +182,9 @@ impl Dialog for Reconnected {
                 question.line(if certain { "The refund was not recorded" } else { "The refund may not be recorded" }, theme.strong);
                 if let Some(case) = cx.runs.get(first) {
                     question.line(sanitize(&case.subject), theme.plain);
+                }
+                if let Some(why) = not_recorded(first, cx) {
+                    question.say(&why, theme.plain);
                 }
                 question.say("What was to follow it waits here, not sent: without the refund it may be wrong.", theme.plain);
             }

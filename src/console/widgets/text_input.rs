@@ -2,7 +2,7 @@
 //!
 //! `tui_textarea` holds the text, edits it and undoes; the few keys people expect, the wrapping and the columns are ours, because
 //! the library steps through a grapheme char by char and starts lines with a full stop. The field never takes a control character
-//! and never cuts what is pasted: it takes all of it or says why not.
+//! and never cuts what is pasted: it takes all that is text of it, and says what it left out, or why it took nothing.
 
 use std::cell::Cell;
 
@@ -135,12 +135,15 @@ impl TextInput {
         }
     }
 
-    /// Takes all of a pasted text, or none of it and says why not.
-    pub fn paste(&mut self, text: &str) -> Result<(), String> {
+    /// Takes all of a pasted text, or none of it and says why not. A tab comes in as a blank, and other control characters, which no service
+    /// takes, stay out: what was changed is said.
+    pub fn paste(&mut self, text: &str) -> Result<Option<String>, String> {
         let text = text.replace("\r\n", "\n").replace('\r', "\n");
         let text = if self.several_lines { text.as_str() } else { text.trim_matches('\n') };
-        if let Some(control) = text.chars().find(|c| c.is_control() && *c != '\n') {
-            return Err(format!("Nothing was pasted: the text holds {}.", name_of_control(control)));
+        let (tabs, others) = (text.matches('\t').count(), text.chars().filter(is_left_out).count());
+        let text: String = text.chars().filter(|c| !is_left_out(c)).map(|c| if c == '\t' { ' ' } else { c }).collect();
+        if text.is_empty() && others > 0 {
+            return Err("Nothing was pasted: the text holds nothing but control characters.".to_owned());
         }
         if !self.several_lines && text.contains('\n') {
             return Err("Nothing was pasted: the text has several lines, the field takes one.".to_owned());
@@ -151,7 +154,7 @@ impl TextInput {
         }
         self.replace_selected();
         self.area.insert_str(text);
-        Ok(())
+        Ok(words_of_changes(tabs, others))
     }
 
     /// Puts the cursor where the mouse points, if it points into the field.
@@ -352,13 +355,25 @@ fn small(number: usize) -> u16 {
     u16::try_from(number).unwrap_or(u16::MAX)
 }
 
-/// A control character in words.
-fn name_of_control(c: char) -> String {
-    match c {
-        '\t' => "a tab".to_owned(),
-        '\u{1b}' => "an escape character".to_owned(),
-        c => format!("the control character U+{:04X}", u32::from(c)),
-    }
+/// Whether a pasted character stays out: a control character other than a line break and a tab.
+fn is_left_out(c: &char) -> bool {
+    c.is_control() && !matches!(c, '\n' | '\t')
+}
+
+/// What a pasted text was changed in; nothing where it is as it was.
+fn words_of_changes(tabs: usize, left_out: usize) -> Option<String> {
+    let tabs = match tabs {
+        0 => None,
+        1 => Some("1 tab became a blank".to_owned()),
+        tabs => Some(format!("{tabs} tabs became blanks")),
+    };
+    let left_out = match left_out {
+        0 => None,
+        1 => Some("1 control character was left out".to_owned()),
+        left_out => Some(format!("{left_out} control characters were left out")),
+    };
+    let changes: Vec<String> = [tabs, left_out].into_iter().flatten().collect();
+    (!changes.is_empty()).then(|| format!("Pasted: {}.", changes.join(", ")))
 }
 
 #[cfg(test)]

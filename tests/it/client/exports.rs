@@ -156,6 +156,20 @@ async fn a_part_of_something_else_and_a_file_that_is_there_are_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_export_that_is_whole_already_is_done_and_asks_for_nothing() {
+    let (mended, home) = (Arc::new(AtomicBool::new(true)), tempfile::tempdir().unwrap());
+    let server = breaking(1, mended).await;
+    export_to(home.path(), &server.url(), &[]);
+    let (written, asked) = (std::fs::read(home.path().join("alerts.out")).unwrap(), server.asked().len());
+
+    let again = export_to(home.path(), &server.url(), &["--resume"]);
+
+    assert_eq!((again.status.code(), server.asked().len()), (Some(0), asked), "{again:?}");
+    assert!(String::from_utf8_lossy(&again.stderr).contains("is there and whole"), "{again:?}");
+    assert_eq!(std::fs::read(home.path().join("alerts.out")).unwrap(), written);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_text_of_the_console_is_taken_as_flags_are() {
     let server = RawServer::start(|_, _| Play::json(200, &json!({"data": [], "total": 0}))).await;
     let home = tempfile::tempdir().unwrap();

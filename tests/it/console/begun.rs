@@ -144,7 +144,7 @@ fn after_an_undo_the_same_alerts_are_marked_and_their_form_opens_as_it_was_fille
     let list = rig.screen();
     rig.advance(Duration::minutes(1));
 
-    assert!(page.contains("Taken back: 2 decisions. Nothing was sent. b opens their form again."), "{page}");
+    assert!(page.contains("Taken back: 2 decisions. Nothing was sent. b opens their form again, with 1 that got none."), "{page}");
     assert!(form.contains("Answer 3 alerts") && form.contains("no order") && form.contains("2 will be sent"), "{form}");
     assert!(list.contains("3 marked"), "{list}");
     assert_eq!((underway, rig.sent(), on_the_desk(&rig).len()), (1, 0, 1));
@@ -179,6 +179,37 @@ fn after_a_restart_what_was_marked_is_told_of_and_its_form_opens_as_it_was_left_
     assert!(!list.contains("3 marked"), "{list}");
     assert!(form.contains("Answer 3 alerts") && form.contains("no order") && form.contains("3 will be sent"), "{form}");
     assert_eq!(rig.sent(), 0);
+}
+
+#[test]
+fn how_many_an_answer_was_begun_for_is_one_number_wherever_it_is_said() {
+    let mut alerts = alike(5);
+    let draft = GroupDraft { left_out: vec![alerts[1].id], ..begun(&alerts[..4], "no order") };
+    let answer = Resolution::Current { decision: Decision::NotRefunded, comments: String::new() };
+    avert::domain::decide(&answer).record(&mut alerts[3], avert::domain::OutcomeId::generate(), "", None);
+    let kept = DeskState { group_drafts: vec![draft], ..DeskState::default() };
+    let mut rig = Made { kept, size: (200, 40), ..Made::of(alerts) }.start();
+    let offered = rig.screen();
+    rig.press("b");
+    let form = rig.screen();
+    rig.press("esc");
+
+    assert!(offered.contains("An answer to 3 alerts (1 of them left out) was begun and not sent: b opens it."), "{offered}");
+    assert!(offered.contains("answer to 3 begun"), "{offered}");
+    assert!(form.contains("Answer 3 alerts") && form.contains("2 will be sent") && form.contains("1 left out"), "{form}");
+}
+
+#[test]
+fn an_undo_says_how_many_more_the_form_opens_with() {
+    let mut rig = Rig::new(alike(4));
+    rig.press("* b alt-n tab x ctrl-s");
+
+    rig.press("u");
+
+    let screen = rig.screen();
+    assert!(screen.contains("Taken back: 3 decisions.") && screen.contains("b opens their form again, with 1 that got none."), "{screen}");
+    rig.press("esc");
+    assert!(rig.screen().contains("4 marked"), "{}", rig.screen());
 }
 
 #[test]

@@ -67,6 +67,8 @@ pub struct Fake {
     pub audit: Mutex<Vec<AuditEntry>>,
     /// How often it was asked for.
     pub audit_asked: Mutex<usize>,
+    /// Whether it never answers which alerts are duplicates.
+    never_compares: Mutex<bool>,
 }
 
 impl Fake {
@@ -93,6 +95,7 @@ impl Fake {
             settled: Mutex::default(),
             audit: Mutex::default(),
             audit_asked: Mutex::default(),
+            never_compares: Mutex::default(),
         })
     }
 
@@ -114,6 +117,11 @@ impl Fake {
     /// From now on lists leave out which rule of a network applied; an alert by itself still tells.
     pub fn lists_without_rules(&self) {
         *self.hides_rules.lock().unwrap() = true;
+    }
+
+    /// From now on it is asked in vain which alerts are duplicates.
+    pub fn never_compares(&self) {
+        *self.never_compares.lock().unwrap() = true;
     }
 
     /// The other alerts on the payment of one.
@@ -244,6 +252,9 @@ impl Alerts for Fake {
 impl Duplicates for Fake {
     async fn duplicates(&self, ids: Vec<AlertId>) -> Result<Vec<(AlertId, Vec<Alert>)>, ServiceError> {
         self.up()?;
+        if *self.never_compares.lock().unwrap() {
+            return std::future::pending().await;
+        }
         let all = self.alerts.lock().unwrap().clone();
         let told = |alert: &Alert| (alert.id, duplicate::of(alert, &all).into_iter().cloned().collect());
         Ok(all.iter().filter(|alert| ids.contains(&alert.id)).map(told).collect())

@@ -76,7 +76,7 @@ fn text_in_an_open_form_is_kept_within_300_ms_and_a_card_number_in_it_masked() {
     rig.advance(Duration::milliseconds(300));
 
     let mut drafts = rig.done.iter().filter_map(|effect| match effect {
-        Effect::Keep(Keep::Draft(_, draft)) => Some(draft.comments.as_str()),
+        Effect::Keep(Keep::Draft(_, draft, _)) => Some(draft.comments.as_str()),
         _ => None,
     });
     assert_eq!(drafts.next_back(), Some("card 4111 11** **** 1111"));
@@ -154,9 +154,9 @@ async fn a_decision_leaves_only_when_the_journal_has_it_on_the_disk() {
     runner.run(send("console-2"));
     let taken = tokio::time::timeout(Wait::from_secs(20), incoming.recv()).await.unwrap();
 
-    assert!(matches!(&refused, Some(Message::Resolved(1, Err(ServiceError::NotSent(why)))) if why.contains("journal")), "{refused:?}");
+    assert!(matches!(&refused, Some(Message::Resolved(1, Err(ServiceError::NotSent(why)), _)) if why.contains("journal")), "{refused:?}");
     assert_eq!(sent_without, 0);
-    assert!(matches!(taken, Some(Message::Resolved(1, Ok(_)))), "{taken:?}");
+    assert!(matches!(taken, Some(Message::Resolved(1, Ok(_), _))), "{taken:?}");
     let written = std::fs::read_to_string(directory.path().join("journal.ndjson")).unwrap();
     assert!(written.contains(r#""step":"sent","decision":"console-2""#) && !written.contains("console-1"), "{written}");
 }

@@ -66,6 +66,31 @@ fn a_refunded_double_by_its_arn_asks_for_the_tick_where_no_card_digits_are_known
 }
 
 #[test]
+fn a_refunded_double_whose_bin_is_missing_is_told_as_perhaps_and_asks_for_the_tick() {
+    let (alerts, _) = doubled(|alert, sibling| {
+        for one in [alert, &mut *sibling] {
+            (one.acquirer_reference_number, one.auth_code) = (None, None);
+        }
+        sibling.card_bin = String::new();
+    });
+    let id: AlertId = alerts[3].id;
+    let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
+    rig.update(avert::console::message::Message::GoToAlert(id));
+    rig.advance(chrono::Duration::seconds(1));
+    rig.press("enter");
+    let case = rig.screen();
+
+    rig.press("esc r ctrl-s");
+    rig.advance(chrono::Duration::seconds(10));
+
+    let form = rig.screen();
+    assert_eq!(rig.sent(), 0, "{form}");
+    assert!(form.contains("perhaps the same card: last four"), "{form}");
+    assert!(!form.contains("Instead"), "no answer is suggested by it: {form}");
+    assert!(!case.contains("2 alerts"), "it is not decided with it: {case}");
+}
+
+#[test]
 fn in_a_remote_session_what_could_not_be_compared_is_said() {
     let (mut alerts, _) = doubled(|_, _| {});
     for alert in &mut alerts {

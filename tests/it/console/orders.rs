@@ -256,6 +256,33 @@ fn where_the_shop_has_no_such_order_that_is_said_and_nothing_can_be_taken_off() 
     assert!(rig.screen().contains("No order of the shop is shown for this alert."), "{}", rig.screen());
 }
 
+/// A console that has decided to refund, and whose shop tells of a refund of that order before it leaves.
+fn refunded_meanwhile(keys: &str, before: OrderState) -> Rig {
+    let (directory, mut rig) = rig(|alert| vec![order_of(alert, "NW-923421", before)]);
+    rig.press(keys);
+    let alert = rig.service.alert(rig.current()).unwrap();
+    let desk = Desk::open(directory.path()).unwrap();
+    desk.make_orders().unwrap().import(vec![order_of(&alert, "NW-923421", OrderState::Refunded)]).unwrap();
+    rig.advance(Duration::seconds(10));
+    rig
+}
+
+#[test]
+fn a_refund_does_not_leave_where_the_shop_tells_of_one_meanwhile() {
+    let mut rig = refunded_meanwhile("r ctrl-s", OrderState::Paid);
+
+    assert_eq!(rig.sent(), 0, "{}", rig.screen());
+    let screen = rig.screen();
+    assert!(screen.contains("may be paid twice: order NW-923421 was refunded before the alert came"), "{screen}");
+}
+
+#[test]
+fn a_refund_that_was_ticked_though_the_shop_had_refunded_leaves() {
+    let rig = refunded_meanwhile("r tab space ctrl-s", OrderState::Refunded);
+
+    assert_eq!(rig.sent(), 1);
+}
+
 #[test]
 fn a_desk_without_orders_shows_nothing_of_them() {
     let mut rig = Rig::new(morning(clock().now()));

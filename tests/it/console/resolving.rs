@@ -264,7 +264,7 @@ fn a_draft_is_kept_for_its_alert_and_dropped_when_the_decision_has_landed() {
     assert!(
         rig.done
             .iter()
-            .any(|effect| matches!(effect, Effect::Keep(Keep::Draft(of, draft)) if *of == id && draft.comments == "goods were sent"))
+            .any(|effect| matches!(effect, Effect::Keep(Keep::Draft(of, draft, _)) if *of == id && draft.comments == "goods were sent"))
     );
 
     rig.press("n");
@@ -467,7 +467,7 @@ async fn what_a_read_only_console_sends_all_the_same_is_refused_below_it() {
     let created = perform(&below, None, Effect::CreateCredential(key)).await;
     let revoked = perform(&below, None, Effect::RevokeCredential(key, "4fGx81kPq2Z".to_owned())).await;
 
-    assert!(matches!(sent, Some(Message::Resolved(1, Err(ServiceError::ReadOnly)))), "{sent:?}");
+    assert!(matches!(sent, Some(Message::Resolved(1, Err(ServiceError::ReadOnly), _))), "{sent:?}");
     assert!(matches!(word, Some(Message::Settled(_, true, Err(ServiceError::ReadOnly)))), "{word:?}");
     assert!(matches!(created, Some(Message::CredentialCreated(Err(ServiceError::ReadOnly)))), "{created:?}");
     assert!(matches!(revoked, Some(Message::CredentialRevoked(_, _, Err(ServiceError::ReadOnly)))), "{revoked:?}");

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration as Wait;
 
 use avert::console::app::{App, DeskState, Parts};
@@ -31,9 +31,13 @@ use futures::executor::block_on;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
+use tokio::runtime::{Builder, Handle, Runtime};
 
 use super::fake::{Fake, morning};
 use crate::support::clock::ManualClock;
+
+/// Where timers are made.
+static TIMERS: LazyLock<Runtime> = LazyLock::new(|| Builder::new_current_thread().enable_time().build().unwrap());
 
 pub const NOW: &str = "2026-11-20T14:03:00Z";
 
@@ -294,12 +298,20 @@ impl Rig {
                 let alerts = self.deployment.alerts.clone();
                 Some(block_on(rehearse_rules(&*alerts, number, &rules, days, now, |_| {})))
             }
+            Effect::ReadDrafts(alert) => {
+                let drafts = self.desk.as_ref().map(|desk| desk.drafts().all(alert).unwrap()).unwrap_or_default();
+                Some(Message::DraftsRead(alert, drafts))
+            }
             Effect::MatchOrders(alert, others, change) => Some(match_orders(self.desk.as_ref(), &alert, &others, change)),
             Effect::Export(number, request) => {
                 let alerts = self.deployment.alerts.clone();
                 Some(block_on(export_list(&*alerts, &records(), number, *request, |_| {})))
             }
-            effect => block_on(perform(&self.deployment, self.desk.as_ref(), effect)),
+            effect => {
+                // What is bounded in time asks for a timer, which never comes here.
+                let _timers = Handle::try_current().is_err().then(|| TIMERS.enter());
+                block_on(perform(&self.deployment, self.desk.as_ref(), effect))
+            }
         }
     }
 

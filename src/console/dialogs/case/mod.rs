@@ -126,7 +126,10 @@ fn open_read(alert: &Alert, known: Option<&Facts>, read_at: Timestamp, cx: &AppC
     if let Some(known) = known.filter(|known| known.alert == Some(alert.id)) {
         case.facts.insert(alert.id, known.clone());
         for other in known.duplicates.loaded().into_iter().flatten() {
-            case.take_in(other);
+            // What may be on another card is not decided with it.
+            if duplicate::sure_evidence(alert, other).is_some() {
+                case.take_in(other);
+            }
         }
     }
     let asked = case.ask(cx);
@@ -383,11 +386,11 @@ impl CaseDialog {
                 found.iter().filter(|other| duplicate::evidence(&own, other).is_some()).cloned().collect()
             };
             let answer = answer.as_ref().map(twins).map_err(Clone::clone);
-            for other in answer.iter().flatten() {
+            for other in answer.iter().flatten().filter(|other| duplicate::sure_evidence(&own, other).is_some()) {
                 self.take_in(other);
             }
             if let Some(facts) = self.facts.get_mut(id) {
-                facts.duplicates.answer(answer);
+                facts.take_duplicates(answer, cx.now);
             }
         }
         let mut asked = self.ask(cx);

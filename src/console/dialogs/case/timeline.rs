@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use chrono::Duration;
 
 use crate::console::notes::NoteList;
-use crate::console::resolving::spoken;
+use crate::console::resolving::{UNLOOKED, spoken};
 use crate::console::screens::activity::proof::{RowTone, step_words};
 use crate::console::screens::queue::columns::answer_words;
 use crate::console::screens::queue::facts::Facts;
@@ -129,6 +129,9 @@ fn of_desk(alert: &Alert, called: &str, known: &KnownOfCase<'_>, events: &mut Ve
                 }
             };
             events.push(Happened { at: *at, what: format!("{called}: {what}"), weight });
+        }
+        if let (Some(why), Some(at)) = (&record.unlooked, record.sent_at()) {
+            events.push(Happened { at, what: format!("{called}: {UNLOOKED}: {why}"), weight: Weight::Plain });
         }
     }
 }

@@ -203,7 +203,7 @@ impl Dialog for DeliveryFilterForm {
         match message {
             Message::Input(Event::Key(key)) => return self.key(*key, cx.now),
             Message::Input(Event::Paste(text)) => match self.input() {
-                Some(input) => self.word = input.paste(text).err(),
+                Some(input) => self.word = input.paste(text).unwrap_or_else(Some),
                 None => cx.notify(Tone::Note, "Nothing was pasted: text goes into a field to type in."),
             },
             Message::Input(event) => {

@@ -141,7 +141,7 @@ impl FilterForm {
     fn paste(&mut self, text: &str) -> FilterStep {
         let focus = self.focus;
         self.word = match self.input_mut(focus) {
-            Some(input) => input.paste(text).err(),
+            Some(input) => input.paste(text).unwrap_or_else(Some),
             None => Some("Nothing was pasted: text goes into a field to type in.".to_owned()),
         };
         FilterStep::Stay

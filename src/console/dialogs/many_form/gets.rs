@@ -107,7 +107,7 @@ impl FormItem {
 }
 
 /// What the shop's orders say of each alert: that the payment's money went back counts for all its alerts, whichever the order was found by.
-fn orders(rows: &[FormItem], twins: &[BTreeSet<usize>]) -> Vec<Option<OrderAdvice>> {
+pub(super) fn orders(rows: &[FormItem], twins: &[BTreeSet<usize>]) -> Vec<Option<OrderAdvice>> {
     let of = |(row, twins): (&FormItem, &BTreeSet<usize>)| {
         let own = row.order().copied();
         let told_by = |at: &usize| rows[*at].order()?.for_another(&rows[*at].alert, &row.alert);

@@ -19,6 +19,7 @@ use super::alert_rows::ListCursor;
 use super::page_keys::{is_everywhere, leads_elsewhere};
 use super::resolve_form::{Choice, FormContext, ResolveForm};
 use crate::console::guards::{Gets, is_searched, looked_up_at_once, on_its_payment};
+use crate::console::known_refunds::KnownRefunds;
 use crate::console::message::AdvisedAlert;
 use crate::console::resolving::{stage_together, subject};
 use crate::console::text::counted;
@@ -295,9 +296,10 @@ impl ManyForm {
         let mut outcome = vec![Order::Close];
         outcome.extend(self.typed.end());
         outcome.extend(stage_together(words, self.chosen.clone(), made, first_decides, cx));
-        for row in self.rows.iter().filter(|row| !row.confirmed.is_empty()) {
-            let refunded = row.others().iter().filter(|other| other.was_refunded()).map(|other| other.id);
-            cx.decisions.confirm(row.alert.id, refunded.collect());
+        for (row, order) in self.rows.iter().zip(gets::orders(&self.rows, &self.twins)).filter(|(row, _)| !row.confirmed.is_empty()) {
+            let alerts = cx.decisions.refunds_known(&row.alert, row.others(), &cx.unfinished);
+            let by_order = order.is_some_and(|order| order.was_refunded_before());
+            cx.decisions.confirm(row.alert.id, KnownRefunds { alerts, by_order });
         }
         cx.runs.leave_out(left_out);
         let filled_in = self.stands();
@@ -384,7 +386,7 @@ impl ManyForm {
             Message::Input(Event::Paste(text)) => {
                 self.kept_send = None;
                 if self.part == Part::Number {
-                    self.word = self.number.paste(text).err();
+                    self.word = self.number.paste(text).unwrap_or_else(Some);
                 } else {
                     self.answer_event(&Event::Paste(text.clone()));
                 }

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use super::{AnswerScope, ManyForm};
 use crate::console::dialogs::resolve_form::Choice;
+use crate::console::group_drafts::GroupDraftList;
 use crate::console::guards::Gets;
 use crate::console::runs::RunItem;
 use crate::console::screens::queue::heading::title;
 use crate::console::screens::queue::state::Queue;
-use crate::console::text::counted;
 use crate::console::{Action, AppContext, Effect, Order, Orders, Reply, Tone};
 use crate::desk::Draft;
 use crate::domain::{Alert, AlertId, OrderAdvice, Resolution};
@@ -48,9 +48,13 @@ pub fn begun(read: Reply<Vec<Alert>>, opens: bool, cx: &mut AppContext) -> Order
         return cx.group_drafts.drop(draft.id).map(Order::from).into_iter().collect();
     }
     if !opens {
-        let many = counted(open.len() as u64, "alert", "alerts");
-        cx.notify(Tone::Note, format!("An answer to {many} was begun and not sent: {key} opens it."));
-        return cx.group_drafts.offer().map(Order::from).into_iter().collect();
+        let waiting: Vec<AlertId> = open.iter().map(|alert| alert.id).collect();
+        let kept = cx.group_drafts.offer(&waiting);
+        if let Some(draft) = cx.group_drafts.offered() {
+            let many = GroupDraftList::for_whom(draft);
+            cx.notify(Tone::Note, format!("An answer to {many} was begun and not sent: {key} opens it."));
+        }
+        return kept.map(Order::from).into_iter().collect();
     }
     if cx.place.read_only {
         cx.notify(Tone::Note, READ_ONLY);

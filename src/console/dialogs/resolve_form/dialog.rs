@@ -1,22 +1,26 @@
 //! The resolve form as a dialog: opened where the alert can be answered, told what becomes known meanwhile, closed with a decision.
 
 use chrono::Duration;
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::{Choice, FormContext, FormMoment, FormStep, FormSubmission, FormWarning, ResolveForm};
+use crate::console::context::masked;
 use crate::console::decisions::State;
 use crate::console::dialog::run;
 use crate::console::guards::on_its_payment;
+use crate::console::known_refunds::KnownRefunds;
 use crate::console::resolving::record;
 use crate::console::screens::queue::ANOTHER_LIST;
+use crate::console::screens::queue::columns::answered_as;
 use crate::console::screens::queue::facts::Facts;
 use crate::console::screens::queue::state::Queue;
 use crate::console::suggestion::{Suggestion, order_advice};
 use crate::console::text::counted;
 use crate::console::unfinished::{Stage, in_words};
-use crate::console::{Action, AppContext, Dialog, Effect, Loadable, Message, Order, Orders, Tone, dialog};
-use crate::desk::{Draft, JournalStep};
+use crate::console::{Action, AppContext, Dialog, Effect, Keep, Loadable, Message, Order, Orders, Tone, dialog};
+use crate::desk::{Draft, DraftsOfAlert, JournalStep};
 use crate::domain::{Alert, AlertId, Resolution, Timestamp, duplicate};
 
 /// The form, and what is known around its alert.
@@ -24,6 +28,8 @@ struct ResolveDialog {
     form: ResolveForm,
     facts: Facts,
     typed: Typed,
+    /// What another console on this desk has begun for the alert.
+    other: Option<Draft>,
 }
 
 /// What is typed is on the desk before so much time has passed twice.
@@ -37,6 +43,9 @@ struct Typed {
     /// Whether the journal says that text stands in the form.
     recorded: bool,
 }
+
+/// The key that puts into the form what another console has begun.
+const OTHER: KeyEvent = KeyEvent::new(KeyCode::Char('o'), KeyModifiers::ALT);
 
 const READ_ONLY: &str = "This place is read-only: nothing is sent from here.";
 
@@ -68,9 +77,16 @@ pub(super) fn open_preset(choice: Choice, preset: Option<Draft>, queue: &mut Que
         let case = cx.key(Action::Open);
         cx.notify(Tone::Note, format!("What was written for its case is kept there: {case} opens the case."));
     }
-    let typed = Typed { kept: form.draft(), due: None, recorded: false };
-    let mut outcome = dialog::open(ResolveDialog { form, facts, typed });
+    let mut outcome = opened(form, facts);
     outcome.extend(run(effects));
+    outcome
+}
+
+/// The order that opens a form, and has it read what the desk has for its alert by now.
+fn opened(form: ResolveForm, facts: Facts) -> Orders {
+    let (id, typed) = (form.alert_id(), Typed { kept: form.draft(), due: None, recorded: false });
+    let mut outcome = dialog::open(ResolveDialog { form, facts, typed, other: None });
+    outcome.push(Effect::ReadDrafts(id).into());
     outcome
 }
 
@@ -85,8 +101,7 @@ pub fn open_again(choice: Choice, filled_in: &Draft, queue: &mut Queue, cx: &mut
     if cx.drafts.get(&alert.id).is_some_and(|other| other.comments != filled_in.comments) {
         cx.notify(Tone::Note, "As the decision was filled in. Another text for this alert is kept until something is written here.");
     }
-    let typed = Typed { kept: form.draft(), due: None, recorded: false };
-    let mut outcome = dialog::open(ResolveDialog { form, facts, typed });
+    let mut outcome = opened(form, facts);
     outcome.extend(run(effects));
     outcome
 }
@@ -103,12 +118,10 @@ pub fn repeat(last: &Resolution, in_form: bool, queue: &mut Queue, cx: &mut AppC
     let mut outcome = match step {
         FormStep::Submit(submission) => {
             let FormSubmission { alert_id, resolution, draft } = *submission;
-            vec![Message::Decided(alert_id, resolution, draft).into()]
+            let known = known_refunds(form.alert(), &facts, cx);
+            vec![Message::Decided(alert_id, resolution, draft, known).into()]
         }
-        _ => {
-            let typed = Typed { kept: form.draft(), due: None, recorded: false };
-            dialog::open(ResolveDialog { form, facts, typed })
-        }
+        _ => opened(form, facts),
     };
     outcome.extend(run(effects));
     outcome
@@ -145,8 +158,8 @@ fn refusal(alert: &Alert, cx: &AppContext) -> Option<String> {
     if cx.place.read_only {
         return Some(READ_ONLY.to_owned());
     }
-    if let Some(outcome) = &alert.outcome {
-        return Some(format!("This alert is answered already: {} ({}).", alert.status, outcome.outcome.replace('_', " ")));
+    if alert.outcome.is_some() {
+        return Some(format!("This alert is answered already: {}.", answered_as(alert)));
     }
     if cx.decisions.is_underway(alert.id) {
         let undo = cx.key(Action::Undo);
@@ -171,6 +184,9 @@ fn warnings(alert: &Alert, facts: &Facts, cx: &AppContext) -> Vec<FormWarning> {
         Loadable::Loaded(_) => {
             let unknown = duplicate::not_compared(alert).filter(|_| !cx.compares_all);
             warnings.extend(unknown.map(FormWarning::NotCompared));
+            let as_of = facts.searched_at.map_or_else(String::new, |at| format!(" as of {}", cx.times().second(at)));
+            let again = facts.not_again.as_ref().map(|error| format!("doubles{as_of}; could not be looked for again: {error}"));
+            warnings.extend(again.map(FormWarning::NotSearched));
         }
     }
     // What is decided here is known, whatever could be looked for.
@@ -187,6 +203,22 @@ fn warnings(alert: &Alert, facts: &Facts, cx: &AppContext) -> Vec<FormWarning> {
     let best = matched.and_then(|matched| matched.matches.first());
     warnings.extend(best.filter(|order| order.leaves_the_refund_open()).map(|order| FormWarning::Cancelled(order.order.order_id.clone())));
     warnings
+}
+
+/// What another console has begun, in words, and the key that puts it into the form.
+fn other_words(other: &Draft, cx: &AppContext) -> String {
+    let choice = Choice::of_parts(other, cx.place.dialect).words();
+    let comments = if other.comments.is_empty() { String::new() } else { format!(" \"{}\"", other.comments.replace('\n', " / ")) };
+    format!("begun at another console of this desk: {choice}{comments}; alt-o puts it here and keeps yours")
+}
+
+/// What the form knows of refunds on its alert's payment: where there are any, it has asked for the tick.
+fn known_refunds(alert: &Alert, facts: &Facts, cx: &AppContext) -> KnownRefunds {
+    let found = facts.duplicates.loaded().map_or(&[][..], Vec::as_slice);
+    KnownRefunds {
+        alerts: cx.decisions.refunds_known(alert, found, &cx.unfinished),
+        by_order: order_advice(alert, facts).is_some_and(|(_, advice)| advice.was_refunded_before()),
+    }
 }
 
 impl ResolveDialog {
@@ -210,6 +242,38 @@ impl ResolveDialog {
         if draft == self.typed.kept { Vec::new() } else { cx.keep_draft(self.form.alert_id(), draft) }
     }
 
+    /// What is to be known of the alert now.
+    fn warnings(&self, cx: &AppContext) -> Vec<FormWarning> {
+        let mut warnings = warnings(self.form.alert(), &self.facts, cx);
+        warnings.extend(self.other.as_ref().map(|other| FormWarning::Other(other_words(other, cx))));
+        warnings
+    }
+
+    /// Takes in what the desk has for the alert: what another console has written is offered.
+    fn take_drafts(&mut self, drafts: &DraftsOfAlert, cx: &AppContext) {
+        let known = cx.drafts.get(&self.form.alert_id());
+        let others = drafts.draft.iter().filter(|draft| Some(*draft) != known).chain(&drafts.aside);
+        let in_form = masked(self.form.draft());
+        self.other = others.into_iter().find(|draft| !draft.is_bare() && **draft != in_form).cloned();
+    }
+
+    /// Puts into the form what another console has begun; what stands there is kept beside it, and can be had back the same way.
+    fn take_other(&mut self, cx: &mut AppContext) -> Orders {
+        let Some(theirs) = self.other.take() else { return Vec::new() };
+        let (ours, id) = (masked(self.form.draft()), self.form.alert_id());
+        let choice = Choice::of_parts(&theirs, cx.place.dialect);
+        self.form = begin(self.form.alert(), choice, Some(theirs.clone()), &self.facts, cx);
+        self.form.fill_in(&theirs);
+        self.typed.kept = self.form.draft();
+        let mut effects = cx.keep_draft(id, theirs);
+        if !ours.is_bare() {
+            effects.push(Effect::Keep(Keep::AsideDraft(id, ours.clone())));
+            self.other = Some(ours);
+        }
+        self.form.set_warnings(self.warnings(cx));
+        run(effects)
+    }
+
     /// The form is closed by its user.
     fn closed(&self) -> Orders {
         let closed = self.typed.recorded.then(|| record(JournalStep::Closed { alert: self.form.alert_id() }));
@@ -227,7 +291,8 @@ impl ResolveDialog {
             FormStep::Submit(submission) => {
                 let FormSubmission { alert_id, resolution, draft } = *submission;
                 let mut outcome = self.closed();
-                outcome.push(Message::Decided(alert_id, resolution, draft).into());
+                let known = known_refunds(self.form.alert(), &self.facts, cx);
+                outcome.push(Message::Decided(alert_id, resolution, draft, known).into());
                 outcome
             }
             FormStep::Stay | FormStep::Ignored => Vec::new(),
@@ -249,6 +314,7 @@ impl Dialog for ResolveDialog {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         let mut orders = Orders::new();
         match message {
+            Message::Input(Event::Key(key)) if *key == OTHER && self.other.is_some() => return self.take_other(cx),
             Message::Input(event) => {
                 self.form.set_now(cx.now);
                 let step = self.form.handle(event);
@@ -275,15 +341,16 @@ impl Dialog for ResolveDialog {
                     let others = known.into_iter().filter(|known| !found.iter().any(|other| other.id == known.id));
                     on_its_payment(self.form.alert(), found).into_iter().chain(others).collect()
                 });
-                self.facts.duplicates.answer(all);
+                self.facts.take_duplicates(all, cx.now);
                 let matching = self.facts.others_to_match();
                 orders.extend(matching.map(|others| Effect::MatchOrders(Box::new(self.form.alert().clone()), others, None).into()));
             }
+            Message::DraftsRead(id, drafts) if *id == self.form.alert_id() => self.take_drafts(drafts, cx),
             Message::OrdersMatched(id, matched) if *id == self.form.alert_id() => self.facts.take_orders(matched.clone()),
             _ => return Vec::new(),
         }
         self.form.set_now(cx.now);
-        self.form.set_warnings(warnings(self.form.alert(), &self.facts, cx));
+        self.form.set_warnings(self.warnings(cx));
         let step = self.form.send_kept();
         orders.extend(self.after(step, cx));
         orders

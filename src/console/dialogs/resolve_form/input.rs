@@ -227,7 +227,7 @@ impl ResolveForm {
 
     fn paste(&mut self, text: &str) -> FormStep {
         self.word = match self.typed_into() {
-            Some(input) => input.paste(text).err(),
+            Some(input) => input.paste(text).unwrap_or_else(Some),
             None => Some("Nothing was pasted: text goes into the comments only.".to_owned()),
         };
         FormStep::Stay

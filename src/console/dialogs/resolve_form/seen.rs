@@ -8,6 +8,7 @@ use super::{Focus, FormMoment, ResolveForm};
 use crate::console::decisions::leaves_at_once;
 use crate::console::text::sanitize;
 use crate::console::times;
+use crate::console::unfinished::in_words;
 use crate::domain::advice::AdviceBasis;
 use crate::domain::duplicate::{DecisionSays, DuplicateState};
 use crate::domain::resolution::{Decision, OlderWord};
@@ -101,7 +102,7 @@ impl ResolveForm {
                 let text = format!("{} was sent before and may have arrived: its answer never came", sanitize(word));
                 return Some(Seen::new(Attention::Stop, text));
             }
-            FormWarning::NotSearched(text) => return Some(Seen::new(Attention::Care, sanitize(text))),
+            FormWarning::NotSearched(text) | FormWarning::Other(text) => return Some(Seen::new(Attention::Care, sanitize(text))),
             FormWarning::NotCompared(text) => return Some(Seen::new(Attention::Note, sanitize(text))),
             FormWarning::Cancelled(id) => {
                 let text = format!("order {} was cancelled; whether its money went back is not told", sanitize(id));
@@ -117,7 +118,7 @@ impl ResolveForm {
         let offered = warning.offers(&self.alert).map(Decision::Invalid);
         let fits = offered.is_some_and(|offered| advised == Some(offered) && self.says(offered));
         let careful = if fits { Attention::Fits } else { Attention::Care };
-        let grave = if self.refunds() { Attention::Stop } else { Attention::Care };
+        let grave = if self.refunds() && duplicate.evidence.is_sure() { Attention::Stop } else { Attention::Care };
         let what = if self.older.is_some() { "answer" } else { "reason" };
         let (tone, text) = match &duplicate.state {
             DuplicateState::Refunded { at } if fits => (Attention::Fits, format!("{who} was refunded {}; this {what} fits", when(at))),
@@ -126,15 +127,18 @@ impl ResolveForm {
                 (Attention::Fits, format!("{who} was probably refunded by its network's rule; this {what} fits"))
             }
             DuplicateState::RefundedByRule => (grave, format!("probably refunded by the network's rule: {who}, {same}")),
-            DuplicateState::OnItsWay { says: DecisionSays::Refunds, .. } if fits => {
-                (Attention::Fits, format!("a refund of {who} is on its way; this {what} fits, and leaves once that is recorded"))
-            }
-            DuplicateState::OnItsWay { says: DecisionSays::RefundedBefore, .. } => {
-                let tone = if fits { Attention::Fits } else { grave };
-                (tone, format!("being answered as refunded before, not recorded yet: {who}, {same}"))
-            }
-            DuplicateState::OnItsWay { says: DecisionSays::Refunds, .. } => (grave, format!("a refund is on its way: {who}, {same}")),
-            DuplicateState::OnItsWay { decision, .. } => (careful, format!("{decision} is on its way: {who}, {same}")),
+            DuplicateState::OnItsWay(resolution) => match DecisionSays::of(resolution) {
+                DecisionSays::Refunds if fits => {
+                    let text = format!("a refund of {who} is on its way; this {what} fits, and leaves once that is recorded");
+                    (Attention::Fits, text)
+                }
+                DecisionSays::RefundedBefore => {
+                    let tone = if fits { Attention::Fits } else { grave };
+                    (tone, format!("being answered as refunded before, not recorded yet: {who}, {same}"))
+                }
+                DecisionSays::Refunds => (grave, format!("a refund is on its way: {who}, {same}")),
+                DecisionSays::NotRefunded => (careful, format!("{} is on its way: {who}, {same}", in_words(resolution))),
+            },
             DuplicateState::Waiting => (careful, format!("still unanswered: {who}, {same}")),
             DuplicateState::Answered { outcome, at } => (careful, format!("answered {} {}: {who}, {same}", sanitize(outcome), when(at))),
         };

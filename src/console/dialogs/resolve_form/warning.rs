@@ -19,6 +19,8 @@ pub enum FormWarning {
     MayHaveArrived(String),
     /// The search for duplicates failed, and why.
     NotSearched(String),
+    /// What another console on this desk has begun for the alert, in words.
+    Other(String),
     /// What could not be compared or searched, in words: `ARN not checked`.
     NotCompared(String),
 }
@@ -29,7 +31,12 @@ impl FormWarning {
         match self {
             Self::Duplicate(duplicate) => duplicate.is_refunded(),
             Self::Order(_, order) => order.was_refunded_before(),
-            Self::Searching | Self::Cancelled(_) | Self::MayHaveArrived(_) | Self::NotSearched(_) | Self::NotCompared(_) => false,
+            Self::Searching
+            | Self::Cancelled(_)
+            | Self::MayHaveArrived(_)
+            | Self::NotSearched(_)
+            | Self::Other(_)
+            | Self::NotCompared(_) => false,
         }
     }
 

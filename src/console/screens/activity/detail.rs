@@ -12,6 +12,7 @@ use super::state::{ActivityScreen, ActivityTarget};
 use super::webhooks::outcome_told;
 use super::words::name_of;
 use crate::console::decisions::State;
+use crate::console::resolving::UNLOOKED;
 use crate::console::text::{columns, count, counted, sanitize, wrap};
 use crate::console::{Action, AppContext, Loadable, Pen};
 use crate::desk::{DecisionFate, DecisionRecord, Note};
@@ -241,6 +242,9 @@ impl Page<'_> {
                 });
             }
             self.fact(&self.cx.times().moment(*at, now), WHEN, &words, tone.of(&theme));
+        }
+        if let Some(why) = &record.unlooked {
+            self.fact("", WHEN, &format!("{UNLOOKED}: {}", sanitize(why)), theme.warning);
         }
         match live(record, self.cx).map(|decision| &decision.state) {
             Some(State::Checking(polling)) => {

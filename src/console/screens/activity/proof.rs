@@ -3,7 +3,7 @@
 use ratatui::style::Style;
 
 use crate::console::decisions::{PendingDecision, State};
-use crate::console::screens::queue::columns::answer_words;
+use crate::console::screens::queue::columns::answered_as;
 use crate::console::screens::queue::signs::ListSign;
 use crate::console::text::sanitize;
 use crate::console::unfinished::Stage;
@@ -135,6 +135,9 @@ fn of_fate(record: &DecisionRecord, cx: &AppContext) -> (&'static str, RowTone, 
         DecisionFate::TakenBack => ("↶", RowTone::Quiet, format!("taken back after {} s", (at - record.made_at).num_seconds().max(0))),
         DecisionFate::Sent => ("→", RowTone::Unsure, format!("sent {when}, its answer is not here")),
         DecisionFate::NotSent(why) => ("!", RowTone::Unsure, format!("not sent: {why}")),
+        DecisionFate::Recorded(status) if record.unlooked.is_some() => {
+            ("✓", RowTone::Plain, format!("{status}, recorded {when}; doubles not looked for again"))
+        }
         DecisionFate::Recorded(status) => ("✓", RowTone::Quiet, format!("{status}, recorded {when}")),
         DecisionFate::Overtaken(status) => ("×", RowTone::Unsure, format!("another was first: {status}")),
         DecisionFate::Answered(status) => ("×", RowTone::Quiet, format!("not recorded; answered another way since: {status}")),
@@ -163,10 +166,8 @@ pub fn step_words(fate: &DecisionFate) -> (String, RowTone) {
 
 /// `OPEN, 0h37 left`, `RESOLVED, refunded`
 pub fn alert_now(alert: &crate::domain::Alert, now: Timestamp) -> String {
-    let status = sanitize(alert.status.as_str()).into_owned();
     match (&alert.outcome, alert.deadline) {
-        (Some(outcome), _) => format!("{status}, {}", sanitize(&answer_words(alert, outcome))),
-        (None, Deadline::Unknown) => status,
-        (None, _) => format!("{status}, {} left", times::left(alert, now).text),
+        (Some(_), _) | (None, Deadline::Unknown) => answered_as(alert),
+        (None, _) => format!("{}, {} left", answered_as(alert), times::left(alert, now).text),
     }
 }

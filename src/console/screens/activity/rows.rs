@@ -188,9 +188,8 @@ fn of_run(together: &DecidedTogether<'_>, cx: &AppContext) -> ActivityRow {
 }
 
 fn of_note(note: &Note, cx: &AppContext) -> ActivityRow {
-    // What older versions kept of a note does not name its alert; a decision on it does.
-    let decided = || cx.journal.history().latest_on(note.alert).map(|record| &record.said.alert);
-    let named = note.about.as_ref().or_else(decided).map_or_else(|| note.alert.to_string(), name_of);
+    // What older versions kept of a note does not name its alert.
+    let named = note.about.as_ref().or_else(|| cx.alert_named(note.alert)).map_or_else(|| note.alert.to_string(), name_of);
     ActivityRow {
         sign: "n",
         who: who(cx.journal.is_user(note.user.as_deref()), note.user.as_deref()),
@@ -205,7 +204,9 @@ fn of_note(note: &Note, cx: &AppContext) -> ActivityRow {
 fn of_audit(entry: &AuditEntry, cx: &AppContext) -> ActivityRow {
     let detail = sanitize(&entry.detail).into_owned();
     let alert = Happening::Audit(entry).alert().and_then(|id| cx.alert_named(id)).map(name_of);
+    // One that was added or removed is told with the address that it had then.
     let address = || detail.split_once("://").filter(|_| entry.action.starts_with("endpoint.")).map(|(_, address)| address.to_owned());
+    let endpoint = || cx.endpoints.address(&entry.subject).map(str::to_owned);
     let settled = || {
         let (id, fate) = detail.strip_prefix("alert ")?.split_once(": ")?;
         Some((name_of(cx.alert_named(id.parse().ok()?)?), fate.to_owned()))
@@ -214,7 +215,7 @@ fn of_audit(entry: &AuditEntry, cx: &AppContext) -> ActivityRow {
         (Some(name), _) => (name, detail),
         (None, "endpoint.added" | "endpoint.removed") => (address().unwrap_or_else(|| entry.subject.clone()), String::new()),
         (None, "attempt.settled") => settled().unwrap_or_else(|| (entry.subject.clone(), detail.clone())),
-        (None, _) => (entry.subject.clone(), detail),
+        (None, _) => (endpoint().unwrap_or_else(|| entry.subject.clone()), detail),
     };
     ActivityRow {
         sign: "·",
@@ -257,7 +258,7 @@ fn of_attempt(attempt: &ResolutionAttempt, cx: &AppContext) -> ActivityRow {
         tone,
         who: sanitize(&attempt.actor).into_owned(),
         what: sanitize(&spoken(&attempt.resolution)).into_owned(),
-        named: attempt.alert.to_string(),
+        named: cx.alert_named(attempt.alert).map_or_else(|| attempt.alert.to_string(), name_of),
         proof,
         ..ActivityRow::default()
     }

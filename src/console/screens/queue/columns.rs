@@ -208,6 +208,15 @@ pub fn answer_words(alert: &Alert, outcome: &Outcome) -> String {
     }
 }
 
+/// What an answered alert is, with its answer as the form says it: `CHARGEBACK, not refunded`.
+pub fn answered_as(alert: &Alert) -> String {
+    let status = sanitize(alert.status.as_str());
+    match &alert.outcome {
+        Some(outcome) => format!("{status}, {}", sanitize(&answer_words(alert, outcome))),
+        None => status.into_owned(),
+    }
+}
+
 /// The stored reason of an INVALID answer by the one name that it has everywhere.
 fn reason_words(stored: &str) -> String {
     let stands_for = |reason: &InvalidReason| {

@@ -1,9 +1,10 @@
 //! What the detail knows beyond the alert itself: its webhooks, its order, other alerts on the same payment, and the warnings that follow.
 
-use crate::console::Loadable;
+use crate::console::{Loadable, Reply};
 use crate::desk::MatchedOrders;
 use crate::domain::advice::AdviceBasis;
-use crate::domain::{Alert, AlertId, Delivery, duplicate};
+use crate::domain::{Alert, AlertId, Delivery, Timestamp, duplicate};
+use crate::service::ServiceError;
 
 /// Facts around one alert: deliveries, orders and duplicates.
 #[derive(Debug, Clone, Default)]
@@ -13,6 +14,10 @@ pub struct Facts {
     pub deliveries: Loadable<Vec<Delivery>>,
     /// Duplicates: other alerts on the same payment.
     pub duplicates: Loadable<Vec<Alert>>,
+    /// When those were found.
+    pub searched_at: Option<Timestamp>,
+    /// Why they could not be looked for again since.
+    pub not_again: Option<ServiceError>,
     /// The orders of the shop that it may be on, or why the desk cannot say it; none while it is not known, and where the desk has no orders.
     pub orders: Option<Result<MatchedOrders, String>>,
     /// Whether those were looked for.
@@ -22,6 +27,15 @@ pub struct Facts {
 }
 
 impl Facts {
+    /// Takes in what a search for duplicates at this moment found; what was found before stands where it failed, as of then.
+    pub fn take_duplicates(&mut self, found: Reply<Vec<Alert>>, at: Timestamp) {
+        match &found {
+            Ok(_) => (self.searched_at, self.not_again) = (Some(at), None),
+            Err(error) => self.not_again = self.duplicates.loaded().map(|_| error.clone()),
+        }
+        self.duplicates.answer(found);
+    }
+
     /// Takes in which orders match.
     pub fn take_orders(&mut self, matched: Option<Result<MatchedOrders, String>>) {
         // An answer to what was asked before the others were known is not all of it.

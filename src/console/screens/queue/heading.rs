@@ -110,10 +110,10 @@ fn name_and_counts(queue: &Queue, draw: &DrawContext<'_>, brevity: u8) -> Vec<Pi
 fn news(queue: &Queue, draw: &DrawContext<'_>, brevity: u8) -> Vec<Piece> {
     let theme = draw.theme;
     let mut pieces = Vec::new();
-    if let Some(alerts) = draw.begun.filter(|_| queue.marked.is_empty()) {
+    if let Some(begun) = draw.begun.filter(|_| queue.marked.is_empty()) {
         // Offered since the start: the key opens it.
         let words = match brevity {
-            ..3 => format!("answer to {} begun  ", count(alerts as u64)),
+            ..3 => format!("answer to {} begun  ", count(begun.alerts.len() as u64)),
             SHORTEST.. => "begun  ".to_owned(),
             _ => "answer begun  ".to_owned(),
         };

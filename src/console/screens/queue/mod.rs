@@ -25,7 +25,7 @@ use ratatui::layout::Rect;
 
 use crate::console::decisions::leaves_at_once;
 use crate::console::dialog::run;
-use crate::console::text::counted;
+use crate::console::group_drafts::GroupDraftList;
 use crate::console::widgets::text_input::Typed;
 use crate::console::{Action, AppContext, Effect, Keep, KeyContext, Keys, Message, Order, Orders, Screen, Tone};
 use crate::desk::Draft;
@@ -54,6 +54,9 @@ impl Screen for Queue {
                 if self.take_unfound() {
                     cx.notify(Tone::Note, "The alert that was found could not be shown in the list.");
                 }
+                if self.take_range_ended() {
+                    cx.hint("The range has ended with the list it was of; nothing of it was marked.");
+                }
                 let mut effects = self.follow_snoozes(&cx.snoozes, now);
                 effects.extend(self.renew_view(now, cx.calendar()));
                 effects.extend(self.run_due(now));
@@ -69,7 +72,11 @@ impl Screen for Queue {
             }
             Message::Input(event) => return input(self, event, cx),
             Message::Act(action) => return act(self, action, cx),
-            Message::Decided(id, resolution, draft) => stage(self, id, resolution, draft, cx),
+            Message::Decided(id, resolution, draft, known) => {
+                let effects = stage(self, id, resolution, draft, cx);
+                cx.decisions.confirm(id, known);
+                effects
+            }
             Message::Changed(answer) => self.heard_of_change(answer, now),
             Message::Collected(number, answer) => {
                 self.take_collected(number, answer, cx);
@@ -198,7 +205,10 @@ fn input(queue: &mut Queue, event: Event, cx: &mut AppContext) -> Orders {
         Event::Key(key) => key_to_search(queue, key, cx),
         Event::Paste(text) => {
             match queue.search.as_mut().map(|search| search.input.paste(&text)) {
-                Some(Ok(())) => queue.typed(cx.now),
+                Some(Ok(changed)) => {
+                    queue.typed(cx.now);
+                    changed.into_iter().for_each(|words| cx.notify(Tone::Note, words));
+                }
                 Some(Err(why)) => cx.notify(Tone::Bad, why),
                 None => {}
             }
@@ -244,8 +254,6 @@ fn act(queue: &mut Queue, action: Action, cx: &mut AppContext) -> Orders {
         Action::Open if queue.missed().is_some() => return vec![Order::Act(Action::Find)],
         Action::Back => return run(back(queue, cx)),
         Action::Search => queue.open_search(),
-        // What would be marked are rows of another list than the one that was asked for.
-        Action::Mark | Action::MarkRange | Action::MarkAll if queue.incoming.is_some() => cx.notify(Tone::Note, ANOTHER_LIST),
         Action::Mark => return run(queue.toggle_mark(cx)),
         Action::MarkRange => return run(queue.toggle_range(cx)),
         Action::MarkAll => return run(queue.mark_all(cx)),
@@ -285,7 +293,7 @@ fn back(queue: &mut Queue, cx: &mut AppContext) -> Vec<Effect> {
         && !queue.marked.is_reading()
         && let Some((draft, dropped)) = cx.group_drafts.let_go()
     {
-        let many = counted(draft.alerts.len() as u64, "alert", "alerts");
+        let many = GroupDraftList::for_whom(&draft);
         cx.notify(Tone::Note, format!("Let go: the answer to {many} that was begun before."));
         return vec![dropped];
     }
@@ -328,10 +336,6 @@ fn stage(queue: &mut Queue, id: AlertId, resolution: Resolution, draft: Draft, c
         cx.notify(Tone::Note, "The window closes: sent now, no undo.");
     }
     let key = cx.decisions.stage(alert, resolution, grace, cx.now);
-    let known = queue.facts.duplicates.loaded().filter(|_| queue.facts.alert == Some(id));
-    // Its form has asked for the tick.
-    let refunded = known.map(|known| known.iter().filter(|other| other.was_refunded()).map(|other| other.id).collect());
-    cx.decisions.confirm(id, refunded.unwrap_or_default());
     let mut effects: Vec<Effect> =
         cx.decisions.get(key).map(|staged| Effect::Keep(Keep::Journal(staged.staged_step(None)))).into_iter().collect();
     if queue.listing.cursor_id() == Some(id) {

@@ -16,10 +16,10 @@ pub struct Searched {
 }
 
 impl Searched {
-    /// What a search found, where it is no older than it may be.
-    pub fn fresh(&self, query: &AlertQuery, lasts: Duration, now: Timestamp) -> Option<&[Alert]> {
-        let (at, found) = self.answers.get(query.filter.q.as_deref()?)?;
-        (*at <= now && now - *at < lasts).then_some(found)
+    /// When a search was answered and what it found, where that is no older than it may be.
+    pub fn fresh(&self, query: &AlertQuery, lasts: Duration, now: Timestamp) -> Option<&(Timestamp, Vec<Alert>)> {
+        let answer = self.answers.get(query.filter.q.as_deref()?)?;
+        (answer.0 <= now && now - answer.0 < lasts).then_some(answer)
     }
 
     /// Keeps what a search found; the oldest gives way.
@@ -63,7 +63,7 @@ mod tests {
         let ((alert, query), (_, other)) = (on_card(4242), on_card(1111));
         searched.keep(&query, vec![alert.clone()], now());
 
-        assert_eq!(searched.fresh(&query, Duration::seconds(30), now() + Duration::seconds(29)), Some(&[alert][..]));
+        assert_eq!(searched.fresh(&query, Duration::seconds(30), now() + Duration::seconds(29)), Some(&(now(), vec![alert])));
         assert_eq!(searched.fresh(&query, Duration::seconds(30), now() + Duration::seconds(30)), None);
         assert_eq!(searched.fresh(&query, Duration::seconds(30), now() - Duration::seconds(1)), None, "the clock was set back");
         assert_eq!(searched.fresh(&other, Duration::seconds(30), now()), None);
@@ -91,6 +91,6 @@ mod tests {
 
         searched.replace(&answered);
 
-        assert_eq!(searched.fresh(&query, Duration::seconds(1), now()), Some(&[answered][..]));
+        assert_eq!(searched.fresh(&query, Duration::seconds(1), now()), Some(&(now(), vec![answered])));
     }
 }

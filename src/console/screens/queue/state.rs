@@ -169,6 +169,8 @@ pub struct Queue {
     sought: Option<AlertId>,
     /// Whether it was not in that list, and nobody was told yet.
     unfound: bool,
+    /// Whether a range has ended with its list, and nobody was told yet.
+    range_ended: bool,
 }
 
 impl Queue {
@@ -364,17 +366,12 @@ impl Queue {
             return Vec::new();
         }
         // A range is one of rows of this list.
-        self.marked.range = None;
-        let mut effects = Vec::new();
-        if let Some(abandoned) = self.incoming.take() {
-            effects.push(Effect::Abandon(abandoned.id()));
-        }
+        self.range_ended |= self.marked.range.take().is_some();
+        let mut effects = self.abandon_incoming();
         let is_of = |listing: &Listing| (&filter, sort, snoozed) == (listing.filter(), listing.sort(), listing.chosen().is_some());
-        if let Some(mut listing) = self.read_last.take_if(|listing| is_of(listing)) {
-            listing.abandon_refresh();
-            listing.set_height(self.regions().rows.height);
-            effects.extend(listing.refresh().into_iter().map(Effect::Load));
-            self.listing = listing;
+        if let Some(listing) = self.read_last.take_if(|listing| is_of(listing)) {
+            self.put_back(listing);
+            effects.extend(self.listing.refresh().into_iter().map(Effect::Load));
         } else if !is_of(&self.listing) {
             self.listings += 1;
             let mut incoming = Listing::new(self.listings, filter, sort, self.regions().rows.height)
@@ -388,6 +385,18 @@ impl Queue {
             self.incoming = Some(incoming);
         }
         effects
+    }
+
+    /// Gives up the list that was asked for and is not here.
+    fn abandon_incoming(&mut self) -> Vec<Effect> {
+        self.incoming.take().map(|incoming| Effect::Abandon(incoming.id())).into_iter().collect()
+    }
+
+    /// Shows a list again that was shown before, with its cursor, as it was read then.
+    fn put_back(&mut self, mut listing: Listing) {
+        listing.abandon_refresh();
+        listing.set_height(self.regions().rows.height);
+        self.listing = listing;
     }
 
     /// Sorts by a column, or the other way round where the list is sorted by it already.
@@ -552,8 +561,8 @@ impl Queue {
             effects.push(Effect::Deliveries(id));
         }
         let known = query.as_ref().filter(|_| !self.compares_all).and_then(|query| self.searched.fresh(query, lasts, now));
-        if let Some(found) = known.map(<[Alert]>::to_vec) {
-            self.show_same_card(id, Ok(found));
+        if let Some((at, found)) = known.cloned() {
+            self.show_same_card(id, Ok(found), at);
         } else if query.is_some() || self.compares_all {
             self.facts.duplicates.ask();
             effects.push(Effect::SameCard(id, query));

@@ -87,7 +87,7 @@ fn a_paste_takes_the_place_of_what_is_selected_and_a_refused_one_does_not() {
     let mut input = TextInput::one_line("fjord");
     input.select_from(0);
 
-    assert!(input.paste("a\u{7}").is_err());
+    assert!(input.paste("a\nb").is_err());
     assert_eq!(input.text(), "fjord");
     input.paste("river").unwrap();
 
@@ -111,14 +111,12 @@ fn words_are_moved_over_and_deleted_at_once() {
 fn a_paste_of_several_lines_keeps_them(#[case] pasted: &str, #[case] text: &str) {
     let mut input = TextInput::several_lines("");
 
-    assert_eq!(input.paste(pasted), Ok(()));
+    assert_eq!(input.paste(pasted), Ok(None));
     assert_eq!(input.text(), text);
 }
 
 #[rstest]
-#[case("a\tb", "a tab")]
-#[case("\u{1b}[2J", "an escape")]
-#[case("a\u{85}", "U+0085")]
+#[case("\u{7}\u{85}", "nothing but control characters")]
 #[case("a\nb", "several lines")]
 #[case(&"x".repeat(10_001), "10001 characters")]
 fn a_paste_that_does_not_fit_is_refused_whole_and_in_words(#[case] pasted: &str, #[case] says: &str) {
@@ -128,6 +126,23 @@ fn a_paste_that_does_not_fit_is_refused_whole_and_in_words(#[case] pasted: &str,
 
     assert!(refusal.contains(says), "{refusal}");
     assert_eq!(input.text(), "before");
+}
+
+#[rstest]
+#[case("A-1\tB-2", "A-1 B-2", "Pasted: 1 tab became a blank.")]
+#[case("\tone\ttwo", " one two", "Pasted: 2 tabs became blanks.")]
+#[case("a\u{85}", "a", "Pasted: 1 control character was left out.")]
+#[case("\u{1b}[2J\tx\u{7}", "[2J x", "Pasted: 1 tab became a blank, 2 control characters were left out.")]
+fn a_paste_comes_in_without_its_control_characters_and_what_was_changed_is_said(
+    #[case] pasted: &str,
+    #[case] text: &str,
+    #[case] says: &str,
+) {
+    let mut input = TextInput::one_line("");
+
+    let told = input.paste(pasted).unwrap();
+
+    assert_eq!((input.text().as_str(), told.as_deref()), (text, Some(says)));
 }
 
 #[test]

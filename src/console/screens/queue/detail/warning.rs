@@ -28,18 +28,21 @@ impl Parts<'_> {
                 }
             }
             Warning::Duplicates(others) => {
-                let title = match others.len() {
-                    1 => "⚠ Another alert on this payment".to_owned(),
-                    more => format!("⚠ {more} other alerts on this payment"),
+                let is_sure = |other: &&&Alert| duplicate::sure_evidence(alert, other).is_some();
+                let title = match (others.len(), others.iter().any(|other| is_sure(&other))) {
+                    (1, true) => "⚠ Another alert on this payment".to_owned(),
+                    (1, false) => "⚠ Another alert, perhaps on this payment".to_owned(),
+                    (more, true) => format!("⚠ {more} other alerts on this payment"),
+                    (more, false) => format!("⚠ {more} other alerts, perhaps on this payment"),
                 };
                 self.open_box(theme.warning, &title, grave);
                 // The last one that waits says what follows for all of them.
-                let last = others.iter().rposition(|other| is_waiting(other));
+                let last = others.iter().rposition(|other| is_waiting(other) && is_sure(&other));
                 for (index, other) in others.iter().enumerate() {
                     self.say(&duplicate_words(other, alert), theme.plain);
                     let mut state = self.state_of_duplicate(other, now);
                     if last == Some(index) {
-                        let waiting = 1 + others.iter().filter(|other| is_waiting(other)).count();
+                        let waiting = 1 + others.iter().filter(is_sure).filter(|other| is_waiting(other)).count();
                         state.push_str(&format!(": refund one of the {} only", in_letters(waiting)));
                     }
                     self.say(&state, theme.plain);

@@ -196,11 +196,11 @@ impl Queue {
         if let (Some(query), Ok(found)) = (query, &answer) {
             self.searched.keep(&query, found.clone(), now);
         }
-        self.show_same_card(of, answer);
+        self.show_same_card(of, answer, now);
     }
 
-    /// Shows what was found on the card of the cursor's alert.
-    pub(super) fn show_same_card(&mut self, of: AlertId, answer: Reply<Vec<Alert>>) {
+    /// Shows what was found then on the card of the cursor's alert.
+    pub(super) fn show_same_card(&mut self, of: AlertId, answer: Reply<Vec<Alert>>, at: Timestamp) {
         if self.facts.alert != Some(of) {
             return;
         }
@@ -224,6 +224,6 @@ impl Queue {
                 self.known_duplicates.insert(of, duplicates.iter().any(Alert::was_refunded));
             }
         }
-        self.facts.duplicates.answer(duplicates);
+        self.facts.take_duplicates(duplicates, at);
     }
 }

@@ -49,11 +49,9 @@ impl Queue {
     pub fn restore(&mut self, now: Timestamp) -> Vec<Effect> {
         let Some(SetAside { filter, sort, listing }) = self.aside.take() else { return Vec::new() };
         self.sought = None;
-        let Some(mut listing) = listing else { return self.list(filter, sort, self.view.is_snoozed()) };
-        let abandoned = self.incoming.take().map(|incoming| Effect::Abandon(incoming.id()));
-        listing.abandon_refresh();
-        listing.set_height(self.regions().rows.height);
-        self.listing = listing;
+        let Some(listing) = listing else { return self.list(filter, sort, self.view.is_snoozed()) };
+        let abandoned = self.abandon_incoming();
+        self.put_back(listing);
         abandoned.into_iter().chain(self.refresh(now)).collect()
     }
 

@@ -33,6 +33,11 @@ impl Queue {
         Vec::new()
     }
 
+    /// Whether a range has ended with its list; told once.
+    pub fn take_range_ended(&mut self) -> bool {
+        std::mem::take(&mut self.range_ended)
+    }
+
     /// The rows from where the range began to the cursor: the first one, and how many.
     pub fn range_rows(&self) -> Option<(u64, u64)> {
         let start = self.marked.range?;

@@ -3,6 +3,7 @@
 use chrono::Duration;
 
 use super::Queue;
+use crate::console::Action;
 use crate::console::times::next_second_before;
 use crate::domain::{Alert, Deadline, Timestamp};
 
@@ -10,6 +11,31 @@ use crate::domain::{Alert, Deadline, Timestamp};
 const CLOSES_SOON: Duration = Duration::minutes(30);
 
 impl Queue {
+    /// Whether an action would be one on rows of the list before, while another one is read in its place.
+    pub fn is_on_former_rows(&self, action: Action) -> bool {
+        let is_on_rows = match action {
+            Action::Open
+            | Action::OpenLink
+            | Action::CopyId
+            | Action::CopyJson
+            | Action::Note
+            | Action::Refund
+            | Action::NotRefunded
+            | Action::Invalid
+            | Action::Suggested
+            | Action::Settle
+            | Action::Unmatch
+            | Action::GoToWarned
+            | Action::Mark
+            | Action::MarkRange
+            | Action::MarkAll => true,
+            // What is marked was chosen before, one by one.
+            Action::Repeat | Action::Snooze => self.marked.is_empty(),
+            _ => false,
+        };
+        is_on_rows && self.incoming.is_some()
+    }
+
     /// Whether a window closes soon, or may within the hour, among what is in sight.
     pub(super) fn closes_soon(&self, now: Timestamp) -> bool {
         self.waiting_in_sight().any(|alert| match alert.deadline {

@@ -1,0 +1,299 @@
+//! The last look for doubles before a refund leaves: what holds it back, what a tick covers, and what is said where it does not come to its end.
+
+use avert::console::SessionInfo;
+use avert::console::effects::Effect;
+use avert::console::known_refunds::KnownRefunds;
+use avert::console::last_look::LastLook;
+use avert::console::message::Message;
+use avert::console::perform::perform;
+use avert::desk::JournalStep;
+use avert::domain::resolution::Decision;
+use avert::domain::time::Clock;
+use avert::domain::{Alert, AlertId, AlertStatus, Deadline, Environment, Resolution};
+use avert::service::{ResolveRequest, ServiceError};
+use chrono::Duration;
+use rstest::rstest;
+use std::time::Duration as Wait;
+
+use super::fake::{Fake, Fate, morning, refunded_sibling};
+use super::rig::{Made, Rig, clock};
+
+/// A morning whose first alert has an open double at its own network; both ids.
+fn twins() -> (Vec<Alert>, [AlertId; 2]) {
+    let now = clock().now();
+    let mut alerts = morning(now);
+    let other = refunded_sibling(&alerts[0], 1_001, now);
+    let twin = Alert { status: AlertStatus::Open, outcome: None, provider_id: "TWIN".to_owned(), ..other };
+    let ids = [alerts[0].id, twin.id];
+    alerts.push(twin);
+    (alerts, ids)
+}
+
+fn sandbox() -> SessionInfo {
+    SessionInfo { name: "acme-eu".to_owned(), environment: Some(Environment::Sandbox), ..SessionInfo::default() }
+}
+
+/// Another refunds an alert, and the console does not hear of it.
+fn refunded_silently(rig: &Rig, id: AlertId) {
+    let now = rig.service.now();
+    rig.service.change(|alerts| {
+        let alert = alerts.iter_mut().find(|alert| alert.id == id).unwrap();
+        *alert = Alert { id, ..refunded_sibling(alert, 1_001, now) };
+    });
+}
+
+fn is_answered(rig: &Rig, id: AlertId) -> bool {
+    rig.service.alert(id).unwrap().outcome.is_some()
+}
+
+fn busy() -> Option<ServiceError> {
+    Some(ServiceError::Unavailable("the database is busy".to_owned()))
+}
+
+#[test]
+fn a_refund_whose_last_look_fails_leaves_and_its_proof_says_why() {
+    let (alerts, [first, _]) = twins();
+    let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
+    rig.update(Message::GoToAlert(first));
+    rig.press("r ctrl-s");
+    rig.service.set_down(busy());
+
+    rig.advance(Duration::seconds(6));
+    let told = rig.screen();
+    rig.service.set_down(None);
+    rig.press("4 tab");
+    rig.advance(Duration::seconds(1));
+
+    let why = |step: &JournalStep| matches!(step, JournalStep::Unlooked { why, .. } if why.contains("the database is busy"));
+    assert!(is_answered(&rig, first) && rig.journaled().iter().any(why), "{:?}", rig.journaled());
+    assert!(told.contains("doubles could not be looked for again before it left"), "{told}");
+    let proof = rig.screen();
+    assert!(proof.contains("doubles not looked for again"), "{proof}");
+    assert!(proof.contains("doubles could not be looked for again before it left: ") && proof.contains("the database"), "{proof}");
+}
+
+#[test]
+fn a_refund_whose_last_look_came_to_its_end_says_nothing_of_it() {
+    let mut rig = Rig::new(morning(clock().now()));
+
+    rig.press("r ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    assert_eq!(rig.sent(), 1);
+    assert!(!rig.journaled().iter().any(|step| matches!(step, JournalStep::Unlooked { .. })), "{:?}", rig.journaled());
+}
+
+#[tokio::test]
+async fn a_last_look_that_would_outlast_the_window_is_given_up_and_said() {
+    let (alerts, [first, _]) = twins();
+    let alert = alerts[0].clone();
+    let service = Fake::with(alerts, clock());
+    service.never_compares();
+    let look = LastLook { alert, known: KnownRefunds::default(), within: Wait::from_millis(1) };
+    let resolution = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
+    let request = ResolveRequest { resolution, idempotency_key: None };
+
+    let answer = perform(&service.deployment(), None, Effect::Resolve(1, first, request, Some(Box::new(look)))).await;
+
+    assert!(matches!(&answer, Some(Message::Resolved(1, Ok(_), Some(why))) if why == "the window closes"), "{answer:?}");
+}
+
+#[test]
+fn a_refund_that_leaves_at_once_is_held_back_where_another_refunded_meanwhile() {
+    let (mut alerts, [first, second]) = twins();
+    alerts[0].deadline = Deadline::At(clock().now() + Duration::seconds(13));
+    let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
+    rig.update(Message::GoToAlert(first));
+    rig.press("r");
+    refunded_silently(&rig, second);
+
+    rig.press("ctrl-s");
+
+    assert!(!is_answered(&rig, first), "{}", rig.screen());
+    assert!(rig.screen().contains("may be paid twice: ETHOCA 5F2RE396 is refunded"), "{}", rig.screen());
+}
+
+#[rstest]
+#[case::with_a_grace(5)]
+#[case::without_one(0)]
+fn a_tick_on_a_refund_that_is_on_its_way_covers_that_one_when_it_lands(#[case] grace: u64) {
+    let (alerts, [first, second]) = twins();
+    let mut rig = Made { size: (200, 60), grace: Wait::from_secs(grace), ..Made::of(alerts) }.start();
+    rig.holding = true;
+    rig.update(Message::GoToAlert(first));
+    rig.press("r ctrl-s");
+    rig.update(Message::GoToAlert(second));
+    rig.advance(Duration::milliseconds(500));
+
+    rig.press("r tab space ctrl-s");
+    rig.release();
+    rig.advance(Duration::seconds(20));
+
+    assert!(is_answered(&rig, first) && is_answered(&rig, second), "{}", rig.screen());
+}
+
+#[test]
+fn a_tick_covers_no_refund_that_was_not_known() {
+    let (mut alerts, [first, second]) = twins();
+    let third = Alert { id: AlertId::generate(), provider_id: "THIRD".to_owned(), ..alerts.last().unwrap().clone() };
+    alerts.push(third.clone());
+    let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
+    rig.update(Message::GoToAlert(first));
+    rig.press("r ctrl-s");
+    rig.update(Message::GoToAlert(second));
+    rig.advance(Duration::milliseconds(500));
+    rig.press("r tab space ctrl-s");
+    refunded_silently(&rig, third.id);
+
+    rig.advance(Duration::seconds(20));
+
+    assert!(!is_answered(&rig, second), "{}", rig.screen());
+}
+
+#[test]
+fn a_ticked_refund_that_waited_for_the_deployment_leaves_when_it_is_sent_again() {
+    let (mut alerts, [first, second]) = twins();
+    let now = clock().now();
+    let twin = alerts.iter_mut().find(|alert| alert.id == second).unwrap();
+    *twin = Alert { id: second, ..refunded_sibling(twin, 1_001, now) };
+    let place = SessionInfo { remote: true, ..sandbox() };
+    let mut rig = Made { place, operator: false, size: (200, 60), ..Made::of(alerts) }.start();
+    rig.update(Message::GoToAlert(first));
+    rig.advance(Duration::seconds(1));
+    rig.service.set_down(Some(ServiceError::Unreachable("no connection".to_owned())));
+    rig.press("ctrl-r r tab space ctrl-s");
+    rig.advance(Duration::seconds(20));
+    rig.service.set_down(None);
+    rig.advance(Duration::seconds(31));
+
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(1));
+
+    assert!(is_answered(&rig, first), "{}", rig.screen());
+}
+
+/// A console that has refunded one alert by hand and stands on another one whose double was refunded, which is still looked for; the other one.
+fn before_the_search_is_back(made: Made) -> (Rig, AlertId) {
+    let now = clock().now();
+    let mut alerts = morning(now);
+    let double = refunded_sibling(&alerts[4], 1_001, now);
+    let id = alerts[4].id;
+    alerts.push(double);
+    let mut rig = Made { alerts, size: (200, 60), ..made }.start();
+    rig.press("r ctrl-s");
+    rig.advance(Duration::seconds(6));
+    assert_eq!(rig.sent(), 1, "{}", rig.screen());
+    rig.holding_searches = true;
+    rig.update(Message::GoToAlert(id));
+    (rig, id)
+}
+
+#[rstest]
+#[case::with_a_grace(5)]
+#[case::without_one(0)]
+fn a_repeated_refund_waits_for_the_search_and_asks_for_the_tick(#[case] grace: u64) {
+    let (mut rig, id) = before_the_search_is_back(Made { place: sandbox(), grace: Wait::from_secs(grace), ..Made::default() });
+
+    rig.press(".");
+    let waits = rig.screen();
+    rig.release();
+    rig.advance(Duration::seconds(20));
+
+    assert!(waits.contains("Still looking for doubles"), "{waits}");
+    assert!(!is_answered(&rig, id) && rig.screen().contains("may be paid twice"), "{}", rig.screen());
+}
+
+#[rstest]
+#[case::with_a_grace(5)]
+#[case::without_one(0)]
+fn a_repeated_refund_that_is_sent_before_the_search_is_back_is_held_back_by_the_last_look(#[case] grace: u64) {
+    let (mut rig, id) = before_the_search_is_back(Made { place: sandbox(), grace: Wait::from_secs(grace), ..Made::default() });
+
+    rig.press(". ctrl-s");
+    rig.advance(Duration::seconds(10));
+
+    assert!(!is_answered(&rig, id), "{}", rig.screen());
+    assert!(rig.screen().contains("may be paid twice: ETHOCA 5F2RE396 is refunded"), "{}", rig.screen());
+}
+
+#[test]
+fn a_repeated_refund_of_what_is_marked_is_held_back_by_the_last_look() {
+    let (mut rig, id) = before_the_search_is_back(Made { place: sandbox(), ..Made::default() });
+
+    rig.press("space . ctrl-s");
+    rig.advance(Duration::seconds(20));
+
+    assert!(!is_answered(&rig, id), "{}", rig.screen());
+}
+
+#[test]
+fn a_repeated_refund_that_was_made_offline_is_compared_before_it_leaves() {
+    let place = SessionInfo { remote: true, ..sandbox() };
+    let (mut rig, id) = before_the_search_is_back(Made { place, operator: false, ..Made::default() });
+    rig.service.set_down(Some(ServiceError::Unreachable("no connection".to_owned())));
+    rig.press("ctrl-r . ctrl-s");
+    rig.advance(Duration::seconds(20));
+    rig.service.set_down(None);
+    rig.advance(Duration::seconds(40));
+    rig.holding_searches = false;
+
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(2));
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(20));
+
+    assert_eq!(rig.sent(), 1, "{}", rig.screen());
+    assert!(!is_answered(&rig, id), "{}", rig.screen());
+}
+
+#[test]
+fn an_open_form_says_as_of_when_doubles_are_known_where_they_could_not_be_looked_for_again() {
+    let mut rig = Made { size: (200, 60), ..Made::default() }.start();
+    rig.holding_searches = true;
+    rig.press("ctrl-r r");
+    let before = rig.screen();
+    rig.service.set_down(busy());
+
+    rig.release();
+
+    let after = rig.screen();
+    assert!(before.contains("nothing speaks against it"), "{before}");
+    assert!(after.contains("doubles as of 14:03:00 UTC; could not be looked for again: "), "{after}");
+}
+
+#[test]
+fn the_question_of_what_followed_a_refund_says_how_another_answered_it() {
+    let (alerts, [first, second]) = twins();
+    let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
+    rig.update(Message::GoToAlert(first));
+    rig.press("r ctrl-s");
+    rig.update(Message::GoToAlert(second));
+    rig.advance(Duration::milliseconds(500));
+    rig.press("i 3 ctrl-s");
+    let theirs = Resolution::Current { decision: Decision::NotRefunded, comments: String::new() };
+    rig.service.record(first, &ResolveRequest { resolution: theirs, idempotency_key: None }).unwrap();
+
+    rig.advance(Duration::seconds(20));
+
+    let asked = rig.screen();
+    assert!(asked.contains("The refund was not recorded"), "{asked}");
+    assert!(asked.contains("Another was first: ETHOCA 129.90 EUR is CHARGEBACK, not refunded."), "{asked}");
+}
+
+#[test]
+fn the_question_of_what_followed_a_refund_says_why_it_was_refused() {
+    let (alerts, [first, second]) = twins();
+    let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
+    rig.update(Message::GoToAlert(first));
+    rig.press("r ctrl-s");
+    rig.update(Message::GoToAlert(second));
+    rig.advance(Duration::milliseconds(500));
+    rig.press("i 3 ctrl-s");
+    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed("closed by the issuer".to_owned())));
+
+    rig.advance(Duration::seconds(20));
+
+    let asked = rig.screen();
+    let question = asked.lines().skip_while(|line| !line.contains("The refund was not recorded")).take(4).collect::<String>();
+    assert!(question.contains("closed by the issuer"), "{asked}");
+}

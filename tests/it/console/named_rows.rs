@@ -1,0 +1,70 @@
+//! Rows of the Activity screen name alerts and endpoints by what those are known by, whatever list they are in.
+
+use avert::domain::time::Clock;
+use avert::domain::{Alert, AlertId, AlertStatus, AuditEntry, EndpointId};
+use chrono::Duration;
+
+use super::activity::{desk, line, started};
+use super::fake::morning;
+use super::rig::{Made, Rig, clock};
+use super::settling::unfinished;
+
+/// What the audit log says was done to an endpoint.
+fn done(rig: &Rig, number: u64, action: &str, endpoint: EndpointId, detail: &str) -> AuditEntry {
+    AuditEntry {
+        number,
+        at: rig.clock.now() - Duration::minutes(5),
+        actor: "key 7Qd2Kx".to_owned(),
+        origin: "10.0.0.9".to_owned(),
+        person: String::new(),
+        action: action.to_owned(),
+        subject: endpoint.to_string(),
+        detail: detail.to_owned(),
+        previous: [0; 32],
+        hash: [1; 32],
+    }
+}
+
+#[test]
+fn what_the_engine_has_not_finished_is_named_though_no_list_has_its_alert() {
+    let mut alerts = morning(clock().now());
+    let lapsed = ["LAPSED-77", "LAPSED-78"].map(|provider_id| Alert {
+        id: AlertId::generate(),
+        provider_id: provider_id.to_owned(),
+        merchant_order_id: None,
+        status: AlertStatus::Expired,
+        expired_at: Some(clock().now() - Duration::hours(9)),
+        ..alerts[2].clone()
+    });
+    alerts.extend(lapsed.clone());
+    let mut rig = started(Made { alerts, size: (160, 40), ..desk() });
+    *rig.service.unfinished.lock().unwrap() = lapsed.iter().map(|alert| unfinished(alert.id, "PARKED")).collect();
+    rig.hear();
+    rig.advance(Duration::seconds(1));
+
+    rig.press("4");
+
+    // The cursor is on one of them alone.
+    let screen = rig.screen();
+    assert!(screen.contains("LAPSED-77") && screen.contains("LAPSED-78"), "{screen}");
+    assert!(!lapsed.iter().any(|alert| screen.contains(&alert.id.to_string())), "{screen}");
+}
+
+#[test]
+fn what_was_done_to_an_endpoint_names_it_by_its_address() {
+    let mut rig = started(Made { size: (200, 40), ..desk() });
+    let [one, other] = [EndpointId::generate(), EndpointId::generate()];
+    *rig.service.audit.lock().unwrap() = vec![
+        done(&rig, 4, "deliveries.sent_again", one, "3 given up"),
+        done(&rig, 3, "endpoint.changed", one, "url https://hooks.acme.example/new, enabled"),
+        done(&rig, 2, "endpoint.added", one, "https://hooks.acme.example/old"),
+        done(&rig, 1, "endpoint.tested", other, "204"),
+    ];
+
+    rig.press("4 tab tab tab tab tab");
+    rig.advance(Duration::milliseconds(200));
+
+    assert!(line(&mut rig, "deliveries sent again").contains("hooks.acme.example/new"), "{}", rig.screen());
+    assert!(line(&mut rig, "endpoint added").contains("hooks.acme.example/old"), "{}", rig.screen());
+    assert!(line(&mut rig, "endpoint tested").contains(&other.to_string()), "what is not known is not made up: {}", rig.screen());
+}
