@@ -234,9 +234,10 @@ impl App {
                 self.rest_rules();
                 Vec::new()
             }
-            Message::Resolved(key, answer, unlooked) => {
+            Message::Looked(key, looked) => resolving::looked(key, looked, cx),
+            Message::Resolved(key, answer) => {
                 cx.networks.answered(&cx.decisions, key, &answer, cx.now);
-                resolving::answered(key, answer, unlooked, cx)
+                resolving::answered(key, answer, cx)
             }
             Message::LookedUp(key, found) => resolving::looked_up(key, found, cx),
             Message::Settled(id, applied, answer) => resolving::settled(id, applied, answer, cx),
@@ -334,8 +335,9 @@ impl App {
             self.dialogs.extend(self.waiting.pop_front());
         }
         self.cx.covered = !self.dialogs.is_empty();
+        effects.extend(self.cx.decisions.looks(now).into_iter().map(|(key, look)| Effect::Look(key, Box::new(look))));
         for decision in self.cx.decisions.leave(now) {
-            effects.push(Effect::Resolve(decision.key, decision.alert.id, decision.request(), decision.last_look(now).map(Box::new)));
+            effects.push(Effect::Resolve(decision.key, decision.alert.id, decision.request()));
         }
         let cx = &mut self.cx;
         let left = cx.runs.take_left(|number| cx.decisions.not_left().any(|decision| decision.together == Some(number)));
@@ -363,7 +365,7 @@ impl App {
             effects.push(Effect::Keep(Keep::Layout(layout.clone())));
             self.kept = layout;
         }
-        if self.cx.leaving && self.cx.decisions.sending() == 0 {
+        if self.cx.leaving && self.cx.decisions.is_at_rest() {
             if self.unsent() == 0 {
                 effects.push(Effect::Quit);
             } else {

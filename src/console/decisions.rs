@@ -2,6 +2,7 @@
 
 mod coming;
 mod held;
+mod looking;
 mod together;
 mod waiting;
 
@@ -10,8 +11,8 @@ use std::collections::{HashMap, HashSet};
 use chrono::Duration;
 use uuid::Uuid;
 
+use self::looking::LookStage;
 use super::known_refunds::KnownRefunds;
-use super::last_look::{self, LastLook};
 use super::text::sanitize;
 use super::unfinished::in_words;
 use crate::desk::{JournalAlert, JournalDecision, JournalRun, JournalStep, LeftDecision};
@@ -86,6 +87,9 @@ pub struct PendingDecision {
     after: Option<u64>,
     /// The refunds on its payment that were known and confirmed.
     known: KnownRefunds,
+    look: LookStage,
+    /// Whether it waits for a refund that another console or the command line has with the engine.
+    waits_elsewhere: bool,
     /// The rule that staged it.
     rule: Option<String>,
     idempotency_key: String,
@@ -136,6 +140,8 @@ pub enum Departure {
     InTurn,
     /// When its user lets it go on.
     Paused,
+    /// Once nothing is found that speaks against it.
+    AfterLook,
     /// Once the decision that it follows is recorded.
     AfterFirst,
 }
@@ -207,13 +213,6 @@ impl PendingDecision {
         ResolveRequest { resolution: self.resolution.clone(), idempotency_key: Some(self.idempotency_key.clone()) }
     }
 
-    /// What is compared right before it leaves; nothing where it gives no money back. It takes no longer than the decision can wait for it.
-    pub fn last_look(&self, now: Timestamp) -> Option<LastLook> {
-        let left = self.last_moment.map_or(last_look::LONGEST, |last| (last - now).to_std().unwrap_or_default());
-        let within = left.min(last_look::LONGEST);
-        self.resolution.gives_money_back().then(|| LastLook { alert: self.alert.clone(), known: self.known.clone(), within })
-    }
-
     /// Whether it was confirmed though the refund of this other alert on its payment was known.
     pub fn knew_refund_of(&self, other: AlertId) -> bool {
         self.known.alerts.contains(&other)
@@ -256,7 +255,8 @@ impl Decisions {
     /// payment that is on its way leaves once that is recorded. An earlier one on the same alert that was refused is forgotten.
     pub fn stage(&mut self, alert: Alert, resolution: Resolution, grace: Duration, now: Timestamp) -> u64 {
         self.all.retain(|decision| decision.alert.id != alert.id);
-        let after = self.rests_on(&alert, &resolution);
+        let after = self.rests_on(&alert, &resolution, &[]);
+        let look = if resolution.gives_money_back() || resolution.rests_on_another() { LookStage::Due } else { LookStage::Done(None, now) };
         self.made += 1;
         let idempotency_key = format!("console-{}", Uuid::now_v7());
         let (last_moment, closed_by) = (last_moment(&alert, now), closed_by(&alert, now));
@@ -278,6 +278,8 @@ impl Decisions {
             together: None,
             after,
             known: KnownRefunds::default(),
+            look,
+            waits_elsewhere: false,
             rule: None,
             idempotency_key,
         });
@@ -286,9 +288,12 @@ impl Decisions {
 
     /// Notes which refunds on its payment were known and confirmed when an alert's decision was staged.
     pub fn confirm(&mut self, alert: AlertId, known: KnownRefunds) {
-        if let Some(decision) = self.all.iter_mut().find(|decision| decision.alert.id == alert) {
-            decision.known = known;
+        let Some(place) = self.all.iter().position(|decision| decision.alert.id == alert) else { return };
+        if self.all[place].after.is_none() {
+            // What an earlier console left is known by its alert alone.
+            self.all[place].after = self.rests_on(&self.all[place].alert, &self.all[place].resolution, &known.alerts);
         }
+        self.all[place].known = known;
     }
 
     /// Takes over a decision of an earlier console that left and whose answer never came: it is looked up, and never sent again.
@@ -310,6 +315,8 @@ impl Decisions {
             together: None,
             after: None,
             known: KnownRefunds::default(),
+            look: LookStage::Done(None, now),
+            waits_elsewhere: false,
             rule: None,
             idempotency_key: left.key.clone(),
         });
@@ -382,9 +389,9 @@ impl Decisions {
         }
     }
 
-    /// The decisions whose time has come; they count as sent from now on.
+    /// The decisions whose time has come; they count as sent from now on. What is to be looked at before stays until it was.
     pub fn leave(&mut self, now: Timestamp) -> Vec<PendingDecision> {
-        let leaving = self.leaving(now);
+        let leaving = self.in_turn(now, |decision| decision.was_looked_at(now));
         let send = |decision: &mut PendingDecision| {
             (decision.state, decision.sent_at) = (State::Sending, Some(now));
             decision.clone()
@@ -409,6 +416,11 @@ impl Decisions {
     /// How many are with the service right now.
     pub fn sending(&self) -> usize {
         self.all.iter().filter(|decision| decision.state == State::Sending).count()
+    }
+
+    /// Whether none is with the service, nor looked at before it leaves.
+    pub fn is_at_rest(&self) -> bool {
+        !self.all.iter().any(|decision| decision.state == State::Sending || decision.is_looked_at())
     }
 
     /// Whether the fate of an alert's decision is indeterminate.

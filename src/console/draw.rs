@@ -194,6 +194,7 @@ impl App {
             Departure::In(seconds) => format!("in {seconds} s"),
             Departure::InTurn => "in its turn".to_owned(),
             Departure::Paused => "paused".to_owned(),
+            Departure::AfterLook => "once doubles are looked for".to_owned(),
             Departure::AfterFirst => "after the refund".to_owned(),
         };
         let what = match staged.len() {

@@ -90,8 +90,10 @@ pub enum Effect {
     Mark(Vec<AlertId>),
     /// After so long, wait for a change after this one.
     Watch(u64, Duration),
-    /// Send a decision, a refund where the last look finds nothing against it. Final.
-    Resolve(u64, AlertId, ResolveRequest, Option<Box<LastLook>>),
+    /// Look whether something speaks against a decision that is about to leave.
+    Look(u64, Box<LastLook>),
+    /// Send a decision. Final.
+    Resolve(u64, AlertId, ResolveRequest),
     /// Look up what became of a decision.
     LookUp(u64, AlertId),
     /// Load the endpoints of webhooks.

@@ -52,7 +52,7 @@ fn outcome(message: &Message) -> Option<(&'static str, Option<&ServiceError>)> {
         Message::Found(_, answer) => ("finding alerts", answer.as_ref().err()),
         Message::Marked(_, answer) => ("looking for duplicates of a page", answer.as_ref().err()),
         Message::Changed(answer) => ("waiting for changes", answer.as_ref().err()),
-        Message::Resolved(_, answer, _) => ("recording a decision", answer.as_ref().err()),
+        Message::Resolved(_, answer) => ("recording a decision", answer.as_ref().err()),
         Message::LookedUp(_, answer) => ("looking up a decision", answer.as_ref().err()),
         Message::Unfinished(answer) => ("reading unfinished decisions", answer.as_ref().err()),
         Message::Endpoints(answer) => ("reading endpoints", answer.as_ref().err()),

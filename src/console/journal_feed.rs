@@ -75,7 +75,7 @@ impl JournalFeed {
             match effect {
                 Effect::Keep(Keep::Journal(step)) => self.wrote(step.clone(), now),
                 Effect::Keep(Keep::JournalSteps(steps)) => steps.iter().for_each(|step| self.wrote(step.clone(), now)),
-                Effect::Resolve(_, _, request, _) => {
+                Effect::Resolve(_, _, request) => {
                     if let Some(decision) = request.idempotency_key.clone() {
                         self.wrote(JournalStep::Sent { decision }, now);
                     }
@@ -262,7 +262,7 @@ mod tests {
         let resolution = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
         let request = ResolveRequest { resolution, idempotency_key: Some("own".to_owned()) };
 
-        feed.watch(&[Effect::Resolve(1, Alert::sample().id, request, None)], now());
+        feed.watch(&[Effect::Resolve(1, Alert::sample().id, request)], now());
 
         assert_eq!(feed.history().record("own").and_then(DecisionRecord::sent_at), Some(now()));
     }

@@ -20,7 +20,7 @@ impl KnownAlerts {
             Message::Page(_, Ok(page)) => page.data.iter().for_each(|alert| self.take(alert)),
             Message::SameCard(_, Ok(alerts)) | Message::BegunRead(_, Ok(alerts)) => alerts.iter().for_each(|alert| self.take(alert)),
             Message::Closing(Ok(closing)) => closing.alerts.iter().for_each(|alert| self.take(alert)),
-            Message::Alert(_, Ok(alert)) | Message::Resolved(_, Ok(alert), _) | Message::Settled(_, _, Ok(alert)) => self.take(alert),
+            Message::Alert(_, Ok(alert)) | Message::Resolved(_, Ok(alert)) | Message::Settled(_, _, Ok(alert)) => self.take(alert),
             Message::Concluded(alert) => self.take(alert),
             _ => {}
         }

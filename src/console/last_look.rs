@@ -1,4 +1,5 @@
-//! The last look for doubles, right before a refund leaves: others may have refunded the payment since its form was filled in.
+//! The last look for doubles, right before a refund leaves, or an answer that rests on one: others may have refunded the payment since its form
+//! was filled in, and what is to have been refunded may not be.
 
 use std::time::Duration;
 
@@ -10,11 +11,24 @@ use crate::service::{Deployment, ServiceError};
 /// A last look takes no longer: what could not be looked for by then leaves without it.
 pub const LONGEST: Duration = Duration::from_secs(15);
 
-/// What is compared before a refund leaves.
+/// What it is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LookSort {
+    /// A refund: the payment must not have been refunded otherwise.
+    Refund,
+    /// An answer that is true where another alert on the payment is refunded.
+    RestsOnRefund {
+        /// Whether it has waited for a refund that the engine had not finished.
+        waited: bool,
+    },
+}
+
+/// What is compared before a decision leaves.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LastLook {
-    /// The alert that is refunded.
+    /// The alert that is answered.
     pub alert: Alert,
+    pub sort: LookSort,
     /// The refunds on its payment that were known and confirmed.
     pub known: KnownRefunds,
     /// How long it may take: no longer than the refund can wait for it.
@@ -24,11 +38,13 @@ pub struct LastLook {
 /// What a last look found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Looked {
-    /// Nothing speaks against the refund.
+    /// Nothing speaks against it.
     Clear,
-    /// Why the refund does not leave: the payment was refunded otherwise, or may be.
+    /// Why it does not leave: the payment was refunded otherwise, or may be; or what it rests on is not so.
     Against(String),
-    /// What could not be looked for again, and why. A window that is missed costs more than a look: the refund leaves.
+    /// Why it does not leave yet: the refund that it rests on is with its network.
+    Waits(String),
+    /// What could not be looked for again, and why. A window that is missed costs more than a look: it leaves.
     InPart(String),
 }
 
@@ -40,11 +56,27 @@ impl LastLook {
     {
         let (mut others, mut untold) = (Vec::new(), None);
         match tokio::time::timeout(self.within, self.ask(deployment)).await {
-            Ok(Ok(Payment::Refunded(why))) => return Looked::Against(why),
-            Ok(Ok(Payment::Open(found))) => others = found,
+            Ok(Ok(payment)) => match (payment, self.sort) {
+                (Payment::Refunded(_), LookSort::RestsOnRefund { .. }) => return Looked::Clear,
+                (Payment::Refunded(other), LookSort::Refund) => return Looked::Against(format!("may be paid twice: {other} is refunded")),
+                (Payment::OnItsWay(other), LookSort::RestsOnRefund { .. }) => {
+                    return Looked::Waits(format!("the refund of {other} is not recorded"));
+                }
+                (Payment::OnItsWay(other), LookSort::Refund) => {
+                    return Looked::Against(format!("may be paid twice: a refund of {other} is with its network, or may have arrived"));
+                }
+                (Payment::Open(_), LookSort::RestsOnRefund { waited: true }) => {
+                    return Looked::Against("the refund that it was to follow is not recorded".to_owned());
+                }
+                (Payment::Open(_), LookSort::RestsOnRefund { waited: false }) => return Looked::Clear,
+                (Payment::Open(found), LookSort::Refund) => others = found,
+            },
             Ok(Err(error)) => untold = Some(error.to_string()),
             Err(_) if self.within < LONGEST => untold = Some("the window closes".to_owned()),
             Err(_) => untold = Some(format!("no answer within {} s", LONGEST.as_secs())),
+        }
+        if matches!(self.sort, LookSort::RestsOnRefund { .. }) {
+            return untold.map_or(Looked::Clear, Looked::InPart);
         }
         match advise(&self.alert, &others) {
             Ok(Some((order, advice))) if advice.was_refunded_before() && !self.known.by_order => {
@@ -61,21 +93,20 @@ impl LastLook {
         let (alert, query) = (&self.alert, duplicate::query(&self.alert));
         let mut found = same_payment(&*deployment.alerts, deployment.duplicates.as_deref(), alert.id, query).await?;
         found.retain(|other| duplicate::evidence(alert, other).is_some());
-        let new: Vec<&Alert> = found.iter().filter(|other| !self.known.alerts.contains(&other.id)).collect();
+        // A refund asks of what was not confirmed; what rests on a refund asks of any.
+        let is_asked = |other: &&Alert| self.sort != LookSort::Refund || !self.known.alerts.contains(&other.id);
+        let asked: Vec<&Alert> = found.iter().filter(is_asked).collect();
         let called = |other: &Alert| format!("{} {}", sanitize::line(other.provider.as_str()), sanitize::line(&other.provider_id));
-        if let Some(other) = new.iter().find(|other| other.was_refunded()) {
-            return Ok(Payment::Refunded(format!("may be paid twice: {} is refunded", called(other))));
+        if let Some(other) = asked.iter().find(|other| other.was_refunded()) {
+            return Ok(Payment::Refunded(called(other)));
         }
         let Some(attempts) = &deployment.attempts else { return Ok(Payment::Open(found)) };
         let attempts = attempts.unfinished().await?;
         let refunds = |other: &Alert| {
             attempts.iter().any(|attempt: &ResolutionAttempt| attempt.alert == other.id && attempt.resolution.gives_money_back())
         };
-        Ok(match new.iter().find(|other| refunds(other)) {
-            Some(other) => {
-                let why = format!("may be paid twice: a refund of {} is with its network, or may have arrived", called(other));
-                Payment::Refunded(why)
-            }
+        Ok(match asked.iter().find(|other| refunds(other)) {
+            Some(other) => Payment::OnItsWay(called(other)),
             None => Payment::Open(found),
         })
     }
@@ -83,8 +114,10 @@ impl LastLook {
 
 /// A payment as the deployment knows it.
 enum Payment {
-    /// It was refunded by another alert that was not known, or may be: in words.
+    /// It was refunded by this other alert.
     Refunded(String),
-    /// The others on it.
+    /// A refund of this other alert is with its network, or may have arrived.
+    OnItsWay(String),
+    /// Neither: the others on it.
     Open(Vec<Alert>),
 }

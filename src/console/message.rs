@@ -7,6 +7,7 @@ use crossterm::event::Event;
 
 use super::Action;
 use super::known_refunds::KnownRefunds;
+use super::last_look::Looked;
 use super::listener::{ListenRequest, ReplayRequest, RequestFailure};
 use super::profile_directory::ListedProfile;
 use super::program_log::LogLine;
@@ -139,8 +140,10 @@ pub enum Message {
     ReplayEnded(Result<(), RequestFailure>),
     /// Something changed at the service; the change's number.
     Changed(Reply<u64>),
-    /// What became of a decision; and why doubles could not be looked for again before it left, where that was so.
-    Resolved(u64, Reply<Alert>, Option<String>),
+    /// What the last look for a decision that is about to leave found.
+    Looked(u64, Looked),
+    /// What became of a decision.
+    Resolved(u64, Reply<Alert>),
     /// What the alert of a decision looks like whose fate is not known.
     LookedUp(u64, Reply<Found>),
     /// The decisions that the engine has not finished.

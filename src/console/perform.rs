@@ -3,7 +3,6 @@
 use super::Message;
 use super::effects::{Effect, SHOWN_OF_FOUND};
 use super::guards::on_its_payment;
-use super::last_look::Looked;
 use super::message::{AdvisedAlert, OnPayment};
 use super::order_matches::advisor;
 use super::reads::{audited, count, count_given_up, deliveries_of, refunds};
@@ -101,17 +100,8 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             tokio::time::sleep(delay).await;
             Message::Changed(changes.next_change(after).await)
         }
-        Effect::Resolve(key, id, request, look) => {
-            let looked = match look {
-                Some(look) => look.look(deployment, |alert, others| advisor(desk)(alert, others)).await,
-                None => Looked::Clear,
-            };
-            match looked {
-                Looked::Against(why) => Message::Resolved(key, Err(ServiceError::NotSent(why)), None),
-                Looked::Clear => Message::Resolved(key, alerts.resolve(id, request).await, None),
-                Looked::InPart(why) => Message::Resolved(key, alerts.resolve(id, request).await, Some(why)),
-            }
-        }
+        Effect::Look(key, look) => Message::Looked(key, look.look(deployment, |alert, others| advisor(desk)(alert, others)).await),
+        Effect::Resolve(key, id, request) => Message::Resolved(key, alerts.resolve(id, request).await),
         Effect::LookUp(key, id) => Message::LookedUp(key, look_up(&**alerts, attempts.as_deref(), id).await),
         Effect::Unfinished => Message::Unfinished(attempts.as_ref()?.unfinished().await),
         Effect::Settle(attempt, id, applied) => {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::decisions::{DecisionEvent, PendingDecision};
 use super::dialog::run;
+use super::last_look::Looked;
 use super::screens::queue::columns::answered_as;
 use super::text::count;
 use super::unfinished::in_words;
@@ -106,9 +107,17 @@ pub fn staged(keys: &[u64], run: Option<&JournalRun>, cx: &AppContext) -> Orders
     if steps.is_empty() { Vec::new() } else { vec![Effect::Keep(Keep::JournalSteps(steps)).into()] }
 }
 
+/// Takes in what was looked for before a decision leaves. What does not leave stands there for somebody to see to.
+pub fn looked(key: u64, looked: Looked, cx: &mut AppContext) -> Orders {
+    let Some(decision) = cx.decisions.get(key).cloned() else { return Vec::new() };
+    let Some(event) = cx.decisions.looked(key, looked, cx.now) else { return Vec::new() };
+    // Whoever left to have it sent is to see that it was not.
+    cx.leaving = false;
+    notify(&decision, event, cx)
+}
+
 /// Takes in the answer to a decision. What is not known is looked up at once, and from then on by the decisions' own plan.
-/// `unlooked` is why doubles could not be looked for again before it left.
-pub fn answered(key: u64, answer: Reply<Alert>, unlooked: Option<String>, cx: &mut AppContext) -> Orders {
+pub fn answered(key: u64, answer: Reply<Alert>, cx: &mut AppContext) -> Orders {
     let Some(decision) = cx.decisions.get(key).cloned() else { return Vec::new() };
     if let Err(error) = &answer {
         cx.writes.suspect(error, cx.now);
@@ -119,7 +128,8 @@ pub fn answered(key: u64, answer: Reply<Alert>, unlooked: Option<String>, cx: &m
         cx.leaving = false;
     }
     let left = !matches!(event, None | Some(DecisionEvent::Kept(_)));
-    let mut outcome = unlooked.filter(|_| left).map_or_else(Vec::new, |why| tell_unlooked(&decision, why, cx));
+    let unlooked = decision.unlooked().filter(|_| left);
+    let mut outcome = unlooked.map_or_else(Vec::new, |why| tell_unlooked(&decision, why.to_owned(), cx));
     outcome.extend(event.map_or_else(Vec::new, |event| notify(&decision, event, cx)));
     outcome
 }

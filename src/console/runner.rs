@@ -157,7 +157,7 @@ impl Runner {
                 && let Err(why) = intent.await.unwrap_or_else(|_| Err("it is closed".to_owned()))
             {
                 let refused = ServiceError::NotSent(format!("the desk journal could not be written before it: {why}"));
-                let _ = messages.send(Message::Resolved(*key, Err(refused), None));
+                let _ = messages.send(Message::Resolved(*key, Err(refused)));
                 return;
             }
             if let Some(message) = perform(&deployment, desk.as_ref(), effect).await {
@@ -309,7 +309,7 @@ impl Runner {
 
     /// Has the journal record that a decision leaves. It leaves when that is on the disk.
     fn record_intent(&mut self, effect: &Effect) -> Option<oneshot::Receiver<Result<(), String>>> {
-        let Effect::Resolve(_, _, request, _) = effect else { return None };
+        let Effect::Resolve(_, _, request) = effect else { return None };
         let decision = request.idempotency_key.clone()?;
         self.desk.as_ref()?.journal()?;
         let (done, written) = oneshot::channel();

@@ -235,9 +235,11 @@ impl History {
         self.by_alert.contains_key(&alert)
     }
 
-    /// Whether a later decision was made on the same alert.
+    /// Whether a later decision was made on the same alert, and not taken back: then nothing was decided.
     pub fn is_superseded(&self, record: &DecisionRecord) -> bool {
-        self.latest_on(record.said.alert.id).is_some_and(|latest| latest.key != record.key)
+        let stands = |other: &&DecisionRecord| other.key == record.key || !matches!(other.fate(), DecisionFate::TakenBack);
+        let latest = self.on(record.said.alert.id).filter(stands).max_by_key(|other| other.made_at);
+        latest.is_some_and(|latest| latest.key != record.key)
     }
 
     /// The decisions of a run, by the key of its first one, in the order in which the journal has them: as many as are known.
@@ -336,6 +338,16 @@ mod tests {
 
         let superseded = ["a", "b", "c"].map(|key| history.is_superseded(history.record(key).unwrap()));
         assert_eq!(superseded, [true, false, false]);
+    }
+
+    #[test]
+    fn a_later_decision_that_was_taken_back_takes_no_place() {
+        let alert = alert();
+
+        let history = history(vec![staged("a", &alert), staged("b", &alert), JournalStep::TakenBack { decision: "b".to_owned() }]);
+
+        let superseded = ["a", "b"].map(|key| history.is_superseded(history.record(key).unwrap()));
+        assert_eq!(superseded, [false, false], "nothing was decided after the first one");
     }
 
     #[test]

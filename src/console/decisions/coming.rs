@@ -26,12 +26,13 @@ impl Decisions {
         here.or_else(|| unfinished.of(alert).map(|attempt| &attempt.resolution))
     }
 
-    /// The refund on its way that a decision on another alert of the payment rests on.
-    pub(super) fn rests_on(&self, alert: &Alert, resolution: &Resolution) -> Option<u64> {
+    /// The refund on its way that a decision on another alert of the payment rests on. `known` are alerts on the payment.
+    pub(super) fn rests_on(&self, alert: &Alert, resolution: &Resolution, known: &[AlertId]) -> Option<u64> {
         if !resolution.rests_on_another() {
             return None;
         }
-        let is_of_payment = |decision: &PendingDecision| duplicate::sure_evidence(&decision.alert, alert).is_some();
+        let is_of_payment =
+            |decision: &PendingDecision| known.contains(&decision.alert.id) || duplicate::sure_evidence(&decision.alert, alert).is_some();
         let refund =
             |decision: &&PendingDecision| decision.is_coming() && decision.resolution.gives_money_back() && is_of_payment(decision);
         self.all.iter().find(refund).map(|decision| decision.key)

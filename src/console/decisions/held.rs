@@ -122,7 +122,7 @@ mod tests {
         let called = calls(&decisions);
         let asks = decisions.next_wake(now()).unwrap();
         decisions.call_held(asks);
-        let left = decisions.leave(asks);
+        let left = decisions.leave_looked(asks);
 
         assert_eq!(called, [(keys[0], 90 * 60)]);
         assert_eq!((asks, left), (now() + Duration::hours(2) - Duration::seconds(10), vec![]));
@@ -137,7 +137,7 @@ mod tests {
 
         decisions.release_paused(number, now() + Duration::seconds(111));
 
-        let left = decisions.leave(now() + Duration::seconds(111));
+        let left = decisions.leave_looked(now() + Duration::seconds(111));
         assert_eq!(left.iter().map(|decision| decision.key).collect::<Vec<_>>(), keys);
     }
 
@@ -145,7 +145,7 @@ mod tests {
     fn what_follows_a_refund_calls_where_whole_hours_are_all_that_is_known() {
         let hours = [Deadline::HoursLeft(3), Deadline::HoursLeft(3), Deadline::HoursLeft(0)];
         let (mut decisions, _, keys) = staged(&hours, true);
-        decisions.leave(now());
+        decisions.leave_looked(now());
 
         let called = calls(&decisions);
         let asks = decisions.next_wake(now()).unwrap();
@@ -160,7 +160,7 @@ mod tests {
     fn what_was_to_follow_a_refund_that_is_refused_calls_with_the_notices_and_minutes_before_its_end() {
         let deadlines = [90, 17 * 60, 3 * 60 * 60].map(|seconds| Deadline::At(now() + Duration::seconds(seconds)));
         let (mut decisions, _, keys) = staged(&[&[Deadline::Unknown], &deadlines[..]].concat(), true);
-        decisions.leave(now());
+        decisions.leave_looked(now());
         decisions.answered(keys[0], Err(ServiceError::ProviderFailed("closed".to_owned())), now());
 
         let told: Vec<i64> = calls(&decisions).into_iter().map(|(_, at)| at).collect();

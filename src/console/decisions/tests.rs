@@ -34,7 +34,7 @@ fn staged(grace: i64) -> (Decisions, u64, Alert) {
 #[case("closed", "not taken: closed")]
 fn who_refused_a_decision_and_why_comes_first(#[case] why: &str, #[case] said: &str) {
     let (mut decisions, key, _) = staged(0);
-    decisions.leave(now());
+    decisions.leave_looked(now());
 
     let event = decisions.answered(key, Err(ServiceError::ProviderFailed(why.to_owned())), now());
 
@@ -71,7 +71,7 @@ fn two_on_a_payment() -> (Decisions, [u64; 2], [Alert; 2]) {
 fn what_rests_on_a_refund_leaves_once_that_is_recorded_and_behind_its_own_grace() {
     let (mut decisions, [first, second], [one, _]) = two_on_a_payment();
     let left = |decisions: &mut Decisions, seconds| {
-        decisions.leave(now() + Duration::seconds(seconds)).iter().map(|decision| decision.key).collect::<Vec<_>>()
+        decisions.leave_looked(now() + Duration::seconds(seconds)).iter().map(|decision| decision.key).collect::<Vec<_>>()
     };
 
     assert_eq!(left(&mut decisions, 5), [first]);
@@ -83,11 +83,11 @@ fn what_rests_on_a_refund_leaves_once_that_is_recorded_and_behind_its_own_grace(
 #[test]
 fn what_rests_on_a_refund_stays_where_that_is_not_recorded() {
     let (mut decisions, [first, _], _) = two_on_a_payment();
-    decisions.leave(now() + Duration::seconds(5));
+    decisions.leave_looked(now() + Duration::seconds(5));
 
     decisions.answered(first, Err(ServiceError::ProviderFailed("closed".to_owned())), now() + Duration::seconds(6));
 
-    assert!(decisions.leave(now() + Duration::seconds(60)).is_empty());
+    assert!(decisions.leave_looked(now() + Duration::seconds(60)).is_empty());
     assert_eq!(decisions.take_question(), Some(WaitReason::NotRecorded(first)));
 }
 
@@ -100,7 +100,7 @@ fn an_answer_that_rests_on_no_other_waits_for_none() {
     let keys =
         [decisions.stage(alert(), is_duplicate(), Duration::zero(), now()), decisions.stage(other, not_refunded, Duration::zero(), now())];
 
-    assert_eq!(decisions.leave(now()).iter().map(|decision| decision.key).collect::<Vec<_>>(), keys);
+    assert_eq!(decisions.leave_looked(now()).iter().map(|decision| decision.key).collect::<Vec<_>>(), keys);
 }
 
 #[test]
@@ -120,9 +120,9 @@ fn a_double_whose_refund_is_on_its_way_is_not_refunded_yet_and_makes_a_duplicate
 fn a_staged_decision_leaves_once_and_when_its_grace_is_over() {
     let (mut decisions, key, _) = staged(5);
 
-    assert!(decisions.leave(now() + Duration::seconds(4)).is_empty());
-    assert_eq!(decisions.leave(now() + Duration::seconds(5)).iter().map(|decision| decision.key).collect::<Vec<_>>(), [key]);
-    assert!(decisions.leave(now() + Duration::seconds(6)).is_empty());
+    assert!(decisions.leave_looked(now() + Duration::seconds(4)).is_empty());
+    assert_eq!(decisions.leave_looked(now() + Duration::seconds(5)).iter().map(|decision| decision.key).collect::<Vec<_>>(), [key]);
+    assert!(decisions.leave_looked(now() + Duration::seconds(6)).is_empty());
     assert_eq!(decisions.sending(), 1);
 }
 
@@ -132,7 +132,7 @@ fn the_last_staged_decision_is_taken_back_first_and_a_sent_one_never() {
     let second = decisions.stage(alert(), refunded(), Duration::seconds(9), now());
 
     assert_eq!(decisions.take_back().iter().map(|decision| decision.key).collect::<Vec<_>>(), [second]);
-    decisions.leave(now() + Duration::seconds(5));
+    decisions.leave_looked(now() + Duration::seconds(5));
     assert_eq!(decisions.take_back(), []);
     assert!(decisions.get(first).is_some());
 }
@@ -140,7 +140,7 @@ fn the_last_staged_decision_is_taken_back_first_and_a_sent_one_never() {
 #[test]
 fn a_refusal_is_kept_until_the_next_decision_on_the_alert() {
     let (mut decisions, key, alert) = staged(0);
-    decisions.leave(now());
+    decisions.leave_looked(now());
 
     let event = decisions.answered(key, Err(ServiceError::ProviderFailed("down".to_owned())), now());
 
@@ -153,7 +153,7 @@ fn a_refusal_is_kept_until_the_next_decision_on_the_alert() {
 #[test]
 fn another_ones_answer_is_told_from_our_own() {
     let (mut decisions, key, alert) = staged(0);
-    decisions.leave(now());
+    decisions.leave_looked(now());
     let theirs = Outcome { outcome: "unresolved_dispute".to_owned(), ..Outcome::sample(alert.id) };
     let resolved = Alert { outcome: Some(theirs), ..alert };
 
@@ -165,7 +165,7 @@ fn another_ones_answer_is_told_from_our_own() {
 /// A decision whose answer never came, and its alert.
 fn unknown() -> (Decisions, u64, Alert) {
     let (mut decisions, key, alert) = staged(0);
-    decisions.leave(now());
+    decisions.leave_looked(now());
     decisions.answered(key, Err(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told("time-out"))), now());
     (decisions, key, alert)
 }
@@ -256,11 +256,11 @@ fn a_held_countdown_goes_on_where_it_stopped() {
     let later = |seconds| now() + Duration::seconds(seconds);
     decisions.hold(true, later(2));
 
-    assert!(decisions.leave(later(60)).is_empty());
+    assert!(decisions.leave_looked(later(60)).is_empty());
     decisions.hold(false, later(60));
 
-    assert!(decisions.leave(later(62)).is_empty());
-    assert_eq!(decisions.leave(later(63)).len(), 1);
+    assert!(decisions.leave_looked(later(62)).is_empty());
+    assert_eq!(decisions.leave_looked(later(63)).len(), 1);
 }
 
 #[test]

@@ -41,16 +41,17 @@ impl Decisions {
         }
     }
 
-    /// The keys of those that leave now: what was made alone at once, of what was made together as many as have room, those first whose window
-    /// closes first.
-    pub(super) fn leaving(&self, now: Timestamp) -> HashSet<u64> {
+    /// The keys of those whose turn it is now, among some: what was made alone at once, of what was made together as many as have room, those
+    /// first whose window closes first.
+    pub(super) fn in_turn(&self, now: Timestamp, among: impl Fn(&PendingDecision) -> bool) -> HashSet<u64> {
         let held = self.held_since.is_some();
         let (together, alone): (Vec<_>, Vec<_>) = self
             .all
             .iter()
-            .filter(|decision| is_due(decision, held, now) && !self.is_kept(decision))
+            .filter(|decision| is_due(decision, held, now) && !self.is_kept(decision) && among(decision))
             .partition(|decision| decision.together.is_some());
-        let with_networks = self.all.iter().filter(|decision| decision.together.is_some() && decision.state == State::Sending).count();
+        let is_leaving = |decision: &&PendingDecision| decision.state == State::Sending || decision.is_looked_at();
+        let with_networks = self.all.iter().filter(is_leaving).filter(|decision| decision.together.is_some()).count();
         let mut together: Vec<&PendingDecision> = together;
         together.sort_by_key(|decision| (decision.last_moment.is_none(), decision.last_moment, decision.key));
         let room = MOST_AT_ONCE.saturating_sub(with_networks);
@@ -116,8 +117,10 @@ impl Decisions {
 
     /// When a decision that is to leave at a moment does so.
     pub fn departure(&self, decision: &PendingDecision, due: Timestamp, now: Timestamp) -> Departure {
-        if decision.after.is_some() {
+        if decision.after.is_some() || decision.waits_elsewhere && due > now {
             Departure::AfterFirst
+        } else if decision.is_looked_at() {
+            Departure::AfterLook
         } else if self.is_kept(decision) {
             Departure::Paused
         } else if due <= now && decision.together.is_some() {
@@ -174,10 +177,10 @@ mod tests {
     fn four_are_with_the_networks_at_once_and_each_answer_lets_the_next_one_leave() {
         let (mut decisions, _, all, due) = staged(6, false);
 
-        let first = keys(&decisions.leave(due));
-        let meanwhile = decisions.leave(due);
+        let first = keys(&decisions.leave_looked(due));
+        let meanwhile = decisions.leave_looked(due);
         landed(&mut decisions, first[0], due);
-        let next = keys(&decisions.leave(due));
+        let next = keys(&decisions.leave_looked(due));
 
         assert_eq!(first, all[..4]);
         assert_eq!((meanwhile, next), (vec![], vec![all[4]]));
@@ -186,11 +189,11 @@ mod tests {
     #[test]
     fn what_was_made_alone_does_not_wait_for_what_was_made_together() {
         let (mut decisions, _, _, due) = staged(6, false);
-        decisions.leave(due);
+        decisions.leave_looked(due);
         let (alert, resolution) = made(1).remove(0);
         let alone = decisions.stage(alert, resolution, Duration::zero(), due);
 
-        assert_eq!(keys(&decisions.leave(due)), [alone]);
+        assert_eq!(keys(&decisions.leave_looked(due)), [alone]);
     }
 
     #[test]
@@ -200,7 +203,7 @@ mod tests {
         let mut decisions = Decisions::default();
         let (_, made) = decisions.stage_together(all, false, Duration::zero(), now());
 
-        let left = keys(&decisions.leave(now()));
+        let left = keys(&decisions.leave_looked(now()));
 
         assert_eq!((left.len(), left.contains(&made[5]), left.contains(&made[3])), (4, true, false));
     }
@@ -210,7 +213,7 @@ mod tests {
         let (mut decisions, _, all, due) = staged(6, false);
         let (alert, resolution) = made(1).remove(0);
         let before = decisions.stage(alert, resolution, Duration::seconds(60), now());
-        decisions.leave(due);
+        decisions.leave_looked(due);
 
         let alone = keys(&decisions.take_back());
         let together = keys(&decisions.take_back());
@@ -224,22 +227,22 @@ mod tests {
         let (mut decisions, number, all, due) = staged(2, false);
         decisions.pause(number);
 
-        let paused = decisions.leave(due);
+        let paused = decisions.leave_looked(due);
         let wake = decisions.next_wake(due);
         decisions.release_paused(number, due);
 
         assert_eq!((paused, wake), (vec![], None));
-        assert_eq!(keys(&decisions.leave(due)), all);
+        assert_eq!(keys(&decisions.leave_looked(due)), all);
     }
 
     #[test]
     fn the_others_leave_only_when_the_first_is_recorded() {
         let (mut decisions, _, all, due) = staged(3, true);
 
-        let first = keys(&decisions.leave(due));
-        let meanwhile = decisions.leave(due + Duration::seconds(30));
+        let first = keys(&decisions.leave_looked(due));
+        let meanwhile = decisions.leave_looked(due + Duration::seconds(30));
         landed(&mut decisions, all[0], due + Duration::seconds(31));
-        let others = keys(&decisions.leave(due + Duration::seconds(31)));
+        let others = keys(&decisions.leave_looked(due + Duration::seconds(31)));
 
         assert_eq!((first, meanwhile, others), (vec![all[0]], vec![], all[1..].to_vec()));
     }
@@ -248,11 +251,11 @@ mod tests {
     fn where_the_first_is_refused_or_unknown_the_others_stay_and_are_asked_about() {
         for answer in [ServiceError::ProviderFailed("closed".to_owned()), ServiceError::Unavailable("busy".to_owned())] {
             let (mut decisions, _, all, due) = staged(3, true);
-            decisions.leave(due);
+            decisions.leave_looked(due);
 
             decisions.answered(all[0], Err(answer), due);
 
-            assert_eq!(decisions.leave(due + Duration::seconds(60)), []);
+            assert_eq!(decisions.leave_looked(due + Duration::seconds(60)), []);
             assert_eq!(decisions.waiting().map(|decision| decision.key).collect::<Vec<_>>(), all[1..]);
             assert_eq!(decisions.take_question(), Some(WaitReason::NotRecorded(all[0])));
         }
@@ -261,29 +264,29 @@ mod tests {
     #[test]
     fn where_the_first_turns_out_to_be_recorded_the_others_follow_it_after_all() {
         let (mut decisions, _, all, due) = staged(3, true);
-        decisions.leave(due);
+        decisions.leave_looked(due);
         decisions.answered(all[0], Err(ServiceError::Unavailable("busy".to_owned())), due);
         let pending = decisions.get(all[0]).unwrap().clone();
         let mut alert = pending.alert.clone();
         decide(&pending.resolution).record(&mut alert, OutcomeId::generate(), "", Some(due));
 
-        let held = keys(&decisions.leave(due + Duration::seconds(1)));
+        let held = keys(&decisions.leave_looked(due + Duration::seconds(1)));
         decisions.looked_up(all[0], Ok(Found { alert, pending: None, clock_lead: None }), due + Duration::seconds(2));
 
-        assert_eq!((held, keys(&decisions.leave(due + Duration::seconds(2)))), (vec![], all[1..].to_vec()));
+        assert_eq!((held, keys(&decisions.leave_looked(due + Duration::seconds(2)))), (vec![], all[1..].to_vec()));
     }
 
     #[test]
     fn leaving_the_console_sends_nothing_that_waits_for_the_first() {
         let (mut decisions, _, all, due) = staged(3, true);
-        decisions.leave(due);
+        decisions.leave_looked(due);
         decisions.answered(all[0], Err(ServiceError::ProviderFailed("closed".to_owned())), due);
 
         decisions.release_waiting(WaitReason::NoAnswer, due);
-        let kept = keys(&decisions.leave(due));
+        let kept = keys(&decisions.leave_looked(due));
         decisions.release_waiting(WaitReason::NotRecorded(all[0]), due);
 
-        assert_eq!((kept, keys(&decisions.leave(due))), (vec![], all[1..].to_vec()));
+        assert_eq!((kept, keys(&decisions.leave_looked(due))), (vec![], all[1..].to_vec()));
     }
 
     #[test]
@@ -292,7 +295,7 @@ mod tests {
         all[1].0.deadline = Deadline::At(now() + Duration::seconds(60));
         let mut decisions = Decisions::default();
         let (_, made) = decisions.stage_together(all, true, Duration::zero(), now());
-        decisions.leave(now());
+        decisions.leave_looked(now());
 
         let call = decisions.next_wake(now()).unwrap();
         decisions.call_held(call);
@@ -306,7 +309,7 @@ mod tests {
     fn each_case_whose_first_was_refused_is_asked_about_and_answered_by_itself() {
         let mut decisions = Decisions::default();
         let [one, other] = [2, 3].map(|count| decisions.stage_together(made(count), true, Duration::zero(), now()).1);
-        decisions.leave(now());
+        decisions.leave_looked(now());
         for first in [one[0], other[0]] {
             decisions.answered(first, Err(ServiceError::ProviderFailed("closed".to_owned())), now());
         }
@@ -316,7 +319,7 @@ mod tests {
         decisions.release_waiting(WaitReason::NotRecorded(other[0]), now());
 
         assert_eq!(questions, [Some(WaitReason::NotRecorded(one[0])), Some(WaitReason::NotRecorded(other[0])), None]);
-        assert_eq!((back, keys(&decisions.leave(now()))), (one[1..].to_vec(), other[1..].to_vec()));
+        assert_eq!((back, keys(&decisions.leave_looked(now()))), (one[1..].to_vec(), other[1..].to_vec()));
     }
 
     #[test]
@@ -325,7 +328,7 @@ mod tests {
         let says = |decisions: &Decisions, key: u64| decisions.departure(decisions.get(key).unwrap(), due, due);
 
         let before = decisions.departure(decisions.get(all[0]).unwrap(), due, now());
-        decisions.leave(due);
+        decisions.leave_looked(due);
         let in_turn = says(&decisions, all[5]);
         decisions.pause(number);
 
@@ -341,7 +344,7 @@ mod tests {
         decisions.wait(due);
         decisions.release_waiting(WaitReason::NoAnswer, due);
 
-        assert_eq!(keys(&decisions.leave(due)), [all[0]]);
+        assert_eq!(keys(&decisions.leave_looked(due)), [all[0]]);
     }
 
     #[test]
@@ -349,7 +352,7 @@ mod tests {
         let (mut decisions, _, all, due) = staged(3, true);
         let before = decisions.holds_others(all[0]);
 
-        decisions.leave(due);
+        decisions.leave_looked(due);
         decisions.answered(all[0], Err(ServiceError::ProviderFailed("closed".to_owned())), due);
 
         assert_eq!((before, decisions.holds_others(all[0]), decisions.holds_others(all[1])), (false, true, false));
@@ -358,7 +361,7 @@ mod tests {
     #[test]
     fn where_another_was_first_with_the_first_the_others_stay_and_are_asked_about() {
         let (mut decisions, _, all, due) = staged(3, true);
-        decisions.leave(due);
+        decisions.leave_looked(due);
         let mut alert = decisions.get(all[0]).unwrap().alert.clone();
         let other = Resolution::Current { decision: Decision::NotRefunded, comments: String::new() };
         decide(&other).record(&mut alert, OutcomeId::generate(), "", Some(due));
@@ -366,7 +369,7 @@ mod tests {
         let event = decisions.answered(all[0], Err(ServiceError::AlreadyResolved(Box::new(alert))), due);
 
         assert!(matches!(event, Some(DecisionEvent::Overtaken(_))), "{event:?}");
-        assert_eq!((keys(&decisions.leave(due)), decisions.take_question()), (vec![], Some(WaitReason::NotRecorded(all[0]))));
+        assert_eq!((keys(&decisions.leave_looked(due)), decisions.take_question()), (vec![], Some(WaitReason::NotRecorded(all[0]))));
     }
 
     #[test]

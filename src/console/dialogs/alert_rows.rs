@@ -138,6 +138,7 @@ pub fn progress(decision: &PendingDecision, cx: &AppContext) -> ((&'static str, 
                 Departure::In(seconds) => format!("leaves in {seconds} s"),
                 Departure::InTurn => "waits its turn".to_owned(),
                 Departure::Paused => "paused, not sent".to_owned(),
+                Departure::AfterLook => "looks for doubles".to_owned(),
                 Departure::AfterFirst => "waits for the refund".to_owned(),
             };
             return (sign, words, theme.plain);

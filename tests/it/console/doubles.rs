@@ -1,9 +1,10 @@
 //! Doubles of an alert whose decision is on its way: what is not recorded is not told as a fact, and what rests on it waits for it.
 
 use avert::console::message::Message;
+use avert::domain::resolution::Decision;
 use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, AlertStatus};
-use avert::service::ServiceError;
+use avert::domain::{Alert, AlertId, AlertStatus, Resolution};
+use avert::service::{ResolveRequest, ServiceError};
 use chrono::Duration;
 
 use super::fake::{Fate, morning, refunded_sibling};
@@ -141,6 +142,23 @@ fn a_double_that_is_answered_as_refunded_before_is_not_told_as_refunded() {
 }
 
 #[test]
+fn the_double_of_what_was_answered_as_refunded_before_is_answered_the_same() {
+    let (mut rig, [first, second]) = twins();
+    rig.update(Message::GoToAlert(first));
+    rig.press("i 1 ctrl-s");
+    rig.advance(Duration::seconds(20));
+    rig.update(Message::GoToAlert(second));
+    rig.advance(Duration::seconds(1));
+
+    let detail = rig.screen();
+    rig.press("i ctrl-s");
+    rig.advance(Duration::seconds(20));
+
+    assert!(detail.contains("INVALID, refunded before") && !detail.contains("refunded just now"), "{detail}");
+    assert_eq!(reason(&rig, second).as_deref(), Some("previously_refunded"), "{}", rig.screen());
+}
+
+#[test]
 fn a_refund_that_the_engine_has_not_finished_asks_for_the_tick_on_its_double() {
     let (mut rig, [first, second]) = twins();
     *rig.service.unfinished.lock().unwrap() = vec![unfinished(first, "PARKED")];
@@ -155,6 +173,45 @@ fn a_refund_that_the_engine_has_not_finished_asks_for_the_tick_on_its_double() {
 
     assert!(detail.contains("a person has to say whether it arrived"), "{detail}");
     assert_eq!(rig.sent(), 0, "{}", rig.screen());
+}
+
+/// The second twin is answered as a duplicate while the engine has not finished the refund of the first one.
+fn a_duplicate_of_what_is_parked() -> (Rig, [AlertId; 2]) {
+    let (mut rig, [first, second]) = twins();
+    *rig.service.unfinished.lock().unwrap() = vec![unfinished(first, "PARKED")];
+    rig.hear();
+    rig.advance(Duration::seconds(1));
+    rig.update(Message::GoToAlert(second));
+    rig.advance(Duration::seconds(1));
+    rig.press("i 3 ctrl-s");
+    rig.advance(Duration::seconds(30));
+    (rig, [first, second])
+}
+
+#[test]
+fn what_rests_on_a_refund_that_the_engine_has_not_finished_leaves_once_it_is_recorded() {
+    let (mut rig, [first, second]) = a_duplicate_of_what_is_parked();
+    rig.update(Message::GoToAlert(second));
+    let (before, waits) = (reason(&rig, second), rig.screen());
+
+    rig.service.unfinished.lock().unwrap().clear();
+    let refunded = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
+    rig.service.record(first, &ResolveRequest { resolution: refunded, idempotency_key: None }).unwrap();
+    rig.advance(Duration::seconds(10));
+
+    assert!(before.is_none() && waits.contains("leaves once the refund is recorded"), "{waits}");
+    assert_eq!(reason(&rig, second).as_deref(), Some("duplicate"), "{}", rig.screen());
+}
+
+#[test]
+fn what_rests_on_a_refund_that_the_engine_gave_up_does_not_leave() {
+    let (mut rig, [_, second]) = a_duplicate_of_what_is_parked();
+
+    rig.service.unfinished.lock().unwrap().clear();
+    rig.advance(Duration::seconds(10));
+
+    assert_eq!(reason(&rig, second), None);
+    assert!(rig.screen().contains("the refund that it was to follow is not recorded"), "{}", rig.screen());
 }
 
 #[test]

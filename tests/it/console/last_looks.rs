@@ -3,7 +3,7 @@
 use avert::console::SessionInfo;
 use avert::console::effects::Effect;
 use avert::console::known_refunds::KnownRefunds;
-use avert::console::last_look::LastLook;
+use avert::console::last_look::{LastLook, LookSort, Looked};
 use avert::console::message::Message;
 use avert::console::perform::perform;
 use avert::desk::JournalStep;
@@ -73,6 +73,40 @@ fn a_refund_whose_last_look_fails_leaves_and_its_proof_says_why() {
 }
 
 #[test]
+fn a_refund_can_be_taken_back_while_its_last_look_lasts_and_was_not_sent() {
+    let (alerts, [first, _]) = twins();
+    let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
+    rig.update(Message::GoToAlert(first));
+    rig.holding_looks = true;
+    rig.press("r ctrl-s");
+    rig.advance(Duration::seconds(6));
+    rig.update(Message::GoToAlert(first));
+
+    let looking = rig.screen();
+    rig.press("u");
+    rig.release();
+    rig.advance(Duration::seconds(20));
+
+    assert!(looking.contains("leaves once doubles are looked for"), "{looking}");
+    assert_eq!(rig.sent(), 0, "{}", rig.screen());
+    assert!(!rig.journaled().iter().any(|step| matches!(step, JournalStep::Sent { .. })), "{:?}", rig.journaled());
+}
+
+#[test]
+fn whoever_leaves_while_a_last_look_lasts_leaves_once_it_was_sent() {
+    let mut rig = Rig::new(morning(clock().now()));
+    rig.holding_looks = true;
+    rig.press("r ctrl-s");
+    rig.advance(Duration::seconds(6));
+    rig.press("q s");
+    let stays = rig.done.contains(&Effect::Quit);
+
+    rig.release();
+
+    assert_eq!((stays, rig.sent(), rig.done.contains(&Effect::Quit)), (false, 1, true), "{}", rig.screen());
+}
+
+#[test]
 fn a_refund_whose_last_look_came_to_its_end_says_nothing_of_it() {
     let mut rig = Rig::new(morning(clock().now()));
 
@@ -85,17 +119,15 @@ fn a_refund_whose_last_look_came_to_its_end_says_nothing_of_it() {
 
 #[tokio::test]
 async fn a_last_look_that_would_outlast_the_window_is_given_up_and_said() {
-    let (alerts, [first, _]) = twins();
+    let (alerts, _) = twins();
     let alert = alerts[0].clone();
     let service = Fake::with(alerts, clock());
     service.never_compares();
-    let look = LastLook { alert, known: KnownRefunds::default(), within: Wait::from_millis(1) };
-    let resolution = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
-    let request = ResolveRequest { resolution, idempotency_key: None };
+    let look = LastLook { alert, sort: LookSort::Refund, known: KnownRefunds::default(), within: Wait::from_millis(1) };
 
-    let answer = perform(&service.deployment(), None, Effect::Resolve(1, first, request, Some(Box::new(look)))).await;
+    let looked = perform(&service.deployment(), None, Effect::Look(1, Box::new(look))).await;
 
-    assert!(matches!(&answer, Some(Message::Resolved(1, Ok(_), Some(why))) if why == "the window closes"), "{answer:?}");
+    assert!(matches!(&looked, Some(Message::Looked(1, Looked::InPart(why))) if why == "the window closes"), "{looked:?}");
 }
 
 #[test]

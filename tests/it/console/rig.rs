@@ -54,6 +54,8 @@ pub struct Rig {
     pub holding: bool,
     /// Whether the answers of searches, for duplicates too, are held back.
     pub holding_searches: bool,
+    /// Whether last looks are held until [`Rig::release`].
+    pub holding_looks: bool,
     held: VecDeque<Effect>,
     watching: bool,
     desk: Option<Desk>,
@@ -200,6 +202,7 @@ impl Made {
             done: Vec::new(),
             holding: self.holding,
             holding_searches: false,
+            holding_looks: false,
             held: VecDeque::new(),
             watching: false,
             desk: self.desk,
@@ -238,7 +241,9 @@ impl Rig {
         while let Some(effect) = queue.pop_front() {
             let searches = self.holding_searches
                 && matches!(effect, Effect::SameCard(..) | Effect::SameCards(_) | Effect::LookUpForRules(..) | Effect::Find(_));
+            let looks = self.holding_looks && matches!(effect, Effect::Look(..));
             if searches
+                || looks
                 || self.holding
                     && matches!(
                         effect,
@@ -328,6 +333,7 @@ impl Rig {
     pub fn release(&mut self) {
         self.holding = false;
         self.holding_searches = false;
+        self.holding_looks = false;
         while !self.held.is_empty() {
             self.release_one();
         }

@@ -277,6 +277,7 @@ impl Parts<'_> {
                     Departure::In(seconds) => format!("leaves in {seconds} s"),
                     Departure::InTurn => "leaves in its turn".to_owned(),
                     Departure::Paused => "is paused, not sent".to_owned(),
+                    Departure::AfterLook => "leaves once doubles are looked for".to_owned(),
                     Departure::AfterFirst => "leaves once the refund is recorded".to_owned(),
                 };
                 (format!("» {word} {when}"), theme.accent, None)

@@ -1,0 +1,206 @@
+//! The last look of decisions that are about to leave: a refund, and an answer that rests on one. Until it is done they have not left.
+
+use chrono::Duration;
+
+use super::{DecisionEvent, Decisions, PendingDecision, State};
+use crate::console::last_look::{LONGEST, LastLook, LookSort, Looked};
+use crate::domain::Timestamp;
+
+/// What was looked at is looked at again where the decision did not leave so soon: it was held or paused meanwhile.
+const FRESH: Duration = Duration::seconds(2);
+
+/// What has to wait for a refund is looked at again after so long.
+const AGAIN: Duration = Duration::seconds(5);
+
+/// So long before its window closes such an answer waits no longer: somebody has to see to it in time.
+const LEAST_LEFT: Duration = Duration::minutes(5);
+
+/// Where the last look of a decision stands.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum LookStage {
+    /// It is looked before it leaves.
+    Due,
+    /// It is being looked.
+    Running,
+    /// It was looked at this moment, or need not be; and what could not be looked for.
+    Done(Option<String>, Timestamp),
+}
+
+impl PendingDecision {
+    /// Whether it is being looked whether something speaks against it.
+    pub fn is_looked_at(&self) -> bool {
+        self.look == LookStage::Running && matches!(self.state, State::Staged(_))
+    }
+
+    /// What could not be looked for before it left.
+    pub fn unlooked(&self) -> Option<&str> {
+        if let LookStage::Done(why, _) = &self.look { why.as_deref() } else { None }
+    }
+
+    /// Whether it has to be looked before it leaves, or again.
+    fn needs_look(&self, now: Timestamp) -> bool {
+        let looks = self.resolution.gives_money_back() || self.resolution.rests_on_another();
+        match self.look {
+            LookStage::Due => true,
+            LookStage::Running => false,
+            LookStage::Done(_, at) => looks && now - at > FRESH,
+        }
+    }
+
+    /// Whether nothing is left to be looked for.
+    pub(super) fn was_looked_at(&self, now: Timestamp) -> bool {
+        self.look != LookStage::Running && !self.needs_look(now)
+    }
+
+    /// What is compared right before it leaves. It takes no longer than the decision can wait for it.
+    fn last_look(&self, now: Timestamp) -> LastLook {
+        let left = self.last_moment.map_or(LONGEST, |last| (last - now).to_std().unwrap_or_default());
+        let sort = match self.resolution.rests_on_another() {
+            true => LookSort::RestsOnRefund { waited: self.waits_elsewhere },
+            false => LookSort::Refund,
+        };
+        LastLook { alert: self.alert.clone(), sort, known: self.known.clone(), within: left.min(LONGEST) }
+    }
+}
+
+impl Decisions {
+    /// The decisions that are to be looked at now, before they leave.
+    pub fn looks(&mut self, now: Timestamp) -> Vec<(u64, LastLook)> {
+        let due = self.in_turn(now, |decision| decision.needs_look(now));
+        let look = |decision: &mut PendingDecision| {
+            decision.look = LookStage::Running;
+            (decision.key, decision.last_look(now))
+        };
+        self.all.iter_mut().filter(|decision| due.contains(&decision.key)).map(look).collect()
+    }
+
+    /// Takes in what was looked for: what nothing speaks against leaves. One that is no longer about to leave is looked at again when it is.
+    pub fn looked(&mut self, key: u64, looked: Looked, now: Timestamp) -> Option<DecisionEvent> {
+        let decision = self.all.iter_mut().find(|decision| decision.key == key)?;
+        if !decision.is_looked_at() {
+            decision.look = LookStage::Due;
+            return None;
+        }
+        let why = match looked {
+            Looked::Clear => {
+                decision.look = LookStage::Done(None, now);
+                return None;
+            }
+            Looked::InPart(why) => {
+                decision.look = LookStage::Done(Some(why), now);
+                return None;
+            }
+            Looked::Waits(_) if decision.closes_from.is_none_or(|closes| closes - LEAST_LEFT > now) => {
+                (decision.look, decision.state) = (LookStage::Due, State::Staged(now + AGAIN));
+                decision.waits_elsewhere = true;
+                return None;
+            }
+            Looked::Waits(why) | Looked::Against(why) => why,
+        };
+        let event = DecisionEvent::Refused(format!("not sent: {why}"));
+        self.note(key, &event, now);
+        Some(event)
+    }
+}
+
+#[cfg(test)]
+impl Decisions {
+    /// Lets those leave whose time has come, against which nothing speaks.
+    pub(super) fn leave_looked(&mut self, now: Timestamp) -> Vec<PendingDecision> {
+        for (key, _) in self.looks(now) {
+            self.looked(key, Looked::Clear, now);
+        }
+        self.leave(now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::resolution::{Decision, InvalidReason};
+    use crate::domain::time::from_iso;
+    use crate::domain::{Alert, AlertId, AlertType, Deadline, Provider, Resolution};
+
+    fn now() -> Timestamp {
+        from_iso("2026-03-10T12:00:00Z").unwrap()
+    }
+
+    /// One decision, staged without a grace.
+    fn staged(decision: Decision, deadline: Deadline) -> (Decisions, u64) {
+        let alert = Alert { deadline, ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud) };
+        let mut decisions = Decisions::default();
+        let key = decisions.stage(alert, Resolution::Current { decision, comments: String::new() }, Duration::zero(), now());
+        (decisions, key)
+    }
+
+    fn keys<T>(looks: &[(u64, T)]) -> Vec<u64> {
+        looks.iter().map(|(key, _)| *key).collect()
+    }
+
+    #[test]
+    fn a_refund_that_is_looked_at_has_not_left_and_can_be_taken_back() {
+        let (mut decisions, key) = staged(Decision::Refunded, Deadline::Unknown);
+
+        let looks = decisions.looks(now());
+        let left = decisions.leave(now());
+        let taken = decisions.take_back();
+
+        assert_eq!((keys(&looks), left.len()), (vec![key], 0));
+        assert_eq!((taken.len(), taken[0].sent_at), (1, None));
+        assert_eq!(decisions.looked(key, Looked::Clear, now()), None);
+        assert!(decisions.leave(now()).is_empty());
+    }
+
+    #[test]
+    fn what_rests_on_no_refund_leaves_without_a_look() {
+        let (mut decisions, key) = staged(Decision::NotRefunded, Deadline::Unknown);
+
+        let looks = decisions.looks(now());
+
+        assert!(looks.is_empty());
+        assert_eq!(decisions.leave(now())[0].key, key);
+    }
+
+    #[test]
+    fn what_could_not_be_looked_for_is_told_of_a_decision_that_left() {
+        let (mut decisions, key) = staged(Decision::Refunded, Deadline::Unknown);
+        decisions.looks(now());
+
+        decisions.looked(key, Looked::InPart("no answer".to_owned()), now());
+
+        assert_eq!(decisions.leave(now())[0].unlooked(), Some("no answer"));
+    }
+
+    #[test]
+    fn a_decision_that_was_held_after_its_look_is_looked_at_again() {
+        let (mut decisions, key) = staged(Decision::Refunded, Deadline::Unknown);
+        decisions.looks(now());
+        decisions.hold(true, now());
+        decisions.looked(key, Looked::Clear, now());
+        let later = now() + Duration::seconds(30);
+        decisions.hold(false, later);
+        let due = later + Duration::seconds(30);
+
+        let left = decisions.leave(due);
+
+        assert!(left.is_empty());
+        assert_eq!(keys(&decisions.looks(due)), [key]);
+    }
+
+    #[test]
+    fn what_waits_for_a_refund_elsewhere_is_looked_at_again_until_its_window_is_near_its_end() {
+        let (mut decisions, key) = staged(Decision::Invalid(InvalidReason::Duplicate), Deadline::At(now() + Duration::minutes(6)));
+        let waits = || Looked::Waits("the refund is not recorded".to_owned());
+        decisions.looks(now());
+
+        let first = decisions.looked(key, waits(), now());
+        let at_once = decisions.looks(now());
+        let soon = decisions.looks(now() + AGAIN);
+        let late = now() + Duration::seconds(61);
+        let last = decisions.looked(key, waits(), late);
+
+        assert_eq!((first, keys(&at_once), keys(&soon)), (None, vec![], vec![key]));
+        assert_eq!(soon[0].1.sort, LookSort::RestsOnRefund { waited: true });
+        assert_eq!(last, Some(DecisionEvent::Refused("not sent: the refund is not recorded".to_owned())));
+    }
+}
