@@ -226,6 +226,12 @@ impl Alert {
             || self.outcome.as_ref().is_some_and(|outcome| outcome.refunded.eq_ignore_ascii_case("refunded"))
     }
 
+    /// Whether its answer says that money had gone back before: it is no refund at the time of the answer.
+    pub fn says_refunded_before(&self) -> bool {
+        let before = ["previously_refunded", "previously_cancelled"];
+        self.outcome.as_ref().is_some_and(|outcome| before.iter().any(|word| outcome.outcome.eq_ignore_ascii_case(word)))
+    }
+
     /// When it was answered with a refund, where that is known. An answer as INVALID is none, though it may say that money had gone back.
     pub fn refunded_at(&self) -> Option<Timestamp> {
         self.outcome.as_ref().filter(|outcome| is_refund(&self.status, &outcome.refunded))?.action_time

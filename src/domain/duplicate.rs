@@ -251,7 +251,7 @@ pub enum DuplicateState {
     Waiting,
     /// It has no answer, and its network's own rule has probably refunded already.
     RefundedByRule,
-    /// It was refunded; when, where that is known.
+    /// It was refunded; when, where that is known. An answer that says so of an earlier time does not tell it.
     Refunded { at: Option<Timestamp> },
     /// This decision on it is on its way, which may yet be taken back or refused.
     OnItsWay(Resolution),
@@ -293,7 +293,7 @@ impl Duplicate {
         let evidence = evidence(alert, other)?;
         let at = other.outcome.as_ref().and_then(|outcome| outcome.action_time);
         let state = match &other.outcome {
-            _ if other.was_refunded() => DuplicateState::Refunded { at },
+            _ if other.was_refunded() => DuplicateState::Refunded { at: at.filter(|_| !other.says_refunded_before()) },
             Some(outcome) => DuplicateState::Answered { outcome: outcome.outcome.replace('_', " "), at },
             None if other.network_rule_applied() => DuplicateState::RefundedByRule,
             None => DuplicateState::Waiting,

@@ -236,7 +236,8 @@ impl CaseDialog {
         };
         let (title, text) = match (refunded, coming()) {
             (Some(other), _) => {
-                let title = format!("⚠ Already refunded: {} {}.", other.provider, other.provider_id);
+                let what = if other.says_refunded_before() { "Refunded before, by the answer to" } else { "Already refunded:" };
+                let title = format!("⚠ {what} {} {}.", other.provider, other.provider_id);
                 (title, paid_twice(true))
             }
             (None, Some(other)) => {

@@ -6,6 +6,7 @@ use crate::console::dialogs::resolve_form::{Caution, Choice};
 use crate::console::guards::{Gets, KnownDecisions, cannot_be_answered, speaks_against};
 use crate::console::message::AdvisedAlert;
 use crate::console::resolving::subject;
+use crate::console::text::sanitize;
 use crate::console::{AppContext, Loadable, Reply};
 use crate::domain::advice::advice;
 use crate::domain::case::invalid;
@@ -232,6 +233,12 @@ fn held_to_the_guards(
         return Gets::care("not shown to be on the refund's own payment");
     }
     if said.purpose == AnswerScope::Bulk {
+        let first = earlier.iter().zip(rows).find(|(gets, _)| matches!(gets, Gets::Sent(_))).map(|(_, row)| &row.alert.currency);
+        if let (Resolution::Older { amount_stopped: Some(_), .. }, Some(currency)) = (&resolution, first)
+            && !currency.is_same(&alert.currency)
+        {
+            return Gets::care(format!("the stopped amount is in {}", sanitize(currency.as_str())));
+        }
         let is_refunded = |at: &&usize| matches!(earlier.get(**at), Some(Gets::Sent(other)) if other.gives_money_back());
         let twin = said.twins[position].iter().find(is_refunded);
         if let Some(twin) = twin {

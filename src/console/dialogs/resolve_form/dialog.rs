@@ -107,14 +107,17 @@ pub fn open_again(choice: Choice, filled_in: &Draft, queue: &mut Queue, cx: &mut
 }
 
 /// Makes a decision again, with its comment, on the alert under the cursor. Where something has to be confirmed, where another
-/// answer fits, and where a form is wanted, that opens with it.
+/// answer fits, where its stopped amount was another payment's, and where a form is wanted, that opens with it.
 pub fn repeat(last: &Resolution, in_form: bool, queue: &mut Queue, cx: &mut AppContext) -> Orders {
     let Some(alert) = answerable(queue, cx) else { return Vec::new() };
     let effects = queue.ask_facts_now(cx.now);
     let facts = queue.facts.clone();
-    let mut form = begin(&alert, Choice::of(last), Some(last.to_parts()), &facts, cx);
-    form.fill_in(&last.to_parts());
-    let step = if in_form || form.fitting_reason().is_some() { FormStep::Stay } else { form.submit() };
+    let mut again = last.to_parts();
+    // A stopped amount is of one payment.
+    let is_of_one = again.amount_stopped.take().is_some();
+    let mut form = begin(&alert, Choice::of(last), Some(again.clone()), &facts, cx);
+    form.fill_in(&again);
+    let step = if in_form || is_of_one || form.fitting_reason().is_some() { FormStep::Stay } else { form.submit() };
     let mut outcome = match step {
         FormStep::Submit(submission) => {
             let FormSubmission { alert_id, resolution, draft } = *submission;

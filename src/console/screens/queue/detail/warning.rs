@@ -122,6 +122,7 @@ fn is_waiting(other: &Alert) -> bool {
 /// How far a duplicate is.
 fn state_of_duplicate(other: &Alert, now: Timestamp) -> String {
     match &other.outcome {
+        Some(_) if other.was_refunded() && other.says_refunded_before() => format!("{}, refunded before", other.status),
         outcome if other.was_refunded() => {
             let when = outcome.as_ref().and_then(|outcome| outcome.action_time);
             let when = when.map_or_else(String::new, |at| format!(" {}", times::ago(at, now)));
