@@ -3,7 +3,7 @@
 use avert::console::effects::Effect;
 use avert::domain::resolution::Decision;
 use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertFilter, AlertId, AlertStatus, Dialect, Resolution};
+use avert::domain::{Alert, AlertFilter, AlertId, AlertStatus, Currency, Dialect, Resolution};
 use avert::service::{OutcomeUnknown, ServiceError};
 use chrono::Duration;
 use rstest::rstest;
@@ -436,6 +436,40 @@ fn no_more_is_stopped_of_an_alert_than_its_amount() {
 
     let form = rig.screen();
     assert!(form.contains("1 will be sent") && form.contains("the stopped amount is more"), "{form}");
+}
+
+#[test]
+fn a_stopped_amount_is_said_of_one_currency_alone() {
+    let mut alerts = alike(3);
+    alerts[1].currency = Currency::new("USD");
+    let mut made = Made::of(alerts);
+    made.place.dialect = Dialect::Older;
+    let mut rig = made.start();
+
+    rig.press("* b 2 tab");
+    rig.type_text("0.50");
+    rig.press("alt-s");
+
+    let form = rig.screen();
+    assert!(form.contains("2 will be sent") && form.contains("the stopped amount is in EUR"), "{form}");
+}
+
+#[test]
+fn a_decision_with_a_stopped_amount_is_made_again_in_its_form_without_that() {
+    let mut made = sandbox(alike(3));
+    made.place.dialect = Dialect::Older;
+    let mut rig = made.start();
+    rig.press("i 2 tab");
+    rig.type_text("0.50");
+    rig.press("alt-s ctrl-s");
+    rig.advance(Duration::seconds(6));
+    let sent = rig.sent();
+
+    rig.press(".");
+
+    let form = rig.screen();
+    assert_eq!(sent, 1, "{form}");
+    assert!(form.contains("2 (•) PARTIALLY_STOPPED") && form.contains("Stopped                        EUR"), "{form}");
 }
 
 #[test]
