@@ -41,6 +41,8 @@ pub(super) struct FormItem {
     pub(super) confirmed: Vec<Caution>,
     /// Other alerts on its payment, as they are looked up here.
     pub(super) others: Loadable<Vec<Alert>>,
+    /// Whether they were found before and could not be looked for again.
+    pub(super) not_again: bool,
     /// What the orders of the shop say, the same.
     pub(super) order: Loadable<Option<OrderAdvice>>,
     /// The others on its payment that those were asked about with it last.
@@ -59,6 +61,7 @@ impl FormItem {
             left_out: false,
             confirmed: Vec::new(),
             others: Loadable::NotAsked,
+            not_again: false,
             order: Loadable::NotAsked,
             matched_with: Vec::new(),
             known_others: Vec::new(),
@@ -81,6 +84,7 @@ impl FormItem {
     /// Takes in which others are on its payment. Where the shop's orders were asked without all of them, those are asked again: what they
     /// said so far is not all that was looked for.
     pub(super) fn take_others(&mut self, found: Reply<Vec<Alert>>) -> Option<(Alert, Vec<Alert>)> {
+        self.not_again = found.is_err() && self.others.loaded().is_some();
         self.others.answer(found);
         if self.others().iter().all(|other| self.matched_with.contains(&other.id)) {
             return None;
