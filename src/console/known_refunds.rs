@@ -10,3 +10,10 @@ pub struct KnownRefunds {
     /// Whether the shop's orders say that money went back.
     pub by_order: bool,
 }
+
+impl KnownRefunds {
+    /// Whether none of these is another one than was known.
+    pub fn cover(&self, others: &Self) -> bool {
+        (self.by_order || !others.by_order) && others.alerts.iter().all(|alert| self.alerts.contains(alert))
+    }
+}

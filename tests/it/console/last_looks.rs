@@ -17,6 +17,7 @@ use std::time::Duration as Wait;
 
 use super::fake::{Fake, Fate, morning, refunded_sibling};
 use super::rig::{Made, Rig, clock};
+use super::settling::unfinished;
 
 /// A morning whose first alert has an open double at its own network; both ids.
 fn twins() -> (Vec<Alert>, [AlertId; 2]) {
@@ -183,6 +184,47 @@ fn a_tick_covers_no_refund_that_was_not_known() {
 }
 
 #[test]
+fn a_refund_that_the_engine_has_begun_while_the_form_is_open_asks_for_the_tick() {
+    let (alerts, [first, second]) = twins();
+    let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
+    rig.update(Message::GoToAlert(second));
+    rig.advance(Duration::seconds(1));
+    rig.press("r");
+    rig.update(Message::Unfinished(Ok(vec![unfinished(first, "INFLIGHT")])));
+
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(10));
+
+    assert_eq!(rig.sent(), 0, "{}", rig.screen());
+    assert!(rig.screen().contains("a refund is on its way: ETHOCA"), "{}", rig.screen());
+}
+
+#[test]
+fn what_was_confirmed_in_a_case_covers_no_refund_that_is_found_after_it() {
+    let (mut alerts, [first, second]) = twins();
+    let now = clock().now();
+    let third = Alert { id: AlertId::generate(), provider_id: "THIRD".to_owned(), ..alerts.last().unwrap().clone() };
+    let twin = alerts.iter_mut().find(|alert| alert.id == second).unwrap();
+    *twin = Alert { id: second, ..refunded_sibling(twin, 1_001, now) };
+    alerts.push(third.clone());
+    let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
+    rig.update(Message::GoToAlert(first));
+    rig.advance(Duration::seconds(1));
+    rig.press("enter r tab space");
+    let confirmed = rig.screen();
+    refunded_silently(&rig, third.id);
+    rig.hear();
+    rig.advance(Duration::seconds(1));
+
+    rig.press("ctrl-s");
+
+    assert!(!confirmed.contains("refund left out"), "{confirmed}");
+    assert!(rig.screen().contains("Nothing was sent: the refund is left out"), "{}", rig.screen());
+    rig.advance(Duration::seconds(10));
+    assert!(!is_answered(&rig, first), "{}", rig.screen());
+}
+
+#[test]
 fn a_ticked_refund_that_waited_for_the_deployment_leaves_when_it_is_sent_again() {
     let (mut alerts, [first, second]) = twins();
     let now = clock().now();
@@ -291,6 +333,19 @@ fn an_open_form_says_as_of_when_doubles_are_known_where_they_could_not_be_looked
     let after = rig.screen();
     assert!(before.contains("nothing speaks against it"), "{before}");
     assert!(after.contains("doubles as of 14:03:00 UTC; could not be looked for again: "), "{after}");
+}
+
+#[test]
+fn the_form_for_several_says_how_many_could_not_be_looked_for_again() {
+    let mut rig = Made { size: (200, 60), ..Made::default() }.start();
+    rig.press("space space b alt-n");
+    let before = rig.screen();
+    rig.service.set_down(busy());
+
+    rig.hear();
+
+    assert!(!before.contains("not checked"), "{before}");
+    assert!(rig.screen().contains("2 not checked again for doubles"), "{}", rig.screen());
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::console::dialogs::resolve_form::{Caution, Choice};
 use crate::console::guards::{Gets, KnownDecisions, cannot_be_answered, speaks_against};
+use crate::console::known_refunds::KnownRefunds;
 use crate::console::message::AdvisedAlert;
 use crate::console::resolving::subject;
 use crate::console::text::sanitize;
@@ -40,8 +41,12 @@ pub(super) struct FormItem {
     pub(super) left_out: bool,
     /// What speaks against it and was confirmed by hand.
     pub(super) confirmed: Vec<Caution>,
+    /// The refunds on its payment that were known then.
+    pub(super) known: Option<KnownRefunds>,
     /// Other alerts on its payment, as they are looked up here.
     pub(super) others: Loadable<Vec<Alert>>,
+    /// Whether they were found before and could not be looked for again.
+    pub(super) not_again: bool,
     /// What the orders of the shop say, the same.
     pub(super) order: Loadable<Option<OrderAdvice>>,
     /// The others on its payment that those were asked about with it last.
@@ -59,11 +64,23 @@ impl FormItem {
             alert,
             left_out: false,
             confirmed: Vec::new(),
+            known: None,
             others: Loadable::NotAsked,
+            not_again: false,
             order: Loadable::NotAsked,
             matched_with: Vec::new(),
             known_others: Vec::new(),
             known_order: None,
+        }
+    }
+
+    /// What was confirmed by hand holds for the refunds that were known then: a further one has to be confirmed anew.
+    pub(super) fn hold_to_known(&mut self, now: KnownRefunds) {
+        match &self.known {
+            _ if self.confirmed.is_empty() => self.known = None,
+            Some(known) if known.cover(&now) => {}
+            Some(_) => (self.confirmed, self.known) = (Vec::new(), None),
+            None => self.known = Some(now),
         }
     }
 
@@ -82,6 +99,7 @@ impl FormItem {
     /// Takes in which others are on its payment. Where the shop's orders were asked without all of them, those are asked again: what they
     /// said so far is not all that was looked for.
     pub(super) fn take_others(&mut self, found: Reply<Vec<Alert>>) -> Option<(Alert, Vec<Alert>)> {
+        self.not_again = found.is_err() && self.others.loaded().is_some();
         self.others.answer(found);
         if self.others().iter().all(|other| self.matched_with.contains(&other.id)) {
             return None;

@@ -183,6 +183,11 @@ impl ManyForm {
 
     /// Works out what each alert gets by what is said now.
     fn work_out(&mut self, cx: &AppContext) {
+        let orders = gets::orders(&self.rows, &self.twins);
+        for (row, order) in self.rows.iter_mut().zip(orders).filter(|(row, _)| !row.confirmed.is_empty() || row.known.is_some()) {
+            let alerts = cx.decisions.refunds_known(&row.alert, row.others(), &cx.unfinished);
+            row.hold_to_known(KnownRefunds { alerts, by_order: order.is_some_and(|order| order.was_refunded_before()) });
+        }
         let parts = self.answer.answer();
         let (choice, dialect) = (self.answer.choice(), cx.place.dialect);
         let said = Said { parts: &parts, choice, dialect, purpose: self.purpose, twins: &self.twins };
@@ -296,10 +301,10 @@ impl ManyForm {
         let mut outcome = vec![Order::Close];
         outcome.extend(self.typed.end());
         outcome.extend(stage_together(words, self.chosen.clone(), made, first_decides, cx));
-        for (row, order) in self.rows.iter().zip(gets::orders(&self.rows, &self.twins)).filter(|(row, _)| !row.confirmed.is_empty()) {
-            let alerts = cx.decisions.refunds_known(&row.alert, row.others(), &cx.unfinished);
-            let by_order = order.is_some_and(|order| order.was_refunded_before());
-            cx.decisions.confirm(row.alert.id, KnownRefunds { alerts, by_order });
+        for row in &self.rows {
+            if let Some(known) = &row.known {
+                cx.decisions.confirm(row.alert.id, known.clone());
+            }
         }
         cx.runs.leave_out(left_out);
         let filled_in = self.stands();

@@ -83,6 +83,10 @@ impl ManyForm {
         if self.not_looked_up() > 0 {
             words.push((format!("{} not checked for doubles", count(self.not_looked_up() as u64)), true));
         }
+        let not_again = self.rows.iter().filter(|row| row.not_again).count();
+        if not_again > 0 {
+            words.push((format!("{} not checked again for doubles", count(not_again as u64)), true));
+        }
         words
     }
 }

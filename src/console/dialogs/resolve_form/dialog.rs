@@ -320,6 +320,8 @@ impl Dialog for ResolveDialog {
             Message::Input(Event::Key(key)) if *key == OTHER && self.other.is_some() => return self.take_other(cx),
             Message::Input(event) => {
                 self.form.set_now(cx.now);
+                // What a rule or another form has decided meanwhile counts before anything is sent.
+                self.form.set_warnings(self.warnings(cx));
                 let step = self.form.handle(event);
                 if self.form.draft() != self.typed.kept {
                     self.typed.due.get_or_insert(cx.now + KEEP_AFTER);
