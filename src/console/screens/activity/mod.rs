@@ -32,7 +32,12 @@ impl Screen for ActivityScreen {
     fn update(&mut self, message: Message, cx: &mut AppContext) -> Orders {
         match message {
             Message::Tick => return run(self.run_due(cx)),
-            Message::Shown => self.refresh(cx.now),
+            Message::Shown => {
+                if !views::needs_you(cx).is_empty() {
+                    self.show(ActivityView::NeedsYou, cx.now);
+                }
+                self.refresh(cx.now);
+            }
             Message::Act(action) => return act(self, action, cx),
             Message::Input(event) => return input(self, &event, cx),
             Message::AuditLog(answer) => self.took_audit(answer, cx.now),

@@ -94,7 +94,7 @@ impl Queue {
             Ok((alerts, _)) if !stretch.is_as_selected(&alerts) => {
                 cx.notify(Tone::Bad, "The list has moved: nothing was marked. Mark the range again.");
             }
-            Ok((alerts, _)) => self.mark_these(&alerts, stretch.wanted, cx),
+            Ok((alerts, _)) => self.mark_these(&alerts, stretch.wanted.max(alerts.len() as u64), cx),
             Err(error) => cx.notify(Tone::Bad, format!("Nothing more was marked: {error}")),
         }
     }
@@ -106,7 +106,10 @@ impl Queue {
         let of = of - (alerts.len() - shown.len()) as u64;
         let over = self.marked.add(&shown);
         let marked = self.marked.alerts().len() as u64;
-        if over > 0 || of > shown.len() as u64 {
+        let gone = of.saturating_sub(shown.len() as u64);
+        if gone > 0 && over == 0 && of <= MOST_MARKED as u64 {
+            cx.notify(Tone::Note, format!("{} marked; {} left the list meanwhile.", count(marked), count(gone)));
+        } else if over > 0 || gone > 0 {
             let words = format!("{} marked, which is the most at once; {} were wanted.", count(marked), count(of));
             cx.notify(Tone::Note, words);
         }
