@@ -289,7 +289,7 @@ fn a_staged_decision() {
 
 #[test]
 fn two_staged_decisions() {
-    pictures("staged-two", doubled, |rig| rig.press("r ctrl-s n ctrl-s"));
+    pictures("staged-two", doubled, |rig| rig.press("r ctrl-s n tab space ctrl-s"));
 }
 
 #[test]
@@ -347,7 +347,7 @@ fn a_decision_that_nobody_knows_the_fate_of() {
 
 #[test]
 fn leaving_with_decisions_that_have_not_left() {
-    pictures("leave", doubled, |rig| rig.press("r ctrl-s n ctrl-s q"));
+    pictures("leave", doubled, |rig| rig.press("r ctrl-s n tab space ctrl-s q"));
 }
 
 #[test]

@@ -410,12 +410,16 @@ fn a_refund_is_sent_at_once_when_the_search_has_come_back() {
 }
 
 #[rstest]
-#[case(Choice::NotRefunded)]
-#[case(Choice::Invalid)]
-fn of_a_refunded_double_only_a_refund_has_to_be_confirmed(#[case] choice: Choice) {
+#[case(Choice::Refunded, true)]
+#[case(Choice::NotRefunded, true)]
+#[case(Choice::Invalid, false)]
+fn of_a_refunded_double_what_passes_over_the_refund_has_to_be_confirmed(#[case] choice: Choice, #[case] is_asked: bool) {
     let mut form = ResolveForm::new(&travel_alert(), choice, PRODUCTION, None, vec![refunded_double()], noon());
 
-    assert!(matches!(form.handle(&ctrl('s')), FormStep::Submit(_)));
+    let at_once = form.handle(&ctrl('s'));
+
+    assert_eq!(matches!(at_once, FormStep::Stay), is_asked);
+    assert_eq!(matches!(at_once, FormStep::Submit(_)), !is_asked);
 }
 
 #[test]

@@ -12,8 +12,7 @@ pub enum Caution {
     PaidTwice,
     /// The network's own rule has probably refunded, and the answer says nothing of it.
     NetworkRule,
-    /// Money has gone back already, and the answer says otherwise: it is warned of where an alert is answered by itself, and asked about where
-    /// several are.
+    /// Money has gone back already, and the answer says otherwise.
     RefundDenied,
     /// The window has closed.
     Closed,

@@ -405,7 +405,11 @@ impl ResolveForm {
             may_have_arrived: self.warnings.iter().any(|warning| matches!(warning, FormWarning::MayHaveArrived(_))),
             refunded_elsewhere: self.warnings.iter().any(FormWarning::is_refunded),
         };
-        Caution::against(&self.alert, says, known, self.now)
+        let mut cautions = Caution::against(&self.alert, says, known, self.now);
+        if self.denies_refund() && known.refunded_elsewhere && !cautions.contains(&Caution::NetworkRule) {
+            cautions.push(Caution::RefundDenied);
+        }
+        cautions
     }
 
     fn needs_confirmation(&self) -> bool {
@@ -437,7 +441,7 @@ impl ResolveForm {
 
     fn says_wrong_of_refund(&self) -> bool {
         let denied = self.denies_refund() && self.warnings.iter().any(FormWarning::is_refunded);
-        denied || self.cautions().contains(&Caution::PaidTwice)
+        denied || self.cautions().iter().any(|caution| matches!(caution, Caution::PaidTwice | Caution::NetworkRule))
     }
 
     /// What the warnings advise together.
