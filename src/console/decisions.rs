@@ -209,8 +209,13 @@ impl PendingDecision {
 
     /// What is compared right before it leaves; nothing where it gives no money back. It takes no longer than the decision can wait for it.
     pub fn last_look(&self, now: Timestamp) -> Option<LastLook> {
-        let left = self.last_moment.map_or(last_look::LONGEST, |last| (last - now).to_std().unwrap_or_default());
-        let within = left.min(last_look::LONGEST);
+        let until = |moment: Timestamp| (moment - now).to_std().unwrap_or_default();
+        let within = match (self.last_moment, self.closes_from) {
+            (Some(last), _) => until(last),
+            (None, Some(closes)) => until(closes - MARGIN).max(last_look::LEAST),
+            (None, None) => last_look::LONGEST,
+        };
+        let within = within.min(last_look::LONGEST);
         self.resolution.gives_money_back().then(|| LastLook { alert: self.alert.clone(), known: self.known.clone(), within })
     }
 

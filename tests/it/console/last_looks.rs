@@ -97,7 +97,7 @@ async fn a_last_look_that_would_outlast_the_window_is_given_up_and_said() {
 
     let answer = perform(&service.deployment(), None, Effect::Resolve(1, first, request, Some(Box::new(look)))).await;
 
-    assert!(matches!(&answer, Some(Message::Resolved(1, Ok(_), Some(why))) if why == "the window closes"), "{answer:?}");
+    assert!(matches!(&answer, Some(Message::Resolved(1, Ok(_), Some(why))) if why == "no answer in the time left"), "{answer:?}");
 }
 
 #[test]
