@@ -9,7 +9,10 @@ use crate::domain::{Alert, OrderAdvice, ResolutionAttempt, duplicate, sanitize};
 use crate::service::{Deployment, ServiceError};
 
 /// A last look takes no longer: what could not be looked for by then leaves without it.
-pub const LONGEST: Duration = Duration::from_secs(15);
+pub const LONGEST: Duration = Duration::from_secs(60);
+
+/// So long it takes at least where only whole hours are known: the window may close any moment, or be open for long.
+pub const LEAST: Duration = Duration::from_secs(5);
 
 /// What it is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +75,7 @@ impl LastLook {
                 (Payment::Open(found), LookSort::Refund) => others = found,
             },
             Ok(Err(error)) => untold = Some(error.to_string()),
-            Err(_) if self.within < LONGEST => untold = Some("the window closes".to_owned()),
+            Err(_) if self.within < LONGEST => untold = Some("no answer in the time left".to_owned()),
             Err(_) => untold = Some(format!("no answer within {} s", LONGEST.as_secs())),
         }
         if matches!(self.sort, LookSort::RestsOnRefund { .. }) {

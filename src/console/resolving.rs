@@ -171,6 +171,10 @@ fn step(decision: String, event: &DecisionEvent) -> Option<JournalStep> {
 }
 
 fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -> Orders {
+    if matches!(event, DecisionEvent::Overtaken(_)) {
+        // It may have been at this desk.
+        cx.journal.look_now(cx.now);
+    }
     let mut outcome: Orders = step(decision.journal_key(), &event).map(record).into_iter().collect();
     if cx.runs.note(decision.key, &event, cx.now) {
         if cx.decisions.holds_others(decision.key) {

@@ -2,8 +2,8 @@
 
 use chrono::Duration;
 
-use super::{DecisionEvent, Decisions, PendingDecision, State};
-use crate::console::last_look::{LONGEST, LastLook, LookSort, Looked};
+use super::{DecisionEvent, Decisions, MARGIN, PendingDecision, State};
+use crate::console::last_look::{LEAST, LONGEST, LastLook, LookSort, Looked};
 use crate::domain::Timestamp;
 
 /// What was looked at is looked at again where the decision did not leave so soon: it was held or paused meanwhile.
@@ -53,13 +53,18 @@ impl PendingDecision {
     }
 
     /// What is compared right before it leaves. It takes no longer than the decision can wait for it.
-    fn last_look(&self, now: Timestamp) -> LastLook {
-        let left = self.last_moment.map_or(LONGEST, |last| (last - now).to_std().unwrap_or_default());
+    pub(super) fn last_look(&self, now: Timestamp) -> LastLook {
+        let until = |moment: Timestamp| (moment - now).to_std().unwrap_or_default();
+        let within = match (self.last_moment, self.closes_from) {
+            (Some(last), _) => until(last),
+            (None, Some(closes)) => until(closes - MARGIN).max(LEAST),
+            (None, None) => LONGEST,
+        };
         let sort = match self.resolution.rests_on_another() {
             true => LookSort::RestsOnRefund { waited: self.waits_elsewhere },
             false => LookSort::Refund,
         };
-        LastLook { alert: self.alert.clone(), sort, known: self.known.clone(), within: left.min(LONGEST) }
+        LastLook { alert: self.alert.clone(), sort, known: self.known.clone(), within: within.min(LONGEST) }
     }
 }
 

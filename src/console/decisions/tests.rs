@@ -103,6 +103,22 @@ fn an_answer_that_rests_on_no_other_waits_for_none() {
     assert_eq!(decisions.leave_looked(now()).iter().map(|decision| decision.key).collect::<Vec<_>>(), keys);
 }
 
+#[rstest::rstest]
+#[case::far_away(Deadline::At(now() + Duration::hours(2)), 60)]
+#[case::near(Deadline::At(now() + Duration::seconds(30)), 20)]
+#[case::over(Deadline::At(now() + Duration::seconds(3)), 0)]
+#[case::in_hours(Deadline::HoursLeft(2), 60)]
+#[case::any_moment(Deadline::HoursLeft(0), 5)]
+#[case::not_known(Deadline::Unknown, 60)]
+fn a_last_look_takes_no_longer_than_its_window_allows(#[case] deadline: Deadline, #[case] seconds: u64) {
+    let mut decisions = Decisions::default();
+    let key = decisions.stage(Alert { deadline, ..alert() }, refunded(), Duration::zero(), now());
+
+    let look = decisions.get(key).map(|decision| decision.last_look(now())).unwrap();
+
+    assert_eq!(look.within.as_secs(), seconds);
+}
+
 #[test]
 fn a_double_whose_refund_is_on_its_way_is_not_refunded_yet_and_makes_a_duplicate() {
     let (mut decisions, _, [one, other]) = two_on_a_payment();

@@ -6,14 +6,15 @@ use avert::console::known_refunds::KnownRefunds;
 use avert::console::last_look::{LastLook, LookSort, Looked};
 use avert::console::message::Message;
 use avert::console::perform::perform;
-use avert::desk::JournalStep;
+use avert::desk::{JournalDecision, JournalEntry, JournalPart, JournalStep};
 use avert::domain::resolution::Decision;
-use avert::domain::time::Clock;
+use avert::domain::time::{Clock, to_iso};
 use avert::domain::{Alert, AlertId, AlertStatus, Deadline, Environment, Resolution};
 use avert::service::{ResolveRequest, ServiceError};
 use chrono::Duration;
 use rstest::rstest;
 use std::time::Duration as Wait;
+use uuid::Uuid;
 
 use super::fake::{Fake, Fate, morning, refunded_sibling};
 use super::rig::{Made, Rig, clock};
@@ -128,7 +129,7 @@ async fn a_last_look_that_would_outlast_the_window_is_given_up_and_said() {
 
     let looked = perform(&service.deployment(), None, Effect::Look(1, Box::new(look))).await;
 
-    assert!(matches!(&looked, Some(Message::Looked(1, Looked::InPart(why))) if why == "the window closes"), "{looked:?}");
+    assert!(matches!(&looked, Some(Message::Looked(1, Looked::InPart(why))) if why == "no answer in the time left"), "{looked:?}");
 }
 
 #[test]
@@ -348,6 +349,24 @@ fn the_form_for_several_says_how_many_could_not_be_looked_for_again() {
     assert!(rig.screen().contains("2 not checked again for doubles"), "{}", rig.screen());
 }
 
+/// What the journal of the desk has of a console at which maria answered this alert.
+fn of_maria(rig: &Rig, id: AlertId) -> Vec<JournalEntry> {
+    let not_refunded = Resolution::Current { decision: Decision::NotRefunded, comments: String::new() };
+    let said = JournalDecision::of(&rig.service.alert(id).unwrap(), &not_refunded);
+    let steps = [
+        JournalStep::Staged { decision: "hers".to_owned(), said, rule: None, together: None },
+        JournalStep::Recorded { decision: "hers".to_owned(), status: "CHARGEBACK".to_owned() },
+    ];
+    let entry = |step| JournalEntry {
+        at: to_iso(rig.clock.now()),
+        session: Uuid::from_u128(77),
+        place: "acme-eu".to_owned(),
+        user: Some("maria".to_owned()),
+        step,
+    };
+    steps.map(entry).into()
+}
+
 #[test]
 fn the_question_of_what_followed_a_refund_says_how_another_answered_it() {
     let (alerts, [first, second]) = twins();
@@ -365,6 +384,9 @@ fn the_question_of_what_followed_a_refund_says_how_another_answered_it() {
     let asked = rig.screen();
     assert!(asked.contains("The refund was not recorded"), "{asked}");
     assert!(asked.contains("Another was first: ETHOCA 129.90 EUR is CHARGEBACK, not refunded."), "{asked}");
+    rig.update(Message::JournalRead(Ok(JournalPart { entries: of_maria(&rig, first), anew: true, ..JournalPart::default() })));
+    let told = rig.screen();
+    assert!(told.contains("CHARGEBACK, not refunded, by") && told.contains("maria."), "{told}");
 }
 
 #[test]

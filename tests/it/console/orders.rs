@@ -190,6 +190,30 @@ fn an_order_that_another_alert_on_the_payment_names_keeps_a_refund_from_leaving_
     assert!(rig.screen().contains("A-1008") || rig.screen().contains("its order was refunded"), "{}", rig.screen());
 }
 
+#[test]
+fn the_order_of_another_alert_on_the_payment_stands_when_the_list_is_read_again() {
+    let (_directory, mut rig) = rig_of_a_sibling();
+    rig.press("ctrl-r");
+    rig.advance(Duration::seconds(1));
+
+    rig.press("r");
+
+    let form = rig.screen();
+    assert!(form.contains("order A-1008") && !form.contains("looking for doubles"), "{form}");
+}
+
+#[test]
+fn the_order_of_another_alert_on_the_payment_stands_when_its_case_is_read_again() {
+    let (_directory, mut rig) = rig_of_a_sibling();
+    rig.press("enter");
+    rig.advance(Duration::seconds(4));
+
+    rig.press("ctrl-r");
+    rig.advance(Duration::seconds(1));
+
+    assert!(rig.screen().contains("A-1008"), "{}", rig.screen());
+}
+
 #[rstest]
 #[case::the_form("space b alt-r ctrl-s")]
 #[case::the_form_sent_while_it_still_looks("r ctrl-s space ctrl-s u space b alt-r ctrl-s")]

@@ -46,11 +46,13 @@ fn what_another_console_has_begun_is_offered_and_taken_in_with_ones_own_text_kep
     let theirs = rig.screen();
     let aside = rig.done.iter().any(|effect| *effect == Effect::Keep(Keep::AsideDraft(id, draft("REFUNDED", "mine"))));
     rig.press("alt-o");
+    let back = rig.screen();
 
     assert!(offered.contains("not refunded \"goods were sent\"") && offered.contains("alt-o puts it here"), "{offered}");
     assert!(theirs.contains("(•) not refunded") && theirs.contains("goods were sent"), "{theirs}");
     assert!(aside, "{:?}", rig.done);
-    assert!(rig.screen().contains("(•) refunded") && rig.screen().contains("mine"), "{}", rig.screen());
+    assert!(theirs.contains("kept beside this one: refunded \"mine\""), "{theirs}");
+    assert!(back.contains("(•) refunded") && back.contains("mine") && back.contains("kept beside this one: not refunded"), "{back}");
 }
 
 #[test]

@@ -161,7 +161,7 @@ impl CaseDialog {
             self.looking.insert(alert.id);
             let facts = self.facts.entry(alert.id).or_insert_with(|| Facts::of(alert.id));
             facts.duplicates.ask();
-            effects.push(Effect::MatchOrders(Box::new(alert.clone()), Vec::new(), None));
+            effects.push(Effect::MatchOrders(Box::new(alert.clone()), facts.known_others(), None));
             if cx.operator {
                 facts.deliveries.ask();
                 effects.push(Effect::Deliveries(alert.id));

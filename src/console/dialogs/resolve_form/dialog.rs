@@ -28,8 +28,14 @@ struct ResolveDialog {
     form: ResolveForm,
     facts: Facts,
     typed: Typed,
-    /// What another console on this desk has begun for the alert.
-    other: Option<Draft>,
+    /// What else there is on the desk for the alert.
+    other: Option<OtherDraft>,
+}
+
+/// Another draft for the form's alert: one that another console has kept since, or one that is set aside.
+struct OtherDraft {
+    draft: Draft,
+    is_aside: bool,
 }
 
 /// What is typed is on the desk before so much time has passed twice.
@@ -208,11 +214,15 @@ fn warnings(alert: &Alert, facts: &Facts, cx: &AppContext) -> Vec<FormWarning> {
     warnings
 }
 
-/// What another console has begun, in words, and the key that puts it into the form.
-fn other_words(other: &Draft, cx: &AppContext) -> String {
-    let choice = Choice::of_parts(other, cx.place.dialect).words();
-    let comments = if other.comments.is_empty() { String::new() } else { format!(" \"{}\"", other.comments.replace('\n', " / ")) };
-    format!("begun at another console of this desk: {choice}{comments}; alt-o puts it here and keeps yours")
+impl OtherDraft {
+    /// What it says, and the key that puts it into the form.
+    fn words(&self, cx: &AppContext) -> String {
+        let whose = if self.is_aside { "kept beside this one" } else { "begun at another console of this desk" };
+        let choice = Choice::of_parts(&self.draft, cx.place.dialect).words();
+        let comments = self.draft.comments.replace('\n', " / ");
+        let comments = if comments.is_empty() { comments } else { format!(" \"{comments}\"") };
+        format!("{whose}: {choice}{comments}; alt-o puts it here and keeps yours")
+    }
 }
 
 /// What the form knows of refunds on its alert's payment: where there are any, it has asked for the tick.
@@ -248,21 +258,23 @@ impl ResolveDialog {
     /// What is to be known of the alert now.
     fn warnings(&self, cx: &AppContext) -> Vec<FormWarning> {
         let mut warnings = warnings(self.form.alert(), &self.facts, cx);
-        warnings.extend(self.other.as_ref().map(|other| FormWarning::Other(other_words(other, cx))));
+        warnings.extend(self.other.as_ref().map(|other| FormWarning::Other(other.words(cx))));
         warnings
     }
 
     /// Takes in what the desk has for the alert: what another console has written is offered.
     fn take_drafts(&mut self, drafts: &DraftsOfAlert, cx: &AppContext) {
         let known = cx.drafts.get(&self.form.alert_id());
-        let others = drafts.draft.iter().filter(|draft| Some(*draft) != known).chain(&drafts.aside);
         let in_form = masked(self.form.draft());
-        self.other = others.into_iter().find(|draft| !draft.is_bare() && **draft != in_form).cloned();
+        let is_another = |draft: &&Draft| !draft.is_bare() && **draft != in_form;
+        let theirs = drafts.draft.as_ref().filter(|draft| Some(*draft) != known).filter(is_another);
+        let aside = drafts.aside.as_ref().filter(is_another);
+        self.other = theirs.or(aside).map(|draft| OtherDraft { draft: draft.clone(), is_aside: theirs.is_none() });
     }
 
     /// Puts into the form what another console has begun; what stands there is kept beside it, and can be had back the same way.
     fn take_other(&mut self, cx: &mut AppContext) -> Orders {
-        let Some(theirs) = self.other.take() else { return Vec::new() };
+        let Some(OtherDraft { draft: theirs, .. }) = self.other.take() else { return Vec::new() };
         let (ours, id) = (masked(self.form.draft()), self.form.alert_id());
         let choice = Choice::of_parts(&theirs, cx.place.dialect);
         self.form = begin(self.form.alert(), choice, Some(theirs.clone()), &self.facts, cx);
@@ -271,7 +283,7 @@ impl ResolveDialog {
         let mut effects = cx.keep_draft(id, theirs);
         if !ours.is_bare() {
             effects.push(Effect::Keep(Keep::AsideDraft(id, ours.clone())));
-            self.other = Some(ours);
+            self.other = Some(OtherDraft { draft: ours, is_aside: true });
         }
         self.form.set_warnings(self.warnings(cx));
         run(effects)

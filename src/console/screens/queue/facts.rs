@@ -43,6 +43,13 @@ impl Facts {
         self.orders = matched;
     }
 
+    /// The others on the payment as they are known: the orders are looked for with them, and again with no fewer.
+    pub fn known_others(&mut self) -> Vec<Alert> {
+        let others = self.duplicates.loaded().cloned().unwrap_or_default();
+        self.others = others.len();
+        others
+    }
+
     /// The others on the payment, where they are known and the orders have to be looked for with them.
     pub fn others_to_match(&mut self) -> Option<Vec<Alert>> {
         let others = self.duplicates.loaded().filter(|others| others.len() > self.others)?;

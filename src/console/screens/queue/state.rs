@@ -555,7 +555,7 @@ impl Queue {
     fn ask_facts(&mut self, lasts: Duration, now: Timestamp) -> Vec<Effect> {
         let Some(alert) = self.facts.alert.and_then(|id| self.listing.find(id)) else { return Vec::new() };
         let (id, query) = (alert.id, duplicate::query(alert));
-        let mut effects = vec![Effect::MatchOrders(Box::new(alert.clone()), Vec::new(), None)];
+        let mut effects = vec![Effect::MatchOrders(Box::new(alert.clone()), self.facts.known_others(), None)];
         if self.operator {
             self.facts.deliveries.ask();
             effects.push(Effect::Deliveries(id));
