@@ -34,6 +34,7 @@ mod local_time;
 mod marks;
 mod noting;
 mod orders;
+mod overlays;
 mod palette;
 mod pictures;
 mod plain_look;
