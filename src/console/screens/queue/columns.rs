@@ -543,7 +543,7 @@ mod tests {
 
         let told = [&answered, &lapsed, &years_ago, &Alert::sample()].map(|alert| Column::When.text(alert, 7, utc, now).into_owned());
 
-        assert_eq!(told, ["09:12", "Mar 09", "2024-12", "–"]);
+        assert_eq!(told, ["09:12", "09 Mar", "2024-12", "–"]);
     }
 
     #[test]
