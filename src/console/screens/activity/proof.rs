@@ -165,8 +165,40 @@ pub fn step_words(fate: &DecisionFate) -> (String, RowTone) {
 pub fn alert_now(alert: &crate::domain::Alert, now: Timestamp) -> String {
     let status = sanitize(alert.status.as_str()).into_owned();
     match (&alert.outcome, alert.deadline) {
-        (Some(outcome), _) => format!("{status}, {}", sanitize(&answer_words(alert, outcome))),
+        (Some(outcome), _) => {
+            let answer = sanitize(&answer_words(alert, outcome)).into_owned();
+            // What the status says already is said once: `INVALID: duplicate alert`.
+            match answer.split_once(": ") {
+                Some((word, why)) if word.eq_ignore_ascii_case(&status) => format!("{status}: {why}"),
+                _ if answer.eq_ignore_ascii_case(&status) => status,
+                _ => format!("{status}, {answer}"),
+            }
+        }
         (None, Deadline::Unknown) => status,
         (None, _) => format!("{status}, {} left", times::left(alert, now).text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{Alert, AlertStatus, Outcome};
+
+    #[test]
+    fn what_the_status_of_an_alert_says_is_not_said_again_by_its_answer() {
+        let alert = |status, outcome: &str, refunded: &str, reason: Option<&str>| {
+            let alert = Alert { status, ..Alert::sample() };
+            let (outcome, refunded) = (outcome.to_owned(), refunded.to_owned());
+            let outcome = Outcome { outcome, refunded, dispute_reason_code: reason.map(str::to_owned), ..Outcome::sample(alert.id) };
+            Alert { outcome: Some(outcome), ..alert }
+        };
+        let now = crate::domain::time::from_iso("2026-03-10T12:00:00Z").unwrap();
+
+        let told = [
+            alert_now(&alert(AlertStatus::Invalid, "other", "not refunded", Some("duplicate")), now),
+            alert_now(&alert(AlertStatus::Chargeback, "unresolved_dispute", "not refunded", None), now),
+        ];
+
+        assert_eq!(told, ["INVALID: duplicate alert", "CHARGEBACK, not refunded"]);
     }
 }
