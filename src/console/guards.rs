@@ -131,25 +131,26 @@ fn denied_refund(alert: &Alert, resolution: &Resolution, doubles: &[Duplicate], 
     (!fits && !resolution.gives_money_back()).then_some(advised)
 }
 
-/// What is known of the refund that an answer passes over, and what fits: `refunded 55 min ago: VERIFI 298140461388; invalid fits`.
+/// What is known of the refund that an answer passes over, what fits, and which alert's it was: `refunded 55 min ago; invalid fits: VERIFI
+/// 298140461388`. Where it is cut, the end of an id is.
 fn denied_words(advised: Advice, doubles: &[Duplicate], order: Option<&OrderAdvice>, said: &Resolution, now: Timestamp) -> String {
     let rank = |double: &&Duplicate| match double.state {
         DuplicateState::Refunded { .. } => 0,
         DuplicateState::OnItsWay(_) => 1,
         _ => 2,
     };
-    let known = match (doubles.iter().min_by_key(rank), order) {
+    let (known, whose) = match (doubles.iter().min_by_key(rank), order) {
         (Some(double), _) if advised.basis == AdviceBasis::Duplicates => {
-            let who = format!("{} {}", double.provider, double.provider_id);
-            match &double.state {
-                DuplicateState::Refunded { at: Some(at) } => format!("refunded {}: {who}", times::ago(*at, now)),
-                DuplicateState::Refunded { at: None } => format!("refunded already: {who}"),
-                DuplicateState::OnItsWay(_) => format!("a refund is on its way: {who}"),
-                _ => format!("probably refunded by the network's rule: {who}"),
-            }
+            let known = match &double.state {
+                DuplicateState::Refunded { at: Some(at) } => format!("refunded {}", times::ago(*at, now)),
+                DuplicateState::Refunded { at: None } => "refunded already".to_owned(),
+                DuplicateState::OnItsWay(_) => "a refund is on its way".to_owned(),
+                _ => Caution::NetworkRule.words().to_owned(),
+            };
+            (known, format!(": {} {}", double.provider, double.provider_id))
         }
-        (_, Some(order)) if advised.basis == AdviceBasis::Order => format!("its order was {}", order.why),
-        _ => Caution::NetworkRule.words().to_owned(),
+        (_, Some(order)) if advised.basis == AdviceBasis::Order => (format!("its order was {}", order.why), String::new()),
+        _ => (Caution::NetworkRule.words().to_owned(), String::new()),
     };
     let fits = match (said, advised.decision) {
         (Resolution::Current { decision: Decision::Invalid(_), .. }, Decision::Invalid(reason)) => reason.words().to_owned(),
@@ -157,7 +158,7 @@ fn denied_words(advised: Advice, doubles: &[Duplicate], order: Option<&OrderAdvi
         (Resolution::Older { .. }, Decision::Invalid(reason)) => reason.older_word().to_string(),
         (_, decision) => decision.words(),
     };
-    format!("{known}; {fits} fits")
+    format!("{known}; {fits} fits{whose}")
 }
 
 /// Of what a search for an alert's doubles found, what is on its payment.

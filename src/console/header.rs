@@ -42,6 +42,18 @@ struct Tab {
     open: bool,
 }
 
+impl Tab {
+    /// As much of its name as is told.
+    fn told(&self, names: TabNames) -> &'static str {
+        match names {
+            _ if self.open => self.name,
+            TabNames::Whole => self.name,
+            TabNames::Short => self.name.get(..SHORT_NAME).unwrap_or(self.name),
+            TabNames::Keys => "",
+        }
+    }
+}
+
 /// Columns before the clock.
 const BEFORE_CLOCK: u16 = 3;
 
@@ -72,8 +84,12 @@ struct Standing {
 }
 
 impl Standing {
+    fn told(&self) -> String {
+        format!("{} {}", self.sign, self.words)
+    }
+
     fn width(&self) -> u16 {
-        columns(self.sign) + 1 + columns(&self.words)
+        columns(self.told().trim_end())
     }
 }
 
@@ -83,7 +99,22 @@ enum Wording {
     Full,
     Brief,
     Shortest,
+    /// The sign alone, where all is well.
+    Sign,
 }
+
+/// How much of the screens' names stands in the header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TabNames {
+    Whole,
+    /// The first letters; the one that is open has all of its own.
+    Short,
+    /// The keys alone; the one that is open has its name.
+    Keys,
+}
+
+/// Letters of a name that is told shortly.
+const SHORT_NAME: usize = 3;
 
 /// The clocks that the header shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,13 +128,16 @@ enum HeaderClock {
 /// What the header has room for.
 #[derive(Debug, Clone, Copy)]
 struct HeaderPlan {
-    /// Whether every screen has its name.
-    names: bool,
+    /// How much of every screen's name.
+    names: TabNames,
     /// Whether the program is named.
     program: bool,
-    /// Columns between two screens.
+    /// Columns before the screens, and between two of them.
+    before: u16,
     gap: u16,
     clock: HeaderClock,
+    /// Whether how old it is stands beside what is well.
+    age: bool,
     wording: Wording,
     /// Most columns of the place's name.
     place: u16,
@@ -112,8 +146,17 @@ struct HeaderPlan {
 }
 
 impl HeaderPlan {
-    const FULL: Self =
-        Self { names: true, program: true, gap: 3, clock: HeaderClock::Both, wording: Wording::Full, place: u16::MAX, place_whole: true };
+    const FULL: Self = Self {
+        names: TabNames::Whole,
+        program: true,
+        before: BEFORE_TABS,
+        gap: 3,
+        clock: HeaderClock::Both,
+        age: true,
+        wording: Wording::Full,
+        place: u16::MAX,
+        place_whole: true,
+    };
 
     /// What gives way so that every screen keeps its name: what is needed least first.
     const ALL: [Self; 8] = {
@@ -126,24 +169,46 @@ impl HeaderPlan {
         [Self::FULL, one_clock, briefer, unnamed, closer, timeless, brief, Self { place: 10, ..brief }]
     };
 
-    /// Where names have no room whatever gives way, the keys stand alone, and as much of the rest is whole as can be.
+    /// Where whole names have no room whatever gives way, all but that of the open screen are cut to their first letters.
+    const SHORT: [Self; 7] = {
+        let whole = Self { program: false, before: FEWEST_BEFORE_TABS, gap: 2, clock: HeaderClock::One, ..Self::FULL };
+        let short = Self { names: TabNames::Short, place_whole: false, ..whole };
+        let timeless = Self { clock: HeaderClock::Hidden, ..short };
+        let ageless = Self { age: false, ..timeless };
+        let closer = Self { gap: 1, ..ageless };
+        let brief = Self { wording: Wording::Brief, ..closer };
+        let sign = Self { wording: Wording::Sign, ..closer };
+        [short, timeless, ageless, closer, brief, sign, Self { place: 9, ..sign }]
+    };
+
+    /// Where not even those have room, the keys stand alone, and as much of the rest is whole as can be.
     const KEYS: [Self; 2] = {
-        let keys = Self { names: false, program: false, gap: 2, clock: HeaderClock::One, ..Self::FULL };
+        let keys = Self { names: TabNames::Keys, program: false, gap: 2, clock: HeaderClock::One, ..Self::FULL };
         [keys, Self { place: 10, ..keys }]
     };
+
+    /// Blank columns before how things stand.
+    fn before_link(self) -> u16 {
+        if self.wording == Wording::Sign { 1 } else { 2 }
+    }
 }
 
 impl App {
     /// What this header has room for.
     fn header_plan(&self, width: u16, calls: usize) -> HeaderPlan {
         let needs = |plan: &HeaderPlan| {
-            let [all, short] = self.tabs_room(calls, plan.gap);
-            let (tabs, link) =
-                if plan.names { (all, self.link_room(*plan, calls)) } else { (short, self.standing(Wording::Shortest, calls).width()) };
-            self.left_room(*plan) + BEFORE_TABS + tabs + 2 + link
+            let link = match plan.names {
+                TabNames::Keys => self.standing(Wording::Shortest, calls).width(),
+                TabNames::Whole | TabNames::Short => self.link_room(*plan, calls),
+            };
+            self.left_room(*plan) + plan.before + self.tabs_room(calls, plan.names, plan.gap) + plan.before_link() + link
         };
+        // Of what is wrong a sign alone would say nothing.
+        let is_well = self.standing(Wording::Sign, calls).words.is_empty();
+        let says = |plan: &HeaderPlan| plan.wording != Wording::Sign || is_well;
         let [_, last] = HeaderPlan::KEYS;
-        HeaderPlan::ALL.into_iter().chain(HeaderPlan::KEYS).find(|plan| needs(plan) <= width).unwrap_or(last)
+        let plans = HeaderPlan::ALL.into_iter().chain(HeaderPlan::SHORT).chain(HeaderPlan::KEYS);
+        plans.into_iter().find(|plan| says(plan) && needs(plan) <= width).unwrap_or(last)
     }
 
     /// Columns of where one is, what may be done there, and whether rules act.
@@ -180,9 +245,9 @@ impl App {
         let plan = self.header_plan(line.width, calls);
         let whereabouts = self.whereabouts(plan);
         let left = self.left_room(plan);
-        let [_, tabs] = self.tabs_room(calls, plan.gap);
+        let tabs = self.tabs_room(calls, TabNames::Keys, plan.gap);
         let right = self.draw_link(buffer, line, [left + BEFORE_TABS + tabs, left], plan, calls);
-        let rest = Rect { width: right.x.saturating_sub(line.x + 2), ..line };
+        let rest = Rect { width: right.x.saturating_sub(line.x + plan.before_link()), ..line };
         let right = self.draw_rules(buffer, rest, whereabouts.width(), calls, plan);
         let mut pen = Pen::new(buffer, Rect { width: right.saturating_sub(line.x), ..line });
         if whereabouts.program {
@@ -199,7 +264,8 @@ impl App {
             pen.put(READ_ONLY, theme.muted);
         }
         let fits = |before: u16| tabs + before <= pen.room();
-        pen.skip(if !fits(BEFORE_TABS) && fits(FEWEST_BEFORE_TABS) { FEWEST_BEFORE_TABS } else { BEFORE_TABS });
+        let is_tight = plan.names == TabNames::Keys && !fits(BEFORE_TABS) && fits(FEWEST_BEFORE_TABS);
+        pen.skip(if is_tight { FEWEST_BEFORE_TABS } else { plan.before });
         self.draw_tabs(&mut pen, calls, plan);
         if !self.has_mouse && self.cx.settings.mouse {
             pen.skip(3);
@@ -207,33 +273,33 @@ impl App {
         }
     }
 
-    /// The screens, each with its key; where there is no room for all words, the word of the one that is open and the other keys.
+    /// The screens, each with its key; where there is no room for all words, that of the one that is open and as much of the others as has it.
     fn draw_tabs(&self, pen: &mut Pen<'_>, calls: usize, plan: HeaderPlan) {
         let theme = &self.cx.theme;
-        let [all, short] = self.tabs_room(calls, plan.gap);
+        let fits = |names: &TabNames| self.tabs_room(calls, *names, plan.gap) <= pen.room();
+        let names = [TabNames::Whole, TabNames::Short, TabNames::Keys].into_iter().find(fits);
         let calls = match calls {
             0 => String::new(),
             many => many.to_string(),
         };
         let called = if calls.is_empty() { 0 } else { columns(&calls) + 1 };
-        let all = all <= pen.room();
-        let every = all || short <= pen.room();
-        for Tab { screen, key, name, action, open } in self.tabs().into_iter().filter(|tab| every || tab.open) {
-            let word = if all || open { columns(name) + 1 } else { 0 };
-            if columns(&key) + word > pen.room() {
+        for tab in self.tabs().into_iter().filter(|tab| names.is_some() || tab.open) {
+            let name = tab.told(names.unwrap_or(TabNames::Keys));
+            let word = if name.is_empty() { 0 } else { columns(name) + 1 };
+            if columns(&tab.key) + word > pen.room() {
                 return;
             }
-            let mut tab = pen.put(&key, if open { theme.key } else { theme.quiet });
+            let mut area = pen.put(&tab.key, if tab.open { theme.key } else { theme.quiet });
             if word > 0 {
                 pen.skip(1);
-                tab = tab.union(pen.put(name, if open { theme.strong } else { theme.quiet }));
+                area = area.union(pen.put(name, if tab.open { theme.strong } else { theme.quiet }));
             }
-            if screen == Some(ScreenName::Activity) && !calls.is_empty() && called <= pen.room() {
+            if tab.screen == Some(ScreenName::Activity) && !calls.is_empty() && called <= pen.room() {
                 // A bare number beside a key would look like another key.
-                let calls = if word > 0 { format!(" {calls}") } else { format!("!{calls}") };
-                tab = tab.union(pen.put(&calls, theme.danger));
+                let calls = if word > 0 && plan.gap > 1 { format!(" {calls}") } else { format!("!{calls}") };
+                area = area.union(pen.put(&calls, theme.danger));
             }
-            self.targets.push(tab, action);
+            self.targets.push(area, tab.action);
             pen.skip(plan.gap);
         }
     }
@@ -243,11 +309,20 @@ impl App {
     fn draw_rules(&self, buffer: &mut Buffer, line: Rect, whereabouts: u16, calls: usize, plan: HeaderPlan) -> u16 {
         let Some((said, style)) = self.rules_said() else { return line.right() };
         let names = sanitize(&format!("{said}: {}", self.cx.auto.names().join(", "))).into_owned();
-        let [all, short] = self.tabs_room(calls, plan.gap);
-        let room = |tabs: u16| line.width.saturating_sub(whereabouts + 2 + if tabs > 0 { tabs + BEFORE_TABS } else { 0 });
+        let [whole, short, keys] =
+            [TabNames::Whole, TabNames::Short, TabNames::Keys].map(|names| plan.before + self.tabs_room(calls, names, plan.gap));
         let said = said.to_owned();
-        let words = [(names.clone(), all), (said.clone(), all), (names, short), (said.clone(), short), (said, 0)];
-        let Some((words, _)) = words.into_iter().find(|(words, tabs)| columns(words) <= room(*tabs)) else { return line.right() };
+        let words = [
+            (names.clone(), whole),
+            (said.clone(), whole),
+            (names.clone(), short),
+            (said.clone(), short),
+            (names, keys),
+            (said.clone(), keys),
+            (said, 0),
+        ];
+        let fits = |(words, tabs): &(String, u16)| whereabouts + 2 + tabs + columns(words) <= line.width;
+        let Some((words, _)) = words.into_iter().find(fits) else { return line.right() };
         let area = put_right(buffer, line, &words, style);
         self.targets.push(area, Action::RulesShow);
         area.x.saturating_sub(2)
@@ -275,14 +350,12 @@ impl App {
         screens.chain(page.map(|(action, name)| tab(None, name, action, true))).collect()
     }
 
-    /// Columns of the screens: with all words, and with the word of the one that is open.
-    fn tabs_room(&self, calls: usize, gap: u16) -> [u16; 2] {
+    /// Columns of the screens with so much of their names.
+    fn tabs_room(&self, calls: usize, names: TabNames, gap: u16) -> u16 {
         let called = if calls == 0 { 0 } else { columns(&calls.to_string()) + 1 };
-        let tabs = self.tabs();
-        let all = called + tabs.iter().map(|tab| columns(&tab.key) + 1 + columns(tab.name) + gap).sum::<u16>();
-        let word = |tab: &Tab| if tab.open { columns(tab.name) + 1 } else { 0 };
-        let short = called + tabs.iter().map(|tab| columns(&tab.key) + gap + word(tab)).sum::<u16>();
-        [all.saturating_sub(gap), short.saturating_sub(gap)]
+        let word = |name: &str| if name.is_empty() { 0 } else { columns(name) + 1 };
+        let tabs = self.tabs().iter().map(|tab| columns(&tab.key) + word(tab.told(names)) + gap).sum::<u16>();
+        (called + tabs).saturating_sub(gap)
     }
 
     /// How the service answers, the age of what is shown, and the time. Returns the area it took. `left` is what the other end of the line
@@ -296,8 +369,8 @@ impl App {
             (standing, age, self.clock_words(if timed { plan.clock } else { HeaderClock::Hidden }))
         };
         let before = |clock: &str| if clock.is_empty() { 0 } else { BEFORE_CLOCK };
-        let (mut standing, age, clock) = if plan.names {
-            way(plan.wording, true, true)
+        let (mut standing, age, clock) = if plan.names != TabNames::Keys {
+            way(plan.wording, plan.age, true)
         } else {
             let (full, shortest) = (Wording::Full, Wording::Shortest);
             let brief = Wording::Brief;
@@ -319,7 +392,7 @@ impl App {
             let mut ways = ways.into_iter().map(|(wording, aged, timed, room)| (way(wording, aged, timed), room));
             ways.find(|(way, room)| fits(way, *room)).map_or_else(|| way(shortest, false, false), |(way, _)| way)
         };
-        if !plan.names {
+        if plan.names == TabNames::Keys {
             // Where not even that has room, as much of it as tells that something is wrong.
             standing.words = cut(&standing.words, most.max(LEAST).saturating_sub(columns(standing.sign) + 1)).into_owned();
         }
@@ -328,7 +401,7 @@ impl App {
             let clock = put_right(buffer, line, &clock, theme.plain);
             rest.width = clock.x.saturating_sub(line.x + BEFORE_CLOCK);
         }
-        let told = format!("{} {}", standing.sign, standing.words);
+        let told = standing.told().trim_end().to_owned();
         let area = put_right(buffer, rest, &format!("{told}{age}"), theme.quiet);
         let (said, style) = if standing.style == theme.ok { (standing.sign, theme.ok) } else { (told.as_str(), standing.style) };
         buffer.set_stringn(area.x, area.y, said, said.width().min(usize::from(area.width)), style);
@@ -345,9 +418,10 @@ impl App {
             0 => 0,
             clock => clock + BEFORE_CLOCK,
         };
+        let age = if plan.age { columns(&self.age(&standing, plan.wording)) } else { 0 };
         // An age that grows does not move the screens.
-        let age = columns(&self.age(&standing, plan.wording));
-        let age = if standing.style == self.cx.theme.ok || standing.calls && age > 0 { age.max(columns("  45 min ago")) } else { age };
+        let grown = if plan.names == TabNames::Whole { "  45 min ago" } else { "  59 s ago" };
+        let age = if age > 0 && (standing.style == self.cx.theme.ok || standing.calls) { age.max(columns(grown)) } else { age };
         standing.width() + age + clock
     }
 
@@ -394,7 +468,8 @@ impl App {
     fn standing(&self, wording: Wording, calls: usize) -> Standing {
         let (theme, queue) = (&self.cx.theme, &self.screens.queue);
         let wrong = |words: String| Standing { sign: "▲", words, style: theme.warning, calls: false };
-        let or_shortest = |words: String, shortest: &str| if wording == Wording::Shortest { shortest.to_owned() } else { words };
+        let is_shortest = matches!(wording, Wording::Shortest | Wording::Sign);
+        let or_shortest = |words: String, shortest: &str| if is_shortest { shortest.to_owned() } else { words };
         let has_list = queue.listing.total().is_some();
         let hour = |since: &Timestamp| self.cx.times().hour(*since);
         match &queue.link.trouble {
@@ -403,7 +478,7 @@ impl App {
                 return wrong(match (wording, next) {
                     (Wording::Full, next) => format!("offline since {}{}", hour(since), next.unwrap_or_default()),
                     (Wording::Brief, Some(next)) => format!("offline{next}"),
-                    (Wording::Brief | Wording::Shortest, _) => "offline".to_owned(),
+                    (Wording::Brief | Wording::Shortest | Wording::Sign, _) => "offline".to_owned(),
                 });
             }
             Some((since, _)) if has_list => return wrong(or_shortest(format!("stale since {}", hour(since)), "stale")),
@@ -429,7 +504,7 @@ impl App {
             return wrong(match wording {
                 Wording::Full => format!("{} not read since {}", part.words(), hour(since)),
                 Wording::Brief => format!("{} not read, {}", part.words(), hour(since)),
-                Wording::Shortest => "not all read".to_owned(),
+                Wording::Shortest | Wording::Sign => "not all read".to_owned(),
             });
         }
         let plain = |sign, words: &str, style| Standing { sign, words: words.to_owned(), style, calls: false };
@@ -437,7 +512,7 @@ impl App {
             return plain("·", "not fresh", theme.quiet);
         }
         match has_list {
-            true => plain("●", "live", theme.ok),
+            true => plain("●", if wording == Wording::Sign { "" } else { "live" }, theme.ok),
             false => plain("·", "connecting", theme.quiet),
         }
     }
@@ -475,14 +550,14 @@ fn in_words(trouble: &NetworkTrouble, since: &str, wording: Wording) -> String {
     match (trouble.fault, wording) {
         (DecisionFault::Unknown, Wording::Full) => format!("{who}: outcome unknown since {since}"),
         (DecisionFault::Unknown, Wording::Brief) => format!("{who}: unknown, {since}"),
-        (DecisionFault::Unknown, Wording::Shortest) => format!("{who} unknown, {since}"),
+        (DecisionFault::Unknown, Wording::Shortest | Wording::Sign) => format!("{who} unknown, {since}"),
         (DecisionFault::Declined, Wording::Full) => format!("{who}: not recorded since {since}"),
         (DecisionFault::Declined, Wording::Brief) => format!("{who}: not recorded, {since}"),
-        (DecisionFault::Declined, Wording::Shortest) => format!("{who} failed, {since}"),
-        (DecisionFault::Unheard, Wording::Shortest) => "one not known".to_owned(),
+        (DecisionFault::Declined, Wording::Shortest | Wording::Sign) => format!("{who} failed, {since}"),
+        (DecisionFault::Unheard, Wording::Shortest | Wording::Sign) => "one not known".to_owned(),
         (DecisionFault::Unheard, Wording::Full) => format!("a decision not known since {since}"),
         (DecisionFault::Unheard, Wording::Brief) => format!("a decision not known, {since}"),
-        (DecisionFault::Service, Wording::Shortest) => "not recorded".to_owned(),
+        (DecisionFault::Service, Wording::Shortest | Wording::Sign) => "not recorded".to_owned(),
         (DecisionFault::Service, Wording::Full) => format!("a decision not recorded since {since}"),
         (DecisionFault::Service, Wording::Brief) => format!("a decision not recorded, {since}"),
     }

@@ -6,7 +6,7 @@
 use std::str::FromStr;
 
 use ratatui::buffer::{Buffer, Cell};
-use ratatui::layout::{Margin, Rect};
+use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::widgets::{Block, BorderType, Borders, Clear, Widget};
 use serde::Deserialize;
@@ -124,15 +124,14 @@ impl Theme {
         self
     }
 
-    /// Empties an area for a form or dialog, gives it the panel's look and an edge that can be seen, and returns the area inside its margin
-    /// (2 columns, 1 row). Where the area is as wide as the screen the edge has no sides.
-    pub fn open_panel(&self, buffer: &mut Buffer, area: Rect) -> Rect {
+    /// Empties an area for a form or dialog and gives it the panel's look and an edge that can be seen. Where the area is as wide as the screen
+    /// the edge has no sides.
+    pub fn open_panel(&self, buffer: &mut Buffer, area: Rect) {
         Clear.render(area, buffer);
         let borders = if area.width >= buffer.area.width { Borders::TOP | Borders::BOTTOM } else { Borders::ALL };
         let look = self.page.patch(self.panel);
         let block = Block::new().borders(borders).border_type(BorderType::Rounded).style(look);
         block.border_style(look.patch(self.edge)).render(area, buffer);
-        area.inner(Margin::new(2, 1))
     }
 
     /// Marks the row under the cursor.

@@ -34,6 +34,39 @@ pub enum ShownClocks {
     Local,
 }
 
+/// How a moment is told in a narrow place, by how near it is: every narrow place has one of these.
+struct NarrowForm {
+    today: &'static str,
+    this_year: &'static str,
+    /// The time of day says nothing any more.
+    another_year: &'static str,
+}
+
+impl NarrowForm {
+    /// At most 12 columns, for a column of moments: `14:03:12`, `18 Nov 09:12`, `18 Nov 2025`.
+    const ROW: Self = Self { today: "%H:%M:%S", this_year: "%d %b %H:%M", another_year: "%d %b %Y" };
+    /// The same without seconds, for a sentence: `14:03`.
+    const SENTENCE: Self = Self { today: "%H:%M", ..Self::ROW };
+    /// At most 7 columns: `14:03`, `18 Nov`, `2025-11`.
+    const SHORT: Self = Self { today: "%H:%M", this_year: "%d %b", another_year: "%Y-%m" };
+
+    /// The moment as it is told on a day, by the clock that is so far from UTC then.
+    fn of(&self, at: Timestamp, now: Timestamp, offset: impl Fn(Timestamp) -> FixedOffset) -> String {
+        let [told, today] = [at, now].map(|moment| moment.with_timezone(&offset(moment)));
+        let format = match () {
+            () if told.date_naive() == today.date_naive() => self.today,
+            () if told.year() == today.year() => self.this_year,
+            () => self.another_year,
+        };
+        told.format(format).to_string()
+    }
+}
+
+/// The first day of a chart, as narrow places tell days: `18 Nov`.
+pub fn day_of_axis(day: NaiveDate) -> String {
+    day.format(NarrowForm::SHORT.this_year).to_string()
+}
+
 /// So many columns hold a date, two clocks and how long ago it was.
 const ROOM_FOR_BOTH: u16 = 50;
 
@@ -106,10 +139,9 @@ impl Moments {
         if self.is_today(at, now) { self.one_clock(at) } else { format!("{} {}", self.minute(at), self.word()) }
     }
 
-    /// The same in fewer columns: `18:00 UTC` today, `Nov 19 18:00 UTC` on another day.
+    /// The same in fewer columns: `18:00 UTC` today, `19 Nov 18:00 UTC` on another day.
     pub fn day_near(self, at: Timestamp, now: Timestamp) -> String {
-        let format = if self.is_today(at, now) { "%H:%M" } else { "%b %d %H:%M" };
-        format!("{} {}", self.narrow(at, format), self.word())
+        format!("{} {}", NarrowForm::SENTENCE.of(at, now, |moment| self.narrow_offset(moment)), self.word())
     }
 
     /// `2026-11-18 09:12 UTC, 13:12 local` where there is room for so much, else by one clock.
@@ -122,9 +154,9 @@ impl Moments {
         format!("{} {}", self.narrow(at, "%H:%M"), self.word())
     }
 
-    /// `14:03:12` today, `Nov 19 14:03` on another day.
+    /// `14:03:12` today, `18 Nov 09:12` on another day of the year; of another year `18 Nov 2025`.
     pub fn moment(self, at: Timestamp, now: Timestamp) -> String {
-        self.narrow(at, if self.is_today(at, now) { "%H:%M:%S" } else { "%b %d %H:%M" })
+        NarrowForm::ROW.of(at, now, |moment| self.narrow_offset(moment))
     }
 
     /// The local time to stand beside a narrow moment, where both clocks are shown and they differ: `18:03`, with the day where it is another
@@ -159,30 +191,9 @@ impl Moments {
         self.narrow(at, "%Y-%m-%d %H:%M")
     }
 
-    /// `14:03:12` today, `18 Nov 09:12` on another day of the year; of another year `18 Nov 2025`.
-    pub fn event(self, at: Timestamp, now: Timestamp) -> String {
-        let year = |moment: Timestamp| moment.with_timezone(&self.narrow_offset(moment)).year();
-        let is_of_this_year = year(at) == year(now);
-        self.narrow(
-            at,
-            match (self.is_today(at, now), is_of_this_year) {
-                (true, _) => "%H:%M:%S",
-                (false, true) => "%d %b %H:%M",
-                (false, false) => "%d %b %Y",
-            },
-        )
-    }
-
-    /// `14:03` today and `Nov 18` on another day, where the analyst sits unless UTC alone is wanted; `2025-11` of another year.
+    /// `14:03` today and `18 Nov` on another day, where the analyst sits unless UTC alone is wanted; `2025-11` of another year.
     pub fn own_short(self, at: Timestamp, now: Timestamp) -> String {
-        let own = |moment: Timestamp| moment.with_timezone(&self.own_offset(moment));
-        let (told, today) = (own(at), own(now));
-        let format = match () {
-            () if told.date_naive() == today.date_naive() => "%H:%M",
-            () if told.year() == today.year() => "%b %d",
-            () => "%Y-%m",
-        };
-        told.format(format).to_string()
+        NarrowForm::SHORT.of(at, now, |moment| self.own_offset(moment))
     }
 
     /// `2026-11-18`
@@ -445,8 +456,8 @@ mod tests {
     }
 
     #[rstest]
-    #[case(ShownClocks::Both, "12:00 UTC, 16:00 local", "2026-03-09 21:00 UTC, Tue 01:00 local", "Mar 09 21:00", "UTC")]
-    #[case(ShownClocks::Utc, "12:00 UTC", "2026-03-09 21:00 UTC", "Mar 09 21:00", "UTC")]
+    #[case(ShownClocks::Both, "12:00 UTC, 16:00 local", "2026-03-09 21:00 UTC, Tue 01:00 local", "09 Mar 21:00", "UTC")]
+    #[case(ShownClocks::Utc, "12:00 UTC", "2026-03-09 21:00 UTC", "09 Mar 21:00", "UTC")]
     #[case(ShownClocks::Local, "16:00 local", "01:00 local", "01:00:00", "LOCAL")]
     fn a_moment_is_told_by_the_clocks_that_are_wanted(
         #[case] clocks: ShownClocks,
@@ -461,6 +472,16 @@ mod tests {
         assert_eq!(times.clock(now(), now()), today);
         assert_eq!(times.clock(earlier, now()), yesterday, "a day is one of the clock that is shown");
         assert_eq!((times.moment(earlier, now()).as_str(), times.heading()), (narrow, heading));
+    }
+
+    #[rstest]
+    #[case::today("2026-03-10T09:12:30Z", ["09:12:30", "09:12 UTC", "09:12"])]
+    #[case::this_year("2026-02-06T09:12:30Z", ["06 Feb 09:12", "06 Feb 09:12 UTC", "06 Feb"])]
+    #[case::another_year("2025-11-06T09:12:30Z", ["06 Nov 2025", "06 Nov 2025 UTC", "2025-11"])]
+    fn a_narrow_moment_has_its_day_before_its_month_whatever_the_place(#[case] at: &str, #[case] told: [&str; 3]) {
+        let (at, times) = (from_iso(at).unwrap(), Moments { clocks: ShownClocks::Utc, ..Moments::default() });
+
+        assert_eq!([times.moment(at, now()), times.day_near(at, now()), times.own_short(at, now())], told);
     }
 
     #[test]

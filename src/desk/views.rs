@@ -49,10 +49,10 @@ impl BuiltIn {
         match self {
             Self::Urgent => "asks for an answer and lapses within 6 hours, next first",
             Self::Open => "every open alert, next to lapse first",
-            Self::AwaitingAnswer => "open alerts of the kinds that ask for an answer, without notices",
+            Self::AwaitingAnswer => "every open alert that asks for an answer: no notices",
             Self::RefundedToday => match vocabulary {
                 Vocabulary::Desk => "refunded since midnight, last answered first",
-                Vocabulary::Interface => "refunds on alerts of today and the three days before, last answered first",
+                Vocabulary::Interface => "refunded alerts of the last four days, last answered first",
             },
             Self::Missed => "asked for an answer and lapsed without one, last first",
             Self::Snoozed => "put aside on this machine; each comes back by itself",

@@ -215,7 +215,7 @@ impl OrderMatch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OrderAdvice {
     pub decision: Decision,
-    /// In words: `refunded before the alert came`.
+    /// In words: `refunded before the alert`.
     pub why: &'static str,
     /// When the order's money went back as its alert has it, where it did.
     pub refund: Option<RefundTime>,

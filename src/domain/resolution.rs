@@ -161,7 +161,7 @@ impl OlderWord {
         match self {
             Self::Stopped => "stopped before it was fulfilled",
             Self::PartiallyStopped => "part of it stopped: say how much",
-            Self::PreviouslyCancelled => "cancelled before the alert came",
+            Self::PreviouslyCancelled => "cancelled before the alert",
             Self::Missed => "too late: shipped or used already",
             Self::Notfound => "transaction not found, older spelling",
             Self::AccountSuspended => "the customer's account is suspended",
@@ -169,7 +169,7 @@ impl OlderWord {
             Self::ShipperContacted => "the carrier was asked to turn it back",
             Self::OtherWord => "something else: see the comments",
             Self::Resolved => "settled with the customer",
-            Self::PreviouslyRefunded => "refunded before the alert came",
+            Self::PreviouslyRefunded => "refunded before the alert",
             Self::UnresolvedDispute => "not settled: may become a chargeback",
             Self::NotFound => "transaction not found",
             Self::Other(_) => "",

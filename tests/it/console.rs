@@ -37,6 +37,7 @@ mod marks;
 mod named_rows;
 mod noting;
 mod orders;
+mod overlays;
 mod palette;
 mod pictures;
 mod plain_look;

@@ -37,7 +37,22 @@ const GAP: u16 = 2;
 pub const WHAT: (u16, u16) = (30, 60);
 
 /// Columns of what alerts are known by, up to the descriptor.
-pub const KNOWN_BY: u16 = 76;
+const KNOWN_BY: u16 = 76;
+
+/// The same with the last four digits of the card and the beginning of the descriptor: a long reason is worth more than the rest.
+const KNOWN_BRIEFLY: u16 = 58;
+
+/// From so many columns on a long reason has that room, and at most so much.
+const ROOM_FOR_REASONS: u16 = 100;
+const LONGEST_REASON: u16 = 80;
+
+/// How much room what happens to many alerts has at most, in so much.
+pub fn most_of_what(room: u16) -> u16 {
+    match room {
+        ROOM_FOR_REASONS.. => (room - KNOWN_BRIEFLY).min(LONGEST_REASON),
+        narrow => narrow.saturating_sub(KNOWN_BY).min(WHAT.1),
+    }
+}
 
 /// A table of such rows: its columns from the left, the first of which stay longest, and the title over what happens.
 #[derive(Clone, Copy)]
@@ -280,6 +295,8 @@ fn draw_in<T: Copy + PartialEq>(
 ) {
     let theme = draw.theme;
     let AlertTable { rows, title, beside, .. } = table;
+    // Kept columns of what nobody tells any more leave their room.
+    let behind: Vec<_> = behind.into_iter().filter(|(at, ..)| beside.get(*at).is_some_and(|title| !title.is_empty())).collect();
     for (column, x, width) in &known {
         let cell = Rect { x: area.x + x, width: *width, height: 1, ..area }.intersection(area);
         if column.is_right() {

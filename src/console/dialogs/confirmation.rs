@@ -48,7 +48,7 @@ impl Dialog for Confirmation {
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         self.targets.clear();
         let theme = &cx.theme;
-        let mut question = Question::new(64, area);
+        let mut question = Question::new(area);
         question.line(self.question.as_str(), theme.strong);
         question.say(&(self.subject)(cx.now), theme.quiet);
         question.gap();
@@ -59,6 +59,6 @@ impl Dialog for Confirmation {
         question.gap();
         let yes = self.yes.0.to_string();
         let answers = [(false, "enter", self.no), (true, yes.as_str(), self.yes.1)];
-        question.draw(&answers, &self.targets, theme, frame.buffer_mut(), area);
+        question.draw(&answers, &self.targets, theme, frame.buffer_mut());
     }
 }

@@ -199,7 +199,7 @@ impl Dialog for CopyMenu {
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         let entries = CopiedFact::ALL.into_iter().map(|fact| self.line(fact, cx)).collect();
-        self.menu.draw(List { title: "Copy", entries, width: 84, ..List::default() }, frame, area, cx);
+        self.menu.draw(List { title: "Copy", entries, ..List::default() }, frame, area, cx);
     }
 }
 

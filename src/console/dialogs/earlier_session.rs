@@ -89,7 +89,7 @@ impl Dialog for EarlierSession {
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         self.targets.clear();
         let theme = &cx.theme;
-        let mut question = Question::new(72, area);
+        let mut question = Question::new(area);
         question.line("The last console ended before it was done", theme.strong);
         let Leftovers { unsent, unanswered, texts } = &self.left;
         let [activity, again] = [Action::ShowActivity, Action::Reopen].map(|action| cx.key(action));
@@ -106,6 +106,6 @@ impl Dialog for EarlierSession {
             and_more(&mut question, texts.len(), theme);
         }
         question.gap();
-        question.draw(&[((), "enter", "Read, go on")], &self.targets, theme, frame.buffer_mut(), area);
+        question.draw(&[((), "enter", "Read, go on")], &self.targets, theme, frame.buffer_mut());
     }
 }

@@ -4,9 +4,10 @@ use crossterm::event::{Event, KeyCode, KeyEvent, MouseButton, MouseEventKind};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::form::{FormButton, Measures, draw_buttons};
+use super::form::Measures;
 use super::menu::NO_FIELD;
 use crate::console::text::{columns, wrap_to};
+use crate::console::widgets::buttons::{Button, draw_buttons};
 use crate::console::{AppContext, ClickTargets, DrawContext, Message, Pen, TextInput, Tone};
 
 /// Columns of the labels.
@@ -259,16 +260,14 @@ impl EntryForm {
         // Where there is little room the blank lines go first.
         let gap = u16::from(lines.saturating_add(blanks) <= area.height);
         let height = lines.saturating_add(blanks * gap).min(area.height);
-        let panel = Rect { x: area.x + (area.width - form.width) / 2, y: area.y + (area.height - height) / 2, width: form.width, height };
-        theme.open_panel(frame.buffer_mut(), panel);
-        let inside = form.inside(panel);
-        let line = |y: u16| Rect { y, height: 1, ..inside }.intersection(panel);
+        let inside = form.panel.open(height.saturating_sub(2), theme, frame.buffer_mut());
+        let line = |y: u16| Rect { y, height: 1, ..inside }.intersection(inside);
         Pen::new(frame.buffer_mut(), line(inside.y)).put(&self.title, theme.strong);
         let mut y = inside.y + 1 + gap;
         for (index, row) in self.rows.iter().enumerate() {
             y += u16::from(row.apart) * gap;
             let lines = row.lines(form.content);
-            let area = Rect { height: u16::try_from(lines.len()).unwrap_or(1), ..line(y) }.intersection(panel);
+            let area = Rect { height: u16::try_from(lines.len()).unwrap_or(1), ..line(y) }.intersection(inside);
             self.draw_row(index, row, hints.get(index).copied().unwrap_or_default(), draw, frame, area);
             y += area.height;
             if self.wrong.as_ref().is_some_and(|(wrong, _)| *wrong == index) {
@@ -290,15 +289,11 @@ impl EntryForm {
         let beside = Rect { x: line.x + LABEL, width: line.width.saturating_sub(LABEL), ..line };
         match &row.kind {
             RowKind::Text { input, secret } => {
-                frame.buffer_mut().set_style(beside, theme.field);
-                let text = Rect { x: beside.x + 1, width: beside.width.saturating_sub(1), ..beside };
                 if *secret {
-                    TextInput::one_line(&"•".repeat(input.text().chars().count())).draw(frame, text, theme.field, focused);
+                    let dots = TextInput::one_line(&"•".repeat(input.text().chars().count()));
+                    dots.draw_field(frame, beside, theme, focused, hint);
                 } else {
-                    input.draw(frame, text, theme.field, focused);
-                }
-                if input.is_empty() && !focused {
-                    Pen::new(frame.buffer_mut(), text).put(hint, theme.field.patch(theme.quiet));
+                    input.draw_field(frame, beside, theme, focused, hint);
                 }
                 self.targets.push(beside, Spot::Row(index));
             }
@@ -322,10 +317,7 @@ impl EntryForm {
 
     fn draw_buttons(&self, draw: &DrawContext<'_>, frame: &mut Frame<'_>, line: Rect) {
         let theme = draw.theme;
-        let buttons = [
-            FormButton::new(Spot::Leave, "Cancel", "esc", theme.button),
-            FormButton::new(Spot::Submit, self.submit, "enter", theme.primary),
-        ];
+        let buttons = [Button::quiet(Spot::Leave, "Cancel", "esc"), Button::primary(Spot::Submit, self.submit, "enter")];
         draw_buttons(&buttons, self.focus, LABEL, (theme, frame.buffer_mut(), line), |area, spot| self.targets.push(area, spot));
     }
 }

@@ -8,9 +8,13 @@ use ratatui::layout::Rect;
 
 use crate::console::exports::RunningExport;
 use crate::console::text::{count, counted, cut, sanitize};
-use crate::console::widgets::menu::centered;
+use crate::console::widgets::buttons::{Button, draw_buttons};
+use crate::console::widgets::panel::{Panel, PanelWidth};
 use crate::console::{AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders, Pen, Tone};
 use crate::desk::ExportFailure;
+
+/// Title, file, bar, how far it is and buttons, with blank lines between them.
+const LINES: u16 = 7;
 
 /// What can be done here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,8 +65,7 @@ impl Dialog for ExportProgress {
         self.targets.clear();
         let Some(RunningExport { path, written, total, .. }) = cx.exports.running() else { return };
         let theme = &cx.theme;
-        let panel = centered(area, 74.min(area.width.saturating_sub(4)), 9);
-        let inside = theme.open_panel(frame.buffer_mut(), panel);
+        let inside = Panel::of(PanelWidth::Dialog, area).open(LINES, theme, frame.buffer_mut());
         let buffer = frame.buffer_mut();
         let line = |offset: u16| Rect { y: inside.y + offset, height: 1, ..inside };
         Pen::new(buffer, line(0)).put("Export", theme.strong);
@@ -73,11 +76,10 @@ impl Dialog for ExportProgress {
             buffer.set_stringn(inside.x + column, inside.y + 3, sign, 1, style);
         }
         Pen::new(buffer, line(4)).put(&progress_words(*written, *total), theme.plain);
-        let mut pen = Pen::new(buffer, line(6));
-        for (deed, key, words) in [(Deed::Back, "esc", "go on working"), (Deed::Cancel, "x", "give it up")] {
-            self.targets.push(pen.put_key(key, words, theme), deed);
-            pen.skip(3);
-        }
+        let buttons = [Button::quiet(Some(Deed::Back), "Go on working", "esc"), Button::primary(Some(Deed::Cancel), "Give it up", "x")];
+        draw_buttons(&buttons, None, 0, (theme, buffer, line(6)), |area, deed| {
+            deed.into_iter().for_each(|deed| self.targets.push(area, deed));
+        });
     }
 }
 

@@ -11,16 +11,13 @@ use super::{case, copy_menu, links_menu};
 use crate::console::dialog::{self, run};
 use crate::console::effects::SHOWN_OF_FOUND;
 use crate::console::screens::queue::state::Queue;
-use crate::console::text::{columns, counted, sanitize, wrap_to};
+use crate::console::text::{counted, sanitize, wrap_to};
 use crate::console::widgets::menu::{Selection, is_roomy};
+use crate::console::widgets::panel::PanelWidth;
 use crate::console::widgets::text_input::Typed;
 use crate::console::{Action, AppContext, Dialog, Effect, KeyContext, Message, Order, Orders, Pen, TextInput, Tone};
 use crate::domain::query::{DEFAULT_SORT, meant, render};
 use crate::domain::{Alert, AlertFilter, Timestamp};
-
-/// How wide it would like to be, and what is around its lines.
-const WIDTH: u16 = 118;
-const AROUND: u16 = 4;
 
 /// What could not be searched is told in so many lines each at most.
 const LINES_OF_A_LIMIT: usize = 2;
@@ -100,11 +97,22 @@ impl FindDialog {
         vec![Effect::GiveUpFind.into(), Order::Close, Order::Act(Action::ShowQueue), Message::ListFound(filter, DEFAULT_SORT).into()]
     }
 
+    /// What is chosen.
+    fn chosen(&self) -> Option<&Alert> {
+        self.menu.chosen.index(self.search.alerts().len()).and_then(|at| self.search.alerts().get(at))
+    }
+
+    fn copy(&self) -> Orders {
+        self.chosen().map(copy_menu::open).unwrap_or_default()
+    }
+
+    fn open_link(&self, cx: &mut AppContext) -> Orders {
+        self.chosen().map(|alert| links_menu::open(alert, cx)).unwrap_or_default()
+    }
+
     /// Opens the case of what is chosen.
     fn open_case(&self, cx: &AppContext) -> Orders {
-        let Some(alert) = self.menu.chosen.index(self.search.alerts().len()).and_then(|at| self.search.alerts().get(at)) else {
-            return Vec::new();
-        };
+        let Some(alert) = self.chosen() else { return Vec::new() };
         [Effect::GiveUpFind.into(), Order::Close].into_iter().chain(case::open_on(alert, None, cx)).collect()
     }
 
@@ -152,12 +160,7 @@ impl Dialog for FindDialog {
             }
             // What is typed is searched for, so letters are no commands here.
             Message::Input(Event::Key(KeyEvent { code: KeyCode::Char(letter @ ('y' | 'o')), modifiers: KeyModifiers::ALT, .. })) => {
-                let chosen = self.menu.chosen.index(self.search.alerts().len()).and_then(|at| self.search.alerts().get(at));
-                return match chosen {
-                    Some(alert) if *letter == 'y' => copy_menu::open(alert),
-                    Some(alert) => links_menu::open(alert, cx),
-                    None => Vec::new(),
-                };
+                return if *letter == 'y' { self.copy() } else { self.open_link(cx) };
             }
             Message::Input(Event::Key(KeyEvent { code: KeyCode::Char('l'), modifiers: KeyModifiers::ALT, .. })) => {
                 return self.list_meant(cx);
@@ -182,6 +185,9 @@ impl Dialog for FindDialog {
                     Some(Action::MenuPick) if self.is_nothing() && self.meant(cx).is_some() => return self.list_meant(cx),
                     Some(Action::MenuPick) => return self.pick(event),
                     Some(Action::Open) => return self.open_case(cx),
+                    Some(Action::CopyId) => return self.copy(),
+                    Some(Action::OpenLink) => return self.open_link(cx),
+                    Some(Action::Filter) => return self.list_meant(cx),
                     _ => {}
                 }
             }
@@ -192,7 +198,7 @@ impl Dialog for FindDialog {
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         let theme = &cx.theme;
-        let room = WIDTH.min(area.width.saturating_sub(4)).saturating_sub(AROUND);
+        let room = OpenMenu::room(PanelWidth::Search, area);
         let entries = match self.search.shown() {
             Some((query, Ok(found))) => lines(&found.alerts, query, found, room, cx),
             _ => Vec::new(),
@@ -210,11 +216,16 @@ impl Dialog for FindDialog {
         };
         let above = u16::from(is_roomy(area));
         let limits: Vec<String> = self.search.limits().iter().flat_map(|limit| wrap_to(&sanitize(limit), room, LINES_OF_A_LIMIT)).collect();
+        let of_alert = match self.search.alerts() {
+            [] => Vec::new(),
+            _ => vec![("alt-enter", "its case", Action::Open), ("alt-y", "copy", Action::CopyId), ("alt-o", "open", Action::OpenLink)],
+        };
+        let listed = meant.as_ref().filter(|_| !is_nothing).map(|query| format!("list {query}"));
         let list = List {
             title: "Find",
             entries,
             empty,
-            width: WIDTH,
+            width: PanelWidth::Search,
             field: above + 2 + u16::try_from(limits.len()).unwrap_or(0),
             // Nothing is gone to where it is known that nothing was found.
             pick: Some(match &meant {
@@ -222,30 +233,15 @@ impl Dialog for FindDialog {
                 _ if self.input.is_empty() || self.search.alerts().is_empty() && self.search.is_current() => "",
                 _ => "show in Queue",
             }),
-            also: if self.search.alerts().is_empty() { Vec::new() } else { vec![("alt-enter", "its case", Action::Open)] },
+            also: of_alert.into_iter().chain(listed.iter().map(|words| ("alt-l", words.as_str(), Action::Filter))).collect(),
             ..List::default()
         };
         let fields = self.menu.draw(list, frame, area, cx);
         let field = Rect { y: fields.y + above, height: 1, ..fields };
-        let style = theme.page.patch(theme.field);
-        frame.buffer_mut().set_style(field, style);
-        if self.input.is_empty() {
-            let what = " order number, ARN, amount, auth code, transaction, card, name, comment";
-            Pen::new(frame.buffer_mut(), Rect { x: field.x + 1, ..field }).put(what, theme.quiet);
-        }
-        self.input.draw(frame, field, style, true);
+        let what = "order number, ARN, amount, auth code, transaction, card, name, comment";
+        self.input.draw_field(frame, field, theme, true, what);
         let (words, style) = self.note(cx);
-        let mut pen = Pen::new(frame.buffer_mut(), Rect { y: field.y + 1, ..field });
-        pen.put(&words, style);
-        let listed = meant.filter(|_| !is_nothing).map(|query| format!("list {query}"));
-        let of_alert: &[(&str, &str)] = if self.search.alerts().is_empty() { &[] } else { &[("alt-y", "copy"), ("alt-o", "open")] };
-        for (key, words) in listed.iter().map(|words| ("alt-l", words.as_str())).chain(of_alert.iter().copied()) {
-            if columns(key) + 4 + columns(words) > pen.room() {
-                break;
-            }
-            pen.skip(3);
-            pen.put_key(key, words, theme);
-        }
+        Pen::new(frame.buffer_mut(), Rect { y: field.y + 1, ..field }).put(&words, style);
         for (limit, y) in limits.iter().zip(field.y + 2..fields.bottom()) {
             Pen::new(frame.buffer_mut(), Rect { y, ..field }).put(limit, theme.warning);
         }

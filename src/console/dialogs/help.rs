@@ -11,10 +11,8 @@ use crate::console::keymap::{Binding, Chord, Keymap};
 use crate::console::screens::queue::signs::ListSign;
 use crate::console::text::columns;
 use crate::console::widgets::menu::Selection;
-use crate::console::{Action, AppContext, Dialog, KeyContext, Message, Order, Orders, Pen, TextInput, Tone};
-
-/// How wide it would like to be: as the longest of what it says.
-const WIDTH: u16 = 112;
+use crate::console::widgets::panel::PanelWidth;
+use crate::console::{Action, AppContext, Dialog, KeyContext, Message, Order, Orders, TextInput, Tone};
 
 /// Columns for the keys, with the blanks behind them: at most, and where there are fewer columns than this.
 const KEYS: usize = 18;
@@ -151,7 +149,7 @@ impl Dialog for Help {
                 Line::from(vec![Span::styled(drawn, style), Span::raw(" ".repeat(blanks)), Span::styled(sign.about(), theme.plain)])
             }
         };
-        let room = usize::from(WIDTH.min(area.width.saturating_sub(4)).saturating_sub(4)).saturating_sub(wide);
+        let room = usize::from(OpenMenu::room(PanelWidth::Search, area)).saturating_sub(wide);
         let chosen = self.menu.chosen.index(entries.len()).map(|index| entries[index]);
         let below = match chosen {
             // Keys that have no room in the line stand below it too.
@@ -164,19 +162,14 @@ impl Dialog for Help {
             entries: entries.iter().map(line).collect(),
             groups: self.groups(&entries),
             empty: "No key does that.",
-            width: WIDTH,
+            width: PanelWidth::Search,
             field: 2,
             below,
             ..List::default()
         };
         let field = self.menu.draw(list, frame, area, cx);
         let field = Rect { y: field.y + 1, height: 1, ..field };
-        let style = theme.page.patch(theme.field);
-        frame.buffer_mut().set_style(field, style);
-        if self.search.is_empty() {
-            Pen::new(frame.buffer_mut(), Rect { x: field.x + 1, ..field }).put(" type to search", theme.quiet);
-        }
-        self.search.draw(frame, field, style, true);
+        self.search.draw_field(frame, field, theme, true, "type to search");
     }
 }
 

@@ -89,7 +89,7 @@ impl Dialog for Leave {
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         self.targets.clear();
         let (theme, staged) = (&cx.theme, cx.decisions.not_left().collect::<Vec<_>>());
-        let mut question = Question::new(76, area).about(&cx.place);
+        let mut question = Question::new(area).about(&cx.place);
         let verb = if staged.len() == 1 { "has" } else { "have" };
         let many = counted(staged.len() as u64, "decision", "decisions");
         question.line(format!("{many} {verb} not left yet"), theme.strong);
@@ -99,6 +99,6 @@ impl Dialog for Leave {
             question.say("The service does not answer, nothing can be sent.", theme.warning);
         }
         question.gap();
-        question.draw(Choice::offered(cx.offline), &self.targets, theme, frame.buffer_mut(), area);
+        question.draw(Choice::offered(cx.offline), &self.targets, theme, frame.buffer_mut());
     }
 }

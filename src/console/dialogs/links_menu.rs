@@ -87,6 +87,6 @@ impl Dialog for LinksMenu {
         };
         let title = if cx.settings.browses { "Open in the browser" } else { "Copy the address: there is no browser here" };
         let entries = self.links.iter().map(line).collect();
-        self.menu.draw(List { title, entries, width: 96, ..List::default() }, frame, area, cx);
+        self.menu.draw(List { title, entries, ..List::default() }, frame, area, cx);
     }
 }

@@ -11,15 +11,12 @@ use crate::console::dialog::{open, run};
 use crate::console::program_log::{LogLine, LogSeverity};
 use crate::console::text::{columns, counted, wrap_to};
 use crate::console::widgets::menu::Selection;
+use crate::console::widgets::panel::PanelWidth;
 use crate::console::{Action, AppContext, Dialog, Effect, KeyContext, Message, Order, Orders, Pen, Theme};
 use crate::domain::Timestamp;
 
 /// How often it is looked for new events while it is open.
 const LOOK: Duration = Duration::seconds(1);
-
-/// How wide it would like to be, and what is around its lines.
-const WIDTH: u16 = 132;
-const AROUND: u16 = 8;
 
 /// Lines for the whole text of the chosen event.
 const WHOLE: u16 = 3;
@@ -133,7 +130,7 @@ impl Dialog for LogDialog {
             ])
         };
         let empty = if self.lines.is_empty() { "Nothing was logged yet." } else { "Nothing as grave as that was logged." };
-        let room = WIDTH.min(area.width.saturating_sub(4)).saturating_sub(AROUND);
+        let room = OpenMenu::room(PanelWidth::Search, area).saturating_sub(2);
         let entries: Vec<Line<'_>> = shown.iter().map(line).collect();
         // What is cut in its row stands in full over the list; the list stays where it is, whichever is chosen.
         let is_cut = |entry: &&Line<'_>| entry.width() > usize::from(room);
@@ -142,7 +139,7 @@ impl Dialog for LogDialog {
             false => 0,
         };
         let field = 1 + u16::try_from(whole).unwrap_or(WHOLE);
-        let list = List { title: "Log", entries, empty, width: WIDTH, field, ..List::default() };
+        let list = List { title: "Log", entries, empty, width: PanelWidth::Search, field, ..List::default() };
         let field = self.menu.draw(list, frame, area, cx);
         let mut pen = Pen::new(frame.buffer_mut(), Rect { height: 1, ..field });
         pen.put(SHOWN[self.shown].1, theme.accent);

@@ -6,7 +6,10 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 use crate::console::keymap::Binding;
+use crate::console::text::capitalized;
+use crate::console::widgets::buttons::Button;
 use crate::console::widgets::menu::{Menu, Selection};
+use crate::console::widgets::panel::{Panel, PanelWidth};
 use crate::console::{Action, AppContext, ClickTargets, KeyContext, Tone};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,8 +29,8 @@ pub struct List<'m> {
     pub groups: Vec<(usize, &'m str)>,
     /// What to say where there are no entries.
     pub empty: &'m str,
-    /// How wide it would like to be.
-    pub width: u16,
+    /// How wide it is.
+    pub width: PanelWidth,
     /// Lines left free under the title, for a field.
     pub field: u16,
     /// What has no room in the chosen line: it stands under the list.
@@ -91,9 +94,9 @@ impl OpenMenu {
         None
     }
 
-    /// How many columns an entry has in a list that would like to be so wide.
-    pub fn room(width: u16, area: Rect) -> u16 {
-        width.min(area.width.saturating_sub(4)).saturating_sub(4)
+    /// How many columns an entry has in a list of this width.
+    pub fn room(width: PanelWidth, area: Rect) -> u16 {
+        Panel::of(width, area).room()
     }
 
     /// Draws it into the middle of an area. Returns the free lines under its title.
@@ -104,32 +107,23 @@ impl OpenMenu {
     /// The same without the keys of what cannot be done with the chosen entry.
     pub fn draw_without<'m>(&self, withheld: &[Action], list: List<'m>, frame: &mut Frame<'_>, area: Rect, cx: &'m AppContext) -> Rect {
         self.targets.clear();
-        let picks = self.click == Action::MenuPick;
-        let bindings = self.contexts.iter().flat_map(|context| cx.settings.keymap.bindings(*context));
         let List { title, entries, groups, empty, width, field, below, below_lines, pick, also } = list;
-        let picks = picks && pick != Some("");
-        let mut told: Vec<&Binding> = bindings.filter(|binding| binding.footer && (picks || binding.action != Action::MenuPick)).collect();
-        told.retain(|binding| !withheld.contains(&binding.action));
-        // How one chooses and leaves stands first in every list.
-        told.sort_by_key(|binding| match binding.action {
-            Action::MenuPick => 0,
-            Action::MenuClose => 1,
-            _ => 2,
-        });
-        let key = |binding: &'m Binding| {
-            let words = pick.filter(|_| binding.action == Action::MenuPick).unwrap_or(&binding.words);
-            Some((binding.keys.first()?.to_string(), words, Target::Do(binding.action)))
-        };
-        let mut keys: Vec<(String, &str, Target)> = told.into_iter().filter_map(key).collect();
-        let behind = keys.iter().position(|(_, _, target)| *target == Target::Do(Action::MenuPick)).map_or(0, |at| at + 1);
+        let bindings = self.contexts.iter().flat_map(|context| cx.settings.keymap.bindings(*context));
+        let told: Vec<&Binding> = bindings.filter(|binding| binding.footer && !withheld.contains(&binding.action)).collect();
+        let key = |binding: &'m Binding| Some((binding.keys.first()?.to_string(), binding.words.as_str(), Target::Do(binding.action)));
+        let of = |action| told.iter().find(|binding| binding.action == action).and_then(|binding| key(binding));
+        let leave = of(Action::MenuClose).map(|(key, words, target)| Button::quiet(target, capitalized(words), key));
+        let choose = of(Action::MenuPick).filter(|_| self.click == Action::MenuPick && pick != Some(""));
+        let choose = choose.map(|(key, words, target)| Button::primary(target, capitalized(pick.unwrap_or(words)), key));
+        let others = told.iter().filter(|binding| !matches!(binding.action, Action::MenuClose | Action::MenuPick));
         let also = also.into_iter().map(|(key, words, action)| (key.to_owned(), words, Target::Do(action)));
-        keys.splice(behind..behind, also);
         let menu = Menu {
             title,
             entries,
             groups,
             chosen: self.chosen,
-            keys,
+            buttons: leave.into_iter().chain(choose).collect(),
+            keys: also.chain(others.filter_map(|binding| key(binding))).collect(),
             entry: Target::Entry,
             empty,
             width,

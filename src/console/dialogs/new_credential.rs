@@ -52,6 +52,6 @@ impl Dialog for NewCredential {
             Line::from(vec![Span::styled(format!("{name:<25}"), theme.strong), Span::styled(*about, theme.quiet)])
         };
         let entries = KINDS.iter().map(line).collect();
-        self.menu.draw(List { title: "Create; its secret is shown this once", entries, width: 80, ..List::default() }, frame, area, cx);
+        self.menu.draw(List { title: "Create; its secret is shown this once", entries, ..List::default() }, frame, area, cx);
     }
 }

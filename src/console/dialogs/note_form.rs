@@ -5,11 +5,11 @@ use crossterm::event::{Event, KeyCode, KeyModifiers, MouseButton, MouseEventKind
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::form::{FormButton, draw_buttons};
 use crate::console::pen::put_right;
 use crate::console::resolving::subject;
 use crate::console::text::{cut, sanitize};
-use crate::console::widgets::menu::centered;
+use crate::console::widgets::buttons::{Button, draw_buttons};
+use crate::console::widgets::panel::{Panel, PanelWidth};
 use crate::console::widgets::text_input::Typed;
 use crate::console::{AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders, Pen, TextInput, Tone, dialog};
 use crate::desk::{JournalAlert, Note};
@@ -154,8 +154,7 @@ impl Dialog for NoteForm {
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         self.targets.clear();
         let theme = &cx.theme;
-        let panel = centered(area, 72.min(area.width.saturating_sub(4)), ROWS + 8);
-        let inside = theme.open_panel(frame.buffer_mut(), panel);
+        let inside = Panel::of(PanelWidth::Dialog, area).open(ROWS + 5, theme, frame.buffer_mut());
         let line = |offset: u16| Rect { y: inside.y + offset, height: 1, ..inside };
         let mut pen = Pen::new(frame.buffer_mut(), line(0));
         pen.put("Note  ", theme.strong);
@@ -163,9 +162,7 @@ impl Dialog for NoteForm {
         let room = pen.room();
         pen.put(&cut(&about, room), theme.quiet);
         let field = Rect { y: inside.y + 2, height: ROWS.min(inside.height.saturating_sub(5)), ..inside };
-        let style = theme.page.patch(theme.field);
-        frame.buffer_mut().set_style(field, style);
-        self.input.draw(frame, Rect { x: field.x + 1, width: field.width.saturating_sub(1), ..field }, style, true);
+        self.input.draw_field(frame, field, theme, true, "");
 
         let text = self.input.text();
         let count = text.chars().count();
@@ -182,8 +179,8 @@ impl Dialog for NoteForm {
             None => drop(Pen::new(frame.buffer_mut(), left).put("Notes stay on this machine; the service never sees them.", theme.quiet)),
         }
         let kept = Some(("draft kept".to_owned(), theme.quiet));
-        let leave = FormButton { note: kept, ..FormButton::new(Some(NoteTarget::Leave), "Cancel", "esc", theme.button) };
-        let keep = FormButton::new(Some(NoteTarget::Keep), "Keep", "ctrl-s", theme.primary);
+        let leave = Button { note: kept, ..Button::quiet(Some(NoteTarget::Leave), "Cancel", "esc") };
+        let keep = Button::primary(Some(NoteTarget::Keep), "Keep", "ctrl-s");
         let row = Rect { y: field.bottom() + 2, height: 1, ..inside };
         // The field has the focus.
         draw_buttons(&[leave, keep], None, 0, (theme, frame.buffer_mut(), row), |area, target| {

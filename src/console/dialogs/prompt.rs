@@ -6,10 +6,13 @@ use crossterm::event::{Event, KeyCode};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::form::{FormButton, draw_buttons};
-use crate::console::widgets::menu::centered;
+use crate::console::widgets::buttons::{Button, draw_buttons};
+use crate::console::widgets::panel::{Panel, PanelWidth};
 use crate::console::widgets::text_input::Typed;
 use crate::console::{AppContext, ClickTargets, Dialog, Message, Order, Orders, Pen, TextInput, Tone};
+
+/// Title, field, a line of words and buttons, with a blank line between them.
+const LINES: u16 = 7;
 
 /// What is done with the text; the error is what is wrong with it.
 type Answer = Box<dyn FnMut(&str, &mut AppContext) -> Result<Orders, String> + Send>;
@@ -108,20 +111,14 @@ impl Dialog for Prompt {
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         self.targets.clear();
         let theme = &cx.theme;
-        let panel = centered(area, 58.min(area.width.saturating_sub(4)), 9);
-        let inside = theme.open_panel(frame.buffer_mut(), panel);
+        let inside = Panel::of(PanelWidth::Dialog, area).open(LINES, theme, frame.buffer_mut());
         let line = |offset: u16| Rect { y: inside.y + offset, height: 1, ..inside };
         Pen::new(frame.buffer_mut(), line(0)).put(&self.title, theme.strong);
-        let style = theme.page.patch(theme.field);
-        frame.buffer_mut().set_style(line(2), style);
-        self.input.draw(frame, line(2), style, true);
+        self.input.draw_field(frame, line(2), theme, true, "");
         self.targets.push(line(2), Target::Field);
         let (words, style) = self.error.as_deref().map_or((self.hint, theme.quiet), |error| (error, theme.danger));
         Pen::new(frame.buffer_mut(), line(4)).put(words, style);
-        let buttons = [
-            FormButton::new(Target::Cancel, "Cancel", "esc", theme.button),
-            FormButton::new(Target::Submit, self.submit, "enter", theme.primary),
-        ];
+        let buttons = [Button::quiet(Target::Cancel, "Cancel", "esc"), Button::primary(Target::Submit, self.submit, "enter")];
         let row = line(6).intersection(inside);
         draw_buttons(&buttons, Target::Field, 0, (theme, frame.buffer_mut(), row), |area, target| self.targets.push(area, target));
     }

@@ -5,13 +5,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::form::{FormButton, button_lines, draw_buttons};
 use super::menu::NO_FIELD;
 use crate::console::decisions::PendingDecision;
 use crate::console::pen::put_right;
 use crate::console::text::{columns, wrap};
 use crate::console::times::Moments;
-use crate::console::widgets::menu::centered;
+use crate::console::widgets::buttons::{Button, ButtonKind, button_lines, draw_buttons};
+use crate::console::widgets::panel::{Panel, PanelWidth};
 use crate::console::{AppContext, ClickTargets, Message, Pen, SessionInfo, Theme, Tone};
 use crate::domain::Timestamp;
 
@@ -30,16 +30,16 @@ fn named(decision: &PendingDecision, times: Moments, now: Timestamp) -> [String;
 
 /// The lines of a small dialog.
 pub struct Question {
-    width: u16,
+    panel: Panel,
     lines: Vec<(String, Style)>,
     /// Whether what is asked reaches the real world.
     production: bool,
 }
 
 impl Question {
-    /// A dialog of this width, where an area has room for it.
-    pub fn new(width: u16, area: Rect) -> Self {
-        Self { width: width.min(area.width.saturating_sub(4)), lines: Vec::new(), production: false }
+    /// A dialog in an area.
+    pub fn new(area: Rect) -> Self {
+        Self { panel: Panel::of(PanelWidth::Dialog, area), lines: Vec::new(), production: false }
     }
 
     /// The same about decisions of this place: where they reach the real world, its first line says so.
@@ -50,7 +50,7 @@ impl Question {
 
     /// How many columns a line has.
     pub fn room(&self) -> u16 {
-        self.width.saturating_sub(4)
+        self.panel.room()
     }
 
     /// Adds a line.
@@ -87,22 +87,16 @@ impl Question {
         }
     }
 
-    /// Draws the lines on a panel in the middle of an area, and below them the answers as buttons; the first one is the safe one, and has the
-    /// focus.
-    pub fn draw<T: Copy + PartialEq>(
-        self,
-        answers: &[KeyedAnswer<'_, T>],
-        targets: &ClickTargets<T>,
-        theme: &Theme,
-        buffer: &mut Buffer,
-        area: Rect,
-    ) {
-        let styles = std::iter::once(theme.primary).chain(std::iter::repeat(theme.button));
+    /// Draws the lines on a panel, and below them the answers as buttons: the first one is the safe one and has the focus, the last one of
+    /// several does what is asked.
+    pub fn draw<T: Copy + PartialEq>(self, answers: &[KeyedAnswer<'_, T>], targets: &ClickTargets<T>, theme: &Theme, buffer: &mut Buffer) {
+        let kind = |index: usize| if index > 0 && index + 1 == answers.len() { ButtonKind::Primary } else { ButtonKind::Quiet };
+        let answers_in_order = answers.iter().enumerate();
         let buttons: Vec<_> =
-            answers.iter().zip(styles).map(|((answer, key, words), style)| FormButton::new(*answer, words, key, style)).collect();
+            answers_in_order.map(|(index, (answer, key, words))| Button::new(kind(index), *answer, *words, *key)).collect();
         let lines = u16::try_from(self.lines.len()).unwrap_or(u16::MAX);
         let below = button_lines(&buttons, self.room());
-        let inside = theme.open_panel(buffer, centered(area, self.width, lines.saturating_add(below + 2)));
+        let inside = self.panel.open(lines.saturating_add(below), theme, buffer);
         for ((text, style), row) in self.lines.iter().zip(inside.rows()) {
             Pen::new(buffer, row).put(text, *style);
         }

@@ -179,7 +179,7 @@ impl Dialog for Reconnected {
         self.targets.clear();
         let theme = &cx.theme;
         let waiting: Vec<_> = cx.decisions.waiting().filter(|decision| decision.waits_for(self.why)).collect();
-        let mut question = Question::new(76, area).about(&cx.place);
+        let mut question = Question::new(area).about(&cx.place);
         match self.why {
             WaitReason::NoAnswer => question.line("The service answers again", theme.strong),
             WaitReason::NotRecorded(first) => {
@@ -214,6 +214,6 @@ impl Dialog for Reconnected {
             question.say("Whether others refunded meanwhile could not be looked for.", theme.warning);
         }
         question.gap();
-        question.draw(&Choice::ALL, &self.targets, theme, frame.buffer_mut(), area);
+        question.draw(&Choice::ALL, &self.targets, theme, frame.buffer_mut());
     }
 }

@@ -8,7 +8,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::alert_rows::{self, AlertRow, AlertTable, KNOWN_BY, ListCursor, OF_MANY, WHAT};
+use super::alert_rows::{self, AlertRow, AlertTable, ListCursor, OF_MANY, WHAT, most_of_what};
 use super::export_form::{ExportForm, ExportedResults};
 use super::many_form;
 use super::page_keys::{is_everywhere, leads_elsewhere};
@@ -341,8 +341,8 @@ impl Dialog for RunProgress {
             AlertRow { sign, alert, what, style: cx.theme.quiet, quiet: true, beside: Vec::new() }
         }));
         let list = Rect { x: area.x, y, width: area.width, height: area.bottom().saturating_sub(y + 1) };
-        // By what an alert is known comes before all that is said of it: the line below has that.
-        let what = (WHAT.0, area.width.saturating_sub(KNOWN_BY).min(WHAT.1));
+        // In a narrow place by what an alert is known comes before all that is said of it: the line below has that.
+        let what = (WHAT.0, most_of_what(area.width));
         let table = AlertTable { rows: &rows, columns: OF_MANY, title: "WHAT HAPPENS", what, beside: &[] };
         let at = self.position(run);
         self.list.draw(table, (at, true), &draw, frame.buffer_mut(), list, (&self.targets, Target::Row));

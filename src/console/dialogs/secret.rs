@@ -78,7 +78,7 @@ impl Dialog for ShownSecret {
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         self.targets.clear();
         let (theme, created) = (&cx.theme, &self.created);
-        let mut question = Question::new(78, area);
+        let mut question = Question::new(area);
         question.line(if self.is_client() { "New client credentials" } else { "New API key" }, theme.strong);
         question.say(&described(&created.credential, cx.now), theme.quiet);
         question.gap();
@@ -105,6 +105,6 @@ impl Dialog for ShownSecret {
             answers.push((Step::CopyId, "i", "Copy the id"));
         }
         answers.push((Step::Done, "d", "I have kept it: close"));
-        question.draw(&answers, &self.targets, theme, frame.buffer_mut(), area);
+        question.draw(&answers, &self.targets, theme, frame.buffer_mut());
     }
 }

@@ -60,6 +60,6 @@ impl Dialog for SettingChoice {
             ])
         };
         let entries = self.options.iter().map(line).collect();
-        self.menu.draw(List { title: self.setting.label, entries, width: 90, ..List::default() }, frame, area, cx);
+        self.menu.draw(List { title: self.setting.label, entries, ..List::default() }, frame, area, cx);
     }
 }

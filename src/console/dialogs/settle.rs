@@ -8,17 +8,14 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::form;
 use super::menu::NO_FIELD;
 use crate::console::screens::queue::state::Queue;
 use crate::console::text::{columns, sanitize, wrap};
 use crate::console::unfinished::{Stage, in_words};
-use crate::console::widgets::menu::centered;
+use crate::console::widgets::buttons::{ButtonKind, button, button_style};
+use crate::console::widgets::panel::{Panel, PanelWidth};
 use crate::console::{AppContext, ClickTargets, Dialog, DrawContext, Effect, Message, Order, Orders, Tone, dialog, times};
 use crate::domain::{Alert, AlertId, ResolutionAttempt, decide};
-
-/// Widest the dialog gets.
-const WIDE: u16 = 84;
 
 /// Columns of the labels.
 const LABEL: u16 = 9;
@@ -221,15 +218,16 @@ impl Settle {
 
     fn buttons(&self, draw: &DrawContext<'_>) -> Row {
         let theme = draw.theme;
-        let button = |text: &str, target| form::button(text, self.focus == target);
-        let style = |style, target| form::button_style(theme, style, self.focus == target);
+        let button = |text: &str, target| button(text, self.focus == target);
+        let style = |kind, target| button_style(theme, kind, self.focus == target);
         let can_say = self.applied.is_some() && !self.gone;
+        let say = if can_say { ButtonKind::Primary } else { ButtonKind::Disabled };
         let spans = vec![
             Span::raw("      "),
-            Span::styled(button("Not now", Target::NotNow), style(theme.button, Target::NotNow)),
+            Span::styled(button("Not now", Target::NotNow), style(ButtonKind::Quiet, Target::NotNow)),
             Span::styled("  esc", theme.key),
             Span::raw("    "),
-            Span::styled(button("Say so", Target::SayIt), style(if can_say { theme.primary } else { theme.muted }, Target::SayIt)),
+            Span::styled(button("Say so", Target::SayIt), style(say, Target::SayIt)),
             Span::styled("  ctrl-s", theme.key),
             Span::styled("  final", theme.warning),
         ];
@@ -288,11 +286,10 @@ impl Dialog for Settle {
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         self.targets.clear();
         let draw = cx.draw_context();
-        let width = WIDE.min(area.width);
-        let lines = self.lines(&draw, width.saturating_sub(4));
-        let height = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_add(2);
-        let panel = centered(area, width, height.min(area.height));
-        let inside = draw.theme.open_panel(frame.buffer_mut(), panel);
+        let panel = Panel::of(PanelWidth::Dialog, area);
+        let lines = self.lines(&draw, panel.room());
+        let height = u16::try_from(lines.len()).unwrap_or(u16::MAX);
+        let inside = panel.open(height, draw.theme, frame.buffer_mut());
         // Where there is no room for all, what is known gives way: the answers and the buttons stand at the end.
         let surplus = lines.len().saturating_sub(usize::from(inside.height));
         let shown = lines.iter().enumerate().filter(|(index, _)| !(2..2 + surplus).contains(index)).map(|(_, line)| line);

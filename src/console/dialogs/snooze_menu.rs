@@ -220,6 +220,6 @@ impl Dialog for SnoozeMenu {
             several => format!("Snooze {}", counted(several.len() as u64, "alert", "alerts")),
         };
         let entries = self.choices.iter().map(|choice| self.line(*choice, cx)).collect();
-        self.menu.draw(List { title: &about, entries, width: 76, ..List::default() }, frame, area, cx);
+        self.menu.draw(List { title: &about, entries, ..List::default() }, frame, area, cx);
     }
 }

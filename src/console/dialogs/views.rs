@@ -10,13 +10,13 @@ use crate::console::screens::queue::state::Queue;
 use crate::console::text::sanitize;
 use crate::console::views::View;
 use crate::console::widgets::menu::Selection;
+use crate::console::widgets::panel::PanelWidth;
 use crate::console::{Action, AppContext, Dialog, Effect, Keep, KeyContext, Message, Order, Orders, Tone};
 use crate::desk::{BuiltIn, SavedView};
 use crate::domain::query;
 
-/// Columns for the names, and of the list where it has room for them.
+/// Columns for the names.
 const NAMES: usize = 17;
-const WIDTH: u16 = 96;
 
 /// The list of views while it is open.
 #[derive(Debug)]
@@ -138,10 +138,10 @@ impl Dialog for ViewsMenu {
             .and_then(|at| cx.views.own().get(at))
             .map_or_else(|| words(&BuiltIn::ALL[chosen.min(BuiltIn::ALL.len() - 1)]), |view| &view.query);
         // What has no room in its line stands below.
-        let is_cut = entries.get(chosen).is_some_and(|entry| entry.width() > usize::from(OpenMenu::room(WIDTH, area)));
+        let is_cut = entries.get(chosen).is_some_and(|entry| entry.width() > usize::from(OpenMenu::room(PanelWidth::Dialog, area)));
         let below = if is_cut { sanitize(about).into_owned() } else { String::new() };
         // The built-in views stay.
         let withheld: &[Action] = if own.is_none() { &[Action::ViewDelete] } else { &[] };
-        self.menu.draw_without(withheld, List { title: "Views", entries, width: WIDTH, below, ..List::default() }, frame, area, cx);
+        self.menu.draw_without(withheld, List { title: "Views", entries, below, ..List::default() }, frame, area, cx);
     }
 }

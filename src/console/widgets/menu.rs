@@ -1,10 +1,12 @@
-//! A menu: a title, entries of which one is selected, and the keys that work in it.
+//! A menu: a title, entries of which one is selected, and in its last line the buttons that end it and the other keys that work in it.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
+use super::buttons::{BETWEEN, Button, draw_button, flow};
 use super::click_targets::ClickTargets;
+use super::panel::{Panel, PanelWidth};
 use super::scrollbar;
 use crate::console::text::{CUT, columns, wrap_to};
 use crate::console::{Pen, Theme};
@@ -42,6 +44,9 @@ impl Selection {
 /// Entries that a leap goes further.
 const LEAP: usize = 10;
 
+/// Lines that buttons and keys have at most.
+const MOST_HINT_LINES: u16 = 2;
+
 /// From so many rows on there is room for blank lines.
 const ROOMY: u16 = 18;
 
@@ -60,14 +65,16 @@ pub struct Menu<'m, T> {
     pub groups: Vec<(usize, &'m str)>,
     /// Which is chosen.
     pub chosen: Selection,
-    /// Under it: keys, what each does, and what a click on it is.
+    /// In its last line: what ends it.
+    pub buttons: Vec<Button<'m, T>>,
+    /// Beside them: other keys, what each does, and what a click on it is.
     pub keys: Vec<(String, &'m str, T)>,
     /// What a click on an entry is.
     pub entry: fn(usize) -> T,
     /// What to say where there are no entries.
     pub empty: &'m str,
-    /// How wide it would like to be.
-    pub width: u16,
+    /// How wide it is.
+    pub width: PanelWidth,
     /// Lines left free under the title, for a field.
     pub field: u16,
     /// What has no room in the chosen line: it stands under the list.
@@ -104,24 +111,28 @@ impl<T: Copy + PartialEq> Menu<'_, T> {
 
     /// Draws the list into the middle of an area. Returns the free lines under its title.
     pub fn draw(self, theme: &Theme, frame: &mut Frame<'_>, area: Rect, targets: &ClickTargets<T>) -> Rect {
+        let panel = Panel::of(self.width, area);
         let lines = self.lines();
         let entries = u16::try_from(lines.len().max(1)).unwrap_or(u16::MAX);
-        // Border or margin, title, a blank line on either side of the entries, the keys.
         let below = self.below_lines.max(1);
-        let height = entries.saturating_add(5 + self.field + below);
-        // Where there is little room the entries have it, and nothing is blank but the line of what has no room.
+        let hints = self.hints(panel.room());
+        let hint_lines = hints.last().map_or(1, |(line, _)| (line + 1).min(MOST_HINT_LINES));
+        // Title, a blank line, what has no room in its line or a blank line, and the edge.
+        let height = entries.saturating_add(4 + self.field + below + hint_lines);
+        // Where there is little room the entries have it, and nothing is blank but the line of what has no room; what is told has that one too
+        // where nothing stands in it.
         let tight = !is_roomy(area) && height > area.height.saturating_sub(2);
         let height = height.min(if tight { area.height } else { area.height.saturating_sub(2) });
         let blank = u16::from(!tight);
-        let width = self.width.min(area.width.saturating_sub(4));
-        let panel = centered(area, width, height);
-        let inside = theme.open_panel(frame.buffer_mut(), panel);
+        let hint_lines = if tight && hint_lines > 1 && !self.below.is_empty() { 1 } else { hint_lines };
+        let foot = if tight { below.max(hint_lines - 1) + 1 } else { below + hint_lines };
+        let inside = panel.open(height.saturating_sub(2), theme, frame.buffer_mut());
         let line = |y: u16| Rect { y, height: 1, ..inside };
         Pen::new(frame.buffer_mut(), line(inside.y)).put(self.title, theme.strong);
         let field = Rect { y: inside.y + 1, height: self.field, ..inside };
 
         let top = 1 + self.field + blank;
-        let list = Rect { y: inside.y + top, height: inside.height.saturating_sub(top + 1 + below), ..inside };
+        let list = Rect { y: inside.y + top, height: inside.height.saturating_sub(top + foot), ..inside };
         let chosen = self.chosen.index(self.entries.len());
         if self.entries.is_empty() {
             Pen::new(frame.buffer_mut(), list).put(self.empty, theme.quiet);
@@ -154,31 +165,30 @@ impl<T: Copy + PartialEq> Menu<'_, T> {
         scrollbar::draw(theme, frame.buffer_mut(), bar, first as u64, lines.len() as u64);
 
         let told = wrap_to(&self.below, inside.width, below.into());
-        for (words, y) in told.iter().zip(inside.bottom().saturating_sub(1 + below)..) {
+        for (words, y) in told.iter().zip(inside.bottom().saturating_sub(foot)..) {
             Pen::new(frame.buffer_mut(), line(y)).put(words, theme.plain);
         }
-        // Keys that have no room in one line take the one above too, where nothing is said there.
-        let width = |keys: &[(String, &str, T)]| keys.iter().map(|(key, words, _)| columns(key) + 4 + columns(words)).sum::<u16>();
-        let first = match self.below.is_empty() && width(&self.keys) > inside.width + 3 {
-            true => (1..self.keys.len()).rev().find(|count| width(&self.keys[..*count]) <= inside.width + 3).unwrap_or(0),
-            false => 0,
-        };
-        for (keys, y) in [(&self.keys[..first], 2), (&self.keys[first..], 1)] {
-            let mut pen = Pen::new(frame.buffer_mut(), line(inside.bottom().saturating_sub(y)));
-            for (key, words, target) in keys {
-                if columns(key) + 1 + columns(words) > pen.room() {
-                    break;
-                }
-                targets.push(pen.put_key(key, words, theme), *target);
-                pen.skip(3);
-            }
-        }
+        let hint_area = Rect { y: inside.bottom().saturating_sub(hint_lines), height: hint_lines, ..inside }.intersection(inside);
+        self.draw_hints(&hints, theme, frame, hint_area, targets);
         field
     }
-}
 
-/// An area of this size in the middle of another one.
-pub fn centered(area: Rect, width: u16, height: u16) -> Rect {
-    let (width, height) = (width.min(area.width), height.min(area.height));
-    Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 3, width, height }
+    /// The line and the column of each button and key.
+    fn hints(&self, room: u16) -> Vec<(u16, u16)> {
+        let keys = self.keys.iter().map(|(key, words, _)| columns(key) + 1 + columns(words));
+        let widths: Vec<u16> = self.buttons.iter().map(Button::width).chain(keys).collect();
+        flow(&widths, BETWEEN, room)
+    }
+
+    /// Draws the buttons and the keys, as many as have room.
+    fn draw_hints(&self, hints: &[(u16, u16)], theme: &Theme, frame: &mut Frame<'_>, area: Rect, targets: &ClickTargets<T>) {
+        let place = |(line, x): (u16, u16)| Rect { x: area.x + x, y: area.y + line, width: area.width.saturating_sub(x), height: 1 };
+        let (buttons, keys) = hints.split_at(self.buttons.len());
+        for (button, at) in self.buttons.iter().zip(buttons).filter(|(_, at)| at.0 < area.height) {
+            targets.push(draw_button(button, false, theme, frame.buffer_mut(), place(*at)), button.spot);
+        }
+        for ((key, words, target), at) in self.keys.iter().zip(keys).filter(|(_, at)| at.0 < area.height) {
+            targets.push(Pen::new(frame.buffer_mut(), place(*at)).put_key(key, words, theme), *target);
+        }
+    }
 }

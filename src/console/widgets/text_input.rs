@@ -14,6 +14,8 @@ use tui_textarea::{CursorMove, DataCursor, TextArea};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
+use crate::console::{Pen, Theme};
+
 /// More than any field can use; a larger paste is refused, because it can only be a mistake.
 const MOST_CHARS: usize = 10_000;
 
@@ -170,6 +172,17 @@ impl TextInput {
         let Some(row) = rows.get(row).or(rows.last()) else { return false };
         self.jump(row.line, self.column_at(*row, cells));
         true
+    }
+
+    /// Draws it as a field: on a ground of its own, a blank column before the text, and where there is none yet, what may be typed.
+    pub fn draw_field(&self, frame: &mut Frame<'_>, area: Rect, theme: &Theme, focused: bool, hint: &str) {
+        let style = theme.page.patch(theme.field);
+        frame.buffer_mut().set_style(area, style);
+        let text = Rect { x: area.x + area.width.min(1), width: area.width.saturating_sub(1), ..area };
+        self.draw(frame, text, style, focused);
+        if self.is_empty() {
+            Pen::new(frame.buffer_mut(), text).put(hint, style.patch(theme.quiet));
+        }
     }
 
     /// Draws the text in `style` and, where the field has the focus, puts the terminal's cursor into it.

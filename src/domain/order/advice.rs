@@ -19,7 +19,7 @@ impl OrderAdvice {
     fn after_refund(refunded_at: Option<Timestamp>, alert: &Alert) -> Self {
         let (decision, why, refund) = match is_after(refunded_at, alert) {
             Some(true) => (Decision::Refunded, "refunded since the alert came", RefundTime::Since),
-            Some(false) => (REFUNDED_EARLIER, "refunded before the alert came", RefundTime::Before),
+            Some(false) => (REFUNDED_EARLIER, "refunded before the alert", RefundTime::Before),
             None => (REFUNDED_EARLIER, "refunded already; when is not known", RefundTime::Unknown),
         };
         Self { decision, why, refund: Some(refund), refunded_at }
@@ -152,7 +152,7 @@ mod tests {
 
     #[rstest]
     #[case(OrderState::Refunded, Some(BEFORE), "2026-03-03T07:00:00Z", "refunded since the alert came")]
-    #[case(OrderState::Refunded, Some(BEFORE), "2026-03-03T09:00:00Z", "refunded before the alert came")]
+    #[case(OrderState::Refunded, Some(BEFORE), "2026-03-03T09:00:00Z", "refunded before the alert")]
     #[case(OrderState::Refunded, None, "2026-03-03T09:00:00Z", "refunded already; when is not known")]
     fn another_alert_is_told_when_the_refund_was_by_its_own_time(
         #[case] state: OrderState,

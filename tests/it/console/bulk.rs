@@ -269,6 +269,22 @@ fn a_narrow_form_names_the_descriptor_of_each_alert_and_the_key_of_the_list() {
 }
 
 #[test]
+fn at_120_columns_a_long_reason_loses_no_word_but_the_end_of_an_id() {
+    let now = clock().now();
+    let mut alerts = alike(4);
+    let refunded = refunded_sibling(&alerts[1], 1_001, now);
+    alerts.push(Alert { provider_id: "YYRIR37MKDDB3EXGN2LONGID".to_owned(), ..refunded });
+    let mut rig = Rig::new(alerts);
+
+    rig.press("* b alt-n");
+
+    let form = rig.screen();
+    let told = form.lines().find(|line| line.contains("refunded 3 h ago")).unwrap_or_default();
+    assert!(told.contains("refunded 3 h ago; invalid fits: ETHOCA YYRIR37MKDDB3EXGN2"), "{form}");
+    assert!(told.contains("··0001") && told.contains("ACME*"), "{form}");
+}
+
+#[test]
 fn while_the_service_does_not_answer_the_form_says_that_they_wait_here() {
     let mut made = Made::of(alike(3));
     made.place.remote = true;
@@ -507,7 +523,7 @@ fn a_payment_that_was_refunded_is_not_told_as_not_refunded_with_the_others_until
     let anew = rig.screen();
 
     assert!(form.contains("3 will be sent") && form.contains("1 needs a look"), "{form}");
-    assert!(form.contains("refunded 3 h ago: ETHOCA 5F2RE396; invalid fits"), "{form}");
+    assert!(form.contains("refunded 3 h ago; invalid fits: ETHOCA 5F2RE396"), "{form}");
     assert!(confirmed.contains("4 will be sent"), "{confirmed}");
     assert!(anew.contains("refunded before the alert fits") || anew.contains("4 will be sent"), "{anew}");
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use avert::console::SessionInfo;
 use avert::desk::Desk;
-use avert::domain::resolution::{Decision, InvalidReason};
+use avert::domain::resolution::Decision;
 use avert::domain::time::Clock as _;
 use avert::domain::{Alert, AlertId, AlertStatus, AlertType, Dialect, MerchantOrder, OrderState, Provider, Resolution};
 use chrono::Duration;
@@ -134,8 +134,7 @@ fn column(screen: &str, rig: &Rig, ids: &[AlertId]) -> Option<(&'static str, Has
 /// What was sent, in the words of the column.
 fn words(resolution: &Resolution) -> String {
     match resolution {
-        Resolution::Current { decision: Decision::Invalid(InvalidReason::PreviouslyRefunded), .. } => "refunded before".to_owned(),
-        Resolution::Current { decision: Decision::Invalid(InvalidReason::Duplicate), .. } => "duplicate".to_owned(),
+        Resolution::Current { decision: Decision::Invalid(reason), .. } => reason.words().to_owned(),
         Resolution::Current { decision, .. } => decision.words(),
         Resolution::Older { word, refunded, .. } => format!("{word}, {refunded}"),
     }
@@ -187,17 +186,17 @@ fn told(stands: [Stands; 3], order: Ordered) -> Vec<String> {
 
 #[test]
 fn a_refund_and_its_duplicates_are_foretold() {
-    assert_eq!(told([Stands::Waits; 3], Ordered::Nothing), ["refunded", "duplicate", "duplicate"]);
+    assert_eq!(told([Stands::Waits; 3], Ordered::Nothing), ["refunded", "duplicate alert", "duplicate alert"]);
 }
 
 #[test]
 fn an_order_that_was_refunded_counts_for_each_alert_of_the_payment() {
-    assert_eq!(told([Stands::Waits; 3], Ordered::RefundedBefore), ["refunded before"; 3]);
+    assert_eq!(told([Stands::Waits; 3], Ordered::RefundedBefore), ["refunded before the alert"; 3]);
 }
 
 #[test]
 fn a_rule_at_the_network_of_one_alert_counts_for_each_alert_of_the_payment() {
-    assert_eq!(told([Stands::Waits, Stands::Ruled, Stands::Waits], Ordered::Nothing), ["refunded before"; 3]);
+    assert_eq!(told([Stands::Waits, Stands::Ruled, Stands::Waits], Ordered::Nothing), ["refunded before the alert"; 3]);
 }
 
 #[test]
@@ -218,5 +217,5 @@ fn with_the_cursor_on_one_that_has_lapsed_its_refund_asks_for_a_tick_and_nothing
 fn what_has_lapsed_is_not_sent_and_nothing_is_foretold_of_it() {
     let case = Case { stands: [Stands::Waits, Stands::Lapsed, Stands::Waits], order: Ordered::Nothing, dialect: Dialect::Current, tabs: 0 };
 
-    assert_eq!(told_and_sent(&case), Some(vec!["refunded".to_owned(), String::new(), "duplicate".to_owned()]));
+    assert_eq!(told_and_sent(&case), Some(vec!["refunded".to_owned(), String::new(), "duplicate alert".to_owned()]));
 }

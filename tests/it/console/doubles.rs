@@ -137,7 +137,7 @@ fn a_double_that_is_answered_as_refunded_before_is_not_told_as_refunded() {
     rig.press("i");
 
     let form = rig.screen();
-    assert!(form.contains("being answered as refunded before, not recorded yet: ETHOCA"), "{form}");
+    assert!(form.contains("being answered as refunded before the alert, not recorded yet: ETHOCA"), "{form}");
     assert!(!form.contains("was refunded"), "{form}");
 }
 

@@ -243,6 +243,26 @@ fn at_120_columns_a_network_in_doubt_is_told_in_fewer_words_before_a_screen_lose
     assert!(wide.contains("avert") && wide.contains(&format!("▲ {provider}: outcome unknown since 14:03")), "{wide}");
 }
 
+#[rstest]
+#[case::production((80, 24), place("acme-eu", Environment::Production))]
+#[case::read_only((80, 24), SessionInfo { read_only: true, ..place("acme-eu", Environment::Sandbox) })]
+#[case::a_local_desk((80, 24), place("default, simulated networks", Environment::Sandbox))]
+#[case::production((60, 16), place("acme-eu", Environment::Production))]
+#[case::a_long_name((60, 16), place("alerts.acme.example", Environment::Sandbox))]
+fn on_a_narrow_screen_every_other_screen_is_named_by_its_first_letters(#[case] size: (u16, u16), #[case] place: SessionInfo) {
+    let mut rig = Made { place, size, ..Made::default() }.start();
+
+    let told = ["1", "2", "4", "5"].map(|key| {
+        rig.press(key);
+        header(&mut rig)
+    });
+
+    for (open, header) in ["Queue", "Insights", "Activity", "Settings"].into_iter().zip(&told) {
+        let named = NAMES.map(|name| if name.ends_with(open) { name.to_owned() } else { format!("{} ", &name[.."1 Que".len()]) });
+        assert!(named.iter().all(|name| format!("{header} ").contains(name)), "{header} {named:?}");
+    }
+}
+
 #[test]
 fn nothing_is_green_while_a_list_that_is_not_read_again_gets_older_behind_a_form() {
     let mut rig = Made { operator: false, ..Made::default() }.start();

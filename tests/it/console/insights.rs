@@ -224,7 +224,7 @@ fn sales_that_are_entered_are_kept_and_measured_by() {
     let now = rig.clock.now();
     let entered = SalesCount { month: "2026-11".parse().unwrap(), scheme: CardScheme::Visa, count: 20_000, entered_at: now };
     assert!(rig.done.contains(&Effect::Keep(Keep::Sales(entered))));
-    assert!(rig.screen().contains("Visa sales of November 2026: 20,000, entered on 20 November 2026"), "{}", rig.screen());
+    assert!(rig.screen().contains("Visa sales of November 2026: 20,000, entered 2026-11-20"), "{}", rig.screen());
     assert!(line(&mut rig, "1,500, US, CA, EU, AP").contains("Visa VAMP"));
     assert!(rig.screen().contains("Mastercard: no sales entered for October 2026"));
 }

@@ -118,6 +118,7 @@ fn a_refunded_order_suggests_the_reason_and_one_key_opens_the_form_so() {
     let screen = rig.screen();
 
     assert!(screen.contains("t  invalid: refunded before the alert"), "{screen}");
+    assert_eq!(screen.matches("refunded before the alert").count(), 1, "what the answer says is said once: {screen}");
     rig.click_on("t  invalid");
     rig.press("ctrl-s");
     rig.advance(Duration::seconds(6));
@@ -141,7 +142,7 @@ fn an_order_that_was_refunded_keeps_a_refund_from_leaving_without_a_tick(#[case]
     rig.advance(Duration::seconds(6));
 
     assert_eq!(rig.sent(), 0, "{}", rig.screen());
-    assert!(rig.screen().contains("refunded before the alert came") || rig.screen().contains("left out"), "{}", rig.screen());
+    assert!(rig.screen().contains("refunded before the alert") || rig.screen().contains("left out"), "{}", rig.screen());
 }
 
 /// A console on two alerts of one payment; only the other one has the transaction of the order that was refunded.

@@ -96,7 +96,7 @@ fn the_clocks_that_moments_are_told_by_change_at_once() {
 fn what_is_stronger_than_the_file_is_said_beside_it_and_when_it_is_changed() {
     let overrides = vec![SettingOverride { key: "theme", by: "--theme".to_owned() }];
     let mut rig = settings(Made { overrides, ..Made::default() });
-    assert!(rig.screen().contains("--theme is stronger than the file") && !rig.screen().contains('▲'), "{}", rig.screen());
+    assert!(rig.screen().contains("set by --theme") && !rig.screen().contains('▲'), "{}", rig.screen());
 
     rig.press("enter down enter");
 

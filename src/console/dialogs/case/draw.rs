@@ -340,7 +340,7 @@ impl CaseDialog {
                 Weight::Bad => theme.warning,
                 Weight::Quiet => theme.quiet,
             };
-            let mut at = format!("{:<width$}", cx.times().event(event.at, cx.now), width = usize::from(MOMENT));
+            let mut at = format!("{:<width$}", cx.times().moment(event.at, cx.now), width = usize::from(MOMENT));
             at.extend(cx.times().beside(event.at).filter(|_| both));
             let room = width.saturating_sub(moments);
             for (index, line) in wrap(&sanitize(&event.what), room).into_iter().enumerate() {

@@ -137,11 +137,7 @@ fn sent_words(resolution: &Resolution) -> String {
 /// An answer as invalid: of the current dialect its reason alone.
 fn reason_words(reason: InvalidReason, dialect: Dialect) -> String {
     match dialect {
-        Dialect::Current => match reason {
-            InvalidReason::PreviouslyRefunded => "refunded before".to_owned(),
-            InvalidReason::Duplicate => "duplicate".to_owned(),
-            other => other.words().to_owned(),
-        },
+        Dialect::Current => reason.words().to_owned(),
         Dialect::Older => made_of(invalid(reason, dialect, String::new())),
     }
 }

@@ -4,8 +4,9 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::{Click, DeliveryFilterForm, Place};
-use crate::console::dialogs::form::{FormButton, Measures, draw_buttons};
+use crate::console::dialogs::form::Measures;
 use crate::console::text::{columns, cut, sanitize};
+use crate::console::widgets::buttons::{Button, draw_buttons};
 use crate::console::{DrawContext, Pen, TextInput};
 use crate::domain::DeliveryState;
 
@@ -20,15 +21,13 @@ impl DeliveryFilterForm {
     pub(super) fn draw_form(&self, draw: &DrawContext<'_>, frame: &mut Frame<'_>, area: Rect) {
         self.targets.clear();
         let Some(form) = Measures::of(area, 11) else { return };
-        let states = self.state_lines(draw, form.width - 2 * form.margin - 11);
+        let states = self.state_lines(draw, form.content);
         let more = u16::try_from(states.len()).unwrap_or(1).saturating_sub(1);
         let height = (LINES + more).min(area.height);
-        let panel = Rect { x: area.x + (area.width - form.width) / 2, y: area.y + (area.height - height) / 2, width: form.width, height };
-        draw.theme.open_panel(frame.buffer_mut(), panel);
-        let inside = form.inside(panel);
+        let inside = form.panel.open(height.saturating_sub(2), draw.theme, frame.buffer_mut());
         // Where there is little room the blank lines go first.
         let gap = u16::from(inside.height >= LINES - 2 + more);
-        let line = |number: u16| Rect { y: inside.y + number, height: 1, ..inside }.intersection(panel);
+        let line = |number: u16| Rect { y: inside.y + number, height: 1, ..inside }.intersection(inside);
         Pen::new(frame.buffer_mut(), line(0)).put("Deliveries", draw.theme.strong);
         let endpoint = line(2 + more + 2 * gap);
         let from = line(3 + more + 3 * gap);
@@ -103,13 +102,7 @@ impl DeliveryFilterForm {
         let theme = draw.theme;
         self.label(place, label, draw, frame, line);
         let field = Rect { x: line.x + 11, width: MOMENT.min(line.width.saturating_sub(11)), ..line };
-        frame.buffer_mut().set_style(field, theme.field);
-        let text = Rect { x: field.x + 1, width: field.width.saturating_sub(1), ..field };
-        let focused = self.focus == place;
-        input.draw(frame, text, theme.field, focused);
-        if input.is_empty() && !focused {
-            Pen::new(frame.buffer_mut(), text).put(hint, theme.field.patch(theme.quiet));
-        }
+        input.draw_field(frame, field, theme, self.focus == place, hint);
         self.targets.push(field, Click::Go(place));
         let beside = Rect { x: field.right() + 2, width: line.right().saturating_sub(field.right() + 2), ..line };
         let about = if place == Place::From { "UTC: 2026-11-20 08:30, or 6h, 2d ago" } else { "a day is meant whole" };
@@ -119,9 +112,9 @@ impl DeliveryFilterForm {
     fn buttons(&self, draw: &DrawContext<'_>, frame: &mut Frame<'_>, line: Rect) {
         let theme = draw.theme;
         let buttons = [
-            FormButton::new(Place::Cancel, "Cancel", "esc", theme.button),
-            FormButton::new(Place::Everything, "Everything", "", theme.button),
-            FormButton::new(Place::Show, "Show", "enter", theme.primary),
+            Button::quiet(Place::Cancel, "Cancel", "esc"),
+            Button::quiet(Place::Everything, "Everything", ""),
+            Button::primary(Place::Show, "Show", "enter"),
         ];
         draw_buttons(&buttons, self.focus, 11, (theme, frame.buffer_mut(), line), |area, place| self.targets.push(area, Click::Go(place)));
     }

@@ -7,8 +7,10 @@ use ratatui::text::Line;
 
 use super::{Field, FilterForm, Target};
 use crate::console::Theme;
-use crate::console::dialogs::form::{FormButton, Measures, draw_buttons};
+use crate::console::dialogs::form::Measures;
 use crate::console::text::{columns, cut, sanitize};
+use crate::console::widgets::buttons::{Button, draw_buttons};
+use crate::console::widgets::panel::Panel;
 use crate::domain::query::field_word;
 use crate::domain::{SortField, SortOrder};
 
@@ -79,7 +81,7 @@ impl FilterForm {
     /// Draws the form into the middle of an area, over what is there.
     pub fn draw(&self, frame: &mut Frame<'_>, area: Rect, theme: &Theme) {
         self.targets.clear();
-        let Some(form) = Measures::of(area, if Measures::is_wide(area) { 14 } else { 13 }) else { return };
+        let Some(form) = Measures::of(area, if Panel::is_wide(area) { 14 } else { 13 }) else { return };
         let mut rows = self.rows(form.content);
         let height_of = |rows: &[Row]| u16::try_from(rows.len()).unwrap_or(u16::MAX).saturating_add(FRAME_ROWS);
         for level in [1, 2] {
@@ -88,9 +90,8 @@ impl FilterForm {
             }
         }
         let height = height_of(&rows).min(area.height);
-        let panel = Rect { x: area.x + (area.width - form.width) / 2, y: area.y + (area.height - height) / 2, width: form.width, height };
-        theme.open_panel(frame.buffer_mut(), panel);
-        Pen { frame, theme, form: self, inner: form.inside(panel), label: form.label }.form(&rows);
+        let inner = form.panel.open(height.saturating_sub(2), theme, frame.buffer_mut());
+        Pen { frame, theme, form: self, inner, label: form.label }.form(&rows);
     }
 
     /// The rows of the fields; a row without cells is a gap.
@@ -325,9 +326,9 @@ impl Pen<'_, '_> {
     fn buttons(&mut self, y: u16) {
         let theme = self.theme;
         let buttons = [
-            FormButton::new(Field::Cancel, "Cancel", "esc", theme.button),
-            FormButton::new(Field::Reset, "Reset", "ctrl-r", theme.button),
-            FormButton::new(Field::Apply, "Apply", "enter", theme.primary),
+            Button::quiet(Field::Cancel, "Cancel", "esc"),
+            Button::quiet(Field::Reset, "Reset", "ctrl-r"),
+            Button::primary(Field::Apply, "Apply", "enter"),
         ];
         let line = Rect { y, height: 1, ..self.inner }.intersection(self.frame.area());
         let note = |area, field| self.form.targets.push(area, Target::Field(field));

@@ -7,7 +7,7 @@ use ratatui::style::Style;
 
 use super::gets::AnswerScope;
 use super::{ManyForm, Part, Target};
-use crate::console::dialogs::alert_rows::{self, AlertRow, AlertTable, KNOWN_BY, OF_MANY, OF_ONE_PAYMENT, WHAT};
+use crate::console::dialogs::alert_rows::{self, AlertRow, AlertTable, OF_MANY, OF_ONE_PAYMENT, WHAT, most_of_what};
 use crate::console::dialogs::resolve_form::AnswerRoom;
 use crate::console::guards::Gets;
 use crate::console::pen::put_right;
@@ -229,7 +229,7 @@ impl ManyForm {
         let has_focus = self.part == Part::List;
         let columns = if self.purpose == AnswerScope::Bulk { OF_MANY } else { OF_ONE_PAYMENT };
         // In a narrow list the descriptor has room too: the line below has what is cut for it.
-        let what = if self.purpose == AnswerScope::Bulk { (NARROW, list.width.saturating_sub(KNOWN_BY).min(WHAT.1)) } else { WHAT };
+        let what = if self.purpose == AnswerScope::Bulk { (NARROW, most_of_what(list.width)) } else { WHAT };
         let table = AlertTable { rows: &rows, columns, title: "GETS", what, beside: &[] };
         self.list.draw(table, (self.list.at, has_focus), &draw, frame.buffer_mut(), list, (&self.targets, Target::Row));
         if has_focus && self.word.is_none() {

@@ -12,15 +12,15 @@ use super::found_rows::lines;
 use super::menu::{List, OpenMenu};
 use crate::console::text::{columns, cut, sanitize};
 use crate::console::widgets::menu::{Selection, is_roomy};
+use crate::console::widgets::panel::PanelWidth;
 use crate::console::widgets::text_input::Typed;
 use crate::console::{Action, AppContext, Dialog, Effect, KeyContext, Message, Order, Orders, Pen, TextInput, Theme, Tone};
 use crate::domain::{Alert, AlertId, Timestamp};
 
 use offers::{PaletteGoal, PaletteOffer};
 
-/// How wide it would like to be, and what is around its lines.
-const WIDTH: u16 = 112;
-const AROUND: u16 = 6;
+/// Blank columns before the scrollbar.
+const BEFORE_BAR: u16 = 2;
 
 /// The most columns for the names, fewer where there are few columns, and for the keys.
 const NAMES: u16 = 24;
@@ -272,7 +272,7 @@ impl Dialog for Palette {
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         let theme = &cx.theme;
-        let room = WIDTH.min(area.width.saturating_sub(4)).saturating_sub(AROUND);
+        let room = OpenMenu::room(PanelWidth::Search, area).saturating_sub(BEFORE_BAR);
         let rows = self.rows(cx);
         let names = widest_name(&self.offers, room);
         let offers = rows.iter().filter_map(|row| match row {
@@ -301,7 +301,7 @@ impl Dialog for Palette {
             entries,
             groups,
             empty,
-            width: WIDTH,
+            width: PanelWidth::Search,
             field: above + 2,
             below: sanitize(&below).into_owned(),
             below_lines: if is_narrow { BELOW } else { 1 },
@@ -309,13 +309,8 @@ impl Dialog for Palette {
         };
         let fields = self.menu.draw(list, frame, area, cx);
         let field = Rect { y: fields.y + above, height: 1, ..fields };
-        let style = theme.page.patch(theme.field);
-        frame.buffer_mut().set_style(field, style);
-        if self.input.is_empty() {
-            let what = " what to do, a screen, a view, a profile, an alert";
-            Pen::new(frame.buffer_mut(), Rect { x: field.x + 1, ..field }).put(what, theme.quiet);
-        }
-        self.input.draw(frame, field, style, true);
+        let what = "what to do, a screen, a view, a profile, an alert";
+        self.input.draw_field(frame, field, theme, true, what);
         let (words, style) = self.note(cx);
         Pen::new(frame.buffer_mut(), Rect { y: field.y + 1, ..field }).put(&words, style);
     }

@@ -8,8 +8,10 @@ use ratatui::text::{Line, Span};
 use super::options::{DECISION_GAP, decisions, longest_reason, option_width};
 use super::plan::{AnswerRoom, HEAD, Plan, Sheet};
 use super::{Choice, Errors, Focus, FormMoment, ResolveForm, Target, View};
-use crate::console::dialogs::form::{FormButton, Measures, draw_buttons, flow};
+use crate::console::dialogs::form::Measures;
 use crate::console::text::{columns, counted, cut, sanitize};
+use crate::console::widgets::buttons::{Button, ButtonKind, draw_buttons, flow};
+use crate::console::widgets::panel::Panel;
 use crate::console::widgets::scrollbar;
 use crate::console::{Theme, times};
 use crate::domain::card::mask_card_numbers;
@@ -20,7 +22,7 @@ impl ResolveForm {
     /// Draws the form into the middle of an area, over what is there.
     pub fn draw(&self, frame: &mut Frame<'_>, area: Rect, theme: &Theme, moment: FormMoment) {
         self.targets.clear();
-        let wide = Measures::is_wide(area);
+        let wide = Panel::is_wide(area);
         let label = match (wide, &self.older) {
             (true, _) => 12,
             (false, None) => 10,
@@ -31,14 +33,8 @@ impl ResolveForm {
         let body = sheet.body;
         // The top stays where it is when the choice changes: only what is below the decision moves.
         let tallest = self.sheet(form.content, area.height, moment, true).height;
-        let panel = Rect {
-            x: area.x + (area.width - form.width) / 2,
-            y: area.y + area.height.saturating_sub(tallest.max(sheet.height)) / 2,
-            width: form.width,
-            height: sheet.height.min(area.height),
-        };
-        theme.open_panel(frame.buffer_mut(), panel);
-        let inner = form.inside(panel);
+        let place = form.panel.place(sheet.height.saturating_sub(2), tallest.saturating_sub(2));
+        let inner = form.panel.open_at(place, theme, frame.buffer_mut());
         // The head above, the buttons and a line of words below stay; what is between them scrolls where it has no room.
         let window = Rect { y: inner.y + inner.height.min(HEAD), height: inner.height.saturating_sub(HEAD + 2), ..inner };
         let hidden = Rect { height: 0, ..inner };
@@ -488,9 +484,9 @@ impl FormPen<'_, '_> {
             grace => ("ctrl-s", leaves(format!("leaves after {grace} s"), format!("in {grace} s"), theme.quiet)),
         };
         let draft = (!narrow).then(|| ("draft kept".to_owned(), theme.quiet));
-        let cancel = FormButton { note: draft, ..FormButton::new(Focus::Cancel, "Cancel", "esc", theme.button) };
-        let style = if can_send { theme.primary } else { theme.muted };
-        let send = FormButton { note, ..FormButton::new(Focus::Send, "Send", key, style) };
+        let cancel = Button { note: draft, ..Button::quiet(Focus::Cancel, "Cancel", "esc") };
+        let kind = if can_send { ButtonKind::Primary } else { ButtonKind::Disabled };
+        let send = Button { note, ..Button::new(kind, Focus::Send, "Send", key) };
         let line = self.rows(self.inner.x, self.inner.width, 1);
         let targets = &self.form.targets;
         draw_buttons(&[cancel, send], self.form.focus, self.label, (theme, self.frame.buffer_mut(), line), |area, focus| {

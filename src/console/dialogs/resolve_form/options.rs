@@ -2,8 +2,8 @@
 
 use super::Choice;
 use super::older::REFUNDS;
-use crate::console::dialogs::form::flow;
 use crate::console::text::columns;
+use crate::console::widgets::buttons::flow;
 use crate::domain::resolution::InvalidReason;
 
 /// Columns between decisions.

@@ -134,7 +134,7 @@ impl ResolveForm {
                 }
                 DecisionSays::RefundedBefore => {
                     let tone = if fits { Attention::Fits } else { grave };
-                    (tone, format!("being answered as refunded before, not recorded yet: {who}, {same}"))
+                    (tone, format!("being answered as refunded before the alert, not recorded yet: {who}, {same}"))
                 }
                 DecisionSays::Refunds => (grave, format!("a refund is on its way: {who}, {same}")),
                 DecisionSays::NotRefunded => (careful, format!("{} is on its way: {who}, {same}", in_words(resolution))),
@@ -153,7 +153,9 @@ impl ResolveForm {
             Seen::new(Attention::Fits, format!("{says}; this answer fits"))
         } else {
             let tone = if self.refunds() && advice.after_refund { Attention::Stop } else { Attention::Care };
-            Seen::new(tone, format!("{says}; it suggests {answer}"))
+            // An answer that says why is said once.
+            let says = if answer.contains(order.why) { format!("order {}", sanitize(id)) } else { format!("{says}; it") };
+            Seen::new(tone, format!("{says} suggests {answer}"))
         })
     }
 

@@ -291,12 +291,15 @@ impl Page<'_> {
         self.title("THE ALERT NOW");
         match screen.alert_now(id) {
             Some((at, Loadable::Loaded(alert))) => {
-                let line = vec![
-                    Span::styled(alert_now(alert, now), theme.strong),
-                    Span::raw("   "),
-                    Span::styled(format!("read at {}", self.cx.times().moment(at, now)), theme.quiet),
-                ];
-                self.lines.push(Line::from(line));
+                let (stands, read) = (alert_now(alert, now), format!("read at {}", self.cx.times().moment(at, now)));
+                let in_one = columns(&stands) + 3 + columns(&read) <= self.width;
+                let read = Span::styled(read, theme.quiet);
+                if in_one {
+                    self.lines.push(Line::from(vec![Span::styled(stands, theme.strong), Span::raw("   "), read]));
+                } else {
+                    self.lines.extend(wrap(&stands, self.width).into_iter().map(|line| Line::styled(line, theme.strong)));
+                    self.lines.push(read.into());
+                }
             }
             Some((_, Loadable::Failed(error))) => {
                 let words = format!("It cannot be read: {}", sanitize(&error.to_string()));

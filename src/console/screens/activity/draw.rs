@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use super::detail;
 use super::rows::{ActivityRow, Happening, PART_INDENT, proof_in, row_of};
 use super::state::{ActivityScreen, ActivityTarget};
-use super::views::{ActivityView, count_of};
+use super::views::{ActivityView, MUCH, count_of};
 use crate::console::screens::loading::{ListWords, has_rows};
 use crate::console::text::{columns, count, cut, sanitize, whole_words, wrap, wrap_to};
 use crate::console::widgets::scrollbar;
@@ -297,9 +297,9 @@ fn draw_row((view, at): (ActivityView, Timestamp), row: &ActivityRow, heads: &[H
     let theme = &cx.theme;
     let tone = row.tone.of(theme);
     Pen::new(buffer, Rect { x: line.x + GUTTER, width: 1, ..line }).put(row.sign, tone);
-    // A sentence about the alert of its row has the columns of one, where they have room for it.
+    // A sentence about the alert of its row has the columns of one; in a narrow place where they have room for it.
     let what = heads.iter().find(|(title, ..)| *title == "WHAT").map_or(0, |(_, width, _)| *width);
-    let said = row.said_of_named().filter(|said| columns(said) <= what);
+    let said = row.said_of_named().filter(|said| line.width >= MUCH || columns(said) <= what);
     let mut x = line.x + GUTTER + 2;
     for (title, width, part) in heads {
         let cell = Rect { x, width: *width, ..line }.intersection(line);

@@ -171,3 +171,27 @@ pub fn alert_now(alert: &crate::domain::Alert, now: Timestamp) -> String {
         (None, _) => format!("{}, {} left", answered_as(alert), times::left(alert, now).text),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{Alert, AlertStatus, Outcome};
+
+    #[test]
+    fn what_the_status_of_an_alert_says_is_not_said_again_by_its_answer() {
+        let alert = |status, outcome: &str, refunded: &str, reason: Option<&str>| {
+            let alert = Alert { status, ..Alert::sample() };
+            let (outcome, refunded) = (outcome.to_owned(), refunded.to_owned());
+            let outcome = Outcome { outcome, refunded, dispute_reason_code: reason.map(str::to_owned), ..Outcome::sample(alert.id) };
+            Alert { outcome: Some(outcome), ..alert }
+        };
+        let now = crate::domain::time::from_iso("2026-03-10T12:00:00Z").unwrap();
+
+        let told = [
+            alert_now(&alert(AlertStatus::Invalid, "other", "not refunded", Some("duplicate")), now),
+            alert_now(&alert(AlertStatus::Chargeback, "unresolved_dispute", "not refunded", None), now),
+        ];
+
+        assert_eq!(told, ["INVALID: duplicate alert", "CHARGEBACK, not refunded"]);
+    }
+}

@@ -146,9 +146,9 @@ fn text_of(happening: &Happening<'_>, cx: &AppContext) -> String {
     [&row.who, &row.what, &row.named, &row.proof, &id, provider_id, way, from].join("\n").to_lowercase()
 }
 
-/// From so many columns on a sentence about an alert has the columns of a decision, where it is no longer than this.
-const MUCH: u16 = 150;
-const WIDEST_SAID: u16 = 48;
+/// From so many columns on a sentence about an alert has the columns of a decision, and so much of what it says counts for them.
+pub(super) const MUCH: u16 = 100;
+const WIDEST_SAID: u16 = 46;
 
 /// How wide who, what and which alert are in the rows of a view that were shown. They grow and never shrink, so that nothing moves to and
 /// fro while one scrolls.
@@ -164,7 +164,7 @@ impl RowWidths {
             let [who, what, named] = [&row.who, &row.what, &row.named].map(|text| columns(text));
             // A sentence among decisions has the room that they leave, and makes none but where there is much.
             if row.is_told && !view.is_of_sentences() {
-                let said = row.said_of_named().map(columns).filter(|said| room >= MUCH && *said <= WIDEST_SAID);
+                let said = row.said_of_named().map(|said| columns(said).min(WIDEST_SAID)).filter(|_| room >= MUCH);
                 return match said {
                     Some(said) => [widths[0].max(who), widths[1].max(said), widths[2].max(named)],
                     None => [widths[0].max(who), widths[1], widths[2]],
@@ -321,17 +321,19 @@ mod tests {
     }
 
     #[test]
-    fn a_sentence_about_the_alert_of_its_row_stands_in_the_columns_where_there_is_much_room() {
+    fn a_sentence_about_the_alert_of_its_row_stands_in_the_columns_but_in_a_narrow_place() {
         let told = ActivityRow {
             what: "ETHOCA ··5667 299.00 EUR: the window closes at 03:05 UTC.".to_owned(),
             named: "ETHOCA ··5667 INV-2026-44966".to_owned(),
             is_told: true,
             ..ActivityRow::default()
         };
+        let long = ActivityRow { what: told.what.replace("the window", &"the window ".repeat(9)), ..told.clone() };
 
-        let widths = [120, 200].map(|room| RowWidths::default().with(ActivityView::All, std::slice::from_ref(&told), room));
+        let of = |row: &ActivityRow, room| RowWidths::default().with(ActivityView::All, std::slice::from_ref(row), room);
+        let widths = [of(&told, 80), of(&told, 120), of(&told, 200), of(&long, 120)];
 
-        assert_eq!(widths, [[0, 0, 0], [0, 43, 28]]);
+        assert_eq!(widths, [[0, 0, 0], [0, 43, 28], [0, 43, 28], [0, 46, 28]]);
         assert_eq!(told.named_behind(), "INV-2026-44966", "an alert is not named twice");
     }
 }

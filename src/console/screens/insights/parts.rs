@@ -448,7 +448,7 @@ pub fn decisions(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
             lines.push(cells.collect::<Vec<_>>().into());
         }
         let chart = days.len() * (1 + gap.len());
-        let first = calendar.day_start(days[0]).with_timezone(&calendar.offset()).format("%-d %b").to_string();
+        let first = times::day_of_axis(calendar.day_start(days[0]).with_timezone(&calendar.offset()).date_naive());
         lines.push(Line::from(view.quiet(format!("{first}{:>rest$}", "today", rest = chart.saturating_sub(first.len() + gap.len())))));
     } else {
         lines.push(Line::from(view.plain("none whose time is known")));

@@ -82,8 +82,8 @@ fn sales_words(view: &InsightsView<'_>, scheme: CardScheme, month: SalesMonth) -
     let (wanted, key) = (programme.sales_month(month).words(), view.draw.key(Action::SalesEnter));
     match sales_of(view, programme, month) {
         Some(sales) => {
-            let entered = sales.entered_at.format("%-d %B %Y");
-            format!("{} sales of {wanted}: {}, entered on {entered}; {key} enters a newer count.", scheme.name(), count(sales.count))
+            let entered = view.draw.times.day(sales.entered_at);
+            format!("{} sales of {wanted}: {}, entered {entered}; {key} enters a newer count.", scheme.name(), count(sales.count))
         }
         None => format!("{}: no sales entered for {wanted}, so no ratio is known; {key} enters them.", scheme.name()),
     }

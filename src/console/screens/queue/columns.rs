@@ -210,10 +210,14 @@ pub fn answer_words(alert: &Alert, outcome: &Outcome) -> String {
 
 /// What an answered alert is, with its answer as the form says it: `CHARGEBACK, not refunded`.
 pub fn answered_as(alert: &Alert) -> String {
-    let status = sanitize(alert.status.as_str());
-    match &alert.outcome {
-        Some(outcome) => format!("{status}, {}", sanitize(&answer_words(alert, outcome))),
-        None => status.into_owned(),
+    let status = sanitize(alert.status.as_str()).into_owned();
+    let Some(outcome) = &alert.outcome else { return status };
+    let answer = sanitize(&answer_words(alert, outcome)).into_owned();
+    // What the status says already is said once: `INVALID: duplicate alert`.
+    match answer.split_once(": ") {
+        Some((word, why)) if word.eq_ignore_ascii_case(&status) => format!("{status}: {why}"),
+        _ if answer.eq_ignore_ascii_case(&status) => status,
+        _ => format!("{status}, {answer}"),
     }
 }
 
@@ -552,7 +556,7 @@ mod tests {
 
         let told = [&answered, &lapsed, &years_ago, &Alert::sample()].map(|alert| Column::When.text(alert, 7, utc, now).into_owned());
 
-        assert_eq!(told, ["09:12", "Mar 09", "2024-12", "–"]);
+        assert_eq!(told, ["09:12", "09 Mar", "2024-12", "–"]);
     }
 
     #[test]

@@ -468,18 +468,14 @@ impl Parts<'_> {
             Loadable::Loaded(deliveries) => {
                 self.blank();
                 self.push(Span::styled("WEBHOOKS", theme.quiet));
-                for delivery in deliveries {
-                    self.delivery(delivery);
-                }
+                self.deliveries(deliveries);
             }
         }
     }
 
-    fn delivery(&mut self, delivery: &Delivery) {
-        let (theme, now) = (self.draw.theme, self.draw.now);
-        let label_room = self.label_room();
-        let kind = delivery.kind.as_str().trim_start_matches("alert.").to_owned();
-        let label = self.label(&sanitize(&kind));
+    /// How a delivery stands, and what is known of its tries.
+    fn delivery_words(&self, delivery: &Delivery) -> ((String, Style), String) {
+        let now = self.draw.now;
         let (sign, words, style) = self.draw.delivery_state(delivery.state);
         let mut note = Vec::new();
         if delivery.attempts > 0 {
@@ -489,19 +485,43 @@ impl Parts<'_> {
         if let Some(due) = delivery.due.filter(|_| delivery.state == DeliveryState::Pending) {
             note.push(if due <= now { "next now".to_owned() } else { format!("next in {}", times::spell(due - now)) });
         }
-        let indent = " ".repeat(usize::from(label_room));
+        ((format!("{sign} {words}"), style), sanitize(&note.join(", ")).into_owned())
+    }
+
+    /// Each delivery in a line where all of them have room in one, else with its address below.
+    fn deliveries(&mut self, deliveries: &[Delivery]) {
+        let theme = self.draw.theme;
+        let label_room = self.label_room();
         let room = self.width.saturating_sub(label_room).max(8);
-        let (state, note) = (format!("{sign} {words}"), sanitize(&note.join(", ")).into_owned());
-        if columns(&state) + 2 + columns(&note) <= room {
-            self.push(vec![label, Span::styled(state, style), Span::styled(format!("  {note}"), theme.quiet)]);
-        } else {
-            self.push(vec![label, Span::styled(state, style)]);
-            for line in wrap(&note, room) {
-                self.push(vec![Span::raw(indent.clone()), Span::styled(line, theme.quiet)]);
+        let address =
+            |delivery: &Delivery| sanitize(delivery.url.split_once("://").map_or(&delivery.url, |(_, address)| address)).into_owned();
+        let in_one = |delivery: &Delivery| {
+            let ((state, _), note) = self.delivery_words(delivery);
+            columns(&state) + 2 + columns(&note) + 3 + columns(&address(delivery)) <= room
+        };
+        let one_line = deliveries.iter().all(in_one);
+        let indent = " ".repeat(usize::from(label_room));
+        for delivery in deliveries {
+            let label = self.label(&sanitize(delivery.kind.as_str().trim_start_matches("alert.")));
+            let ((state, style), note) = self.delivery_words(delivery);
+            let state_room = columns(&state);
+            let mut line = vec![label, Span::styled(state, style)];
+            if one_line {
+                let between = if note.is_empty() { "" } else { "   " };
+                line.push(Span::styled(format!("  {note}{between}{}", address(delivery)), theme.quiet));
+                self.push(line);
+                continue;
+            }
+            let is_short = state_room + 2 + columns(&note) <= room;
+            if is_short {
+                line.push(Span::styled(format!("  {note}"), theme.quiet));
+            }
+            self.push(line);
+            let below = if is_short { Vec::new() } else { wrap(&note, room) };
+            for words in below.into_iter().chain([cut(&sanitize(&delivery.url), room).into_owned()]) {
+                self.push(vec![Span::raw(indent.clone()), Span::styled(words, theme.quiet)]);
             }
         }
-        let url = cut(&sanitize(&delivery.url), room).into_owned();
-        self.push(vec![Span::raw(indent), Span::styled(url, theme.quiet)]);
     }
 }
 

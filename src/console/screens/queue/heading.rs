@@ -100,7 +100,8 @@ fn name_and_counts(queue: &Queue, draw: &DrawContext<'_>, brevity: u8) -> Vec<Pi
     if queue.incoming.is_some() && queue.listing.total().is_some() {
         pieces.push(Piece::new(0, " …", theme.accent));
     }
-    if let Some(words) = queue.snoozed_words() {
+    // What lapses soon is worth more than what is put aside.
+    if let Some(words) = queue.snoozed_words().filter(|_| brevity < SHORTEST - 1) {
         pieces.push(Piece::new(2, words, theme.quiet));
     }
     pieces

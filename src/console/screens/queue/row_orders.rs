@@ -87,7 +87,7 @@ mod tests {
     fn refunded() -> OrderAdvice {
         OrderAdvice {
             decision: Decision::Invalid(InvalidReason::PreviouslyRefunded),
-            why: "refunded before the alert came",
+            why: "refunded before the alert",
             refund: Some(RefundTime::Before),
             refunded_at: None,
         }

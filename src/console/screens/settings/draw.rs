@@ -107,7 +107,7 @@ fn draw_console_title(cx: &AppContext, buffer: &mut Buffer, row: Rect) {
     pen.put(&kept, cx.theme.quiet);
 }
 
-/// Draws a setting: its name, its value, what is stronger, and what the value means.
+/// Draws a setting: its name, its value, what that means, and what is stronger.
 fn draw_setting(settings: &SettingsScreen, cx: &AppContext, buffer: &mut Buffer, (setting, is_chosen): (&UserSetting, bool), row: Rect) {
     let theme = &cx.theme;
     let value = (setting.current)(&cx.settings);
@@ -117,17 +117,22 @@ fn draw_setting(settings: &SettingsScreen, cx: &AppContext, buffer: &mut Buffer,
     let text = value.to_string();
     pen.put(&text, theme.strong);
     pen.skip(VALUE.saturating_sub(columns(&text)));
-    if let Some(stronger) = cx.settings.overrides.iter().find(|stronger| stronger.key == setting.key) {
-        pen.put(&format!("{} is stronger than the file", stronger.by), theme.quiet);
+    let key = cx.key(Action::SettingChange);
+    let needed = columns(&key) + 1 + columns(CHANGES);
+    let words = setting.words(value);
+    // What the value means stands in its column, whichever row the cursor is on.
+    if columns(words) + if is_chosen { 3 + needed } else { 0 } <= pen.room() {
+        pen.put(words, theme.quiet);
         pen.skip(3);
     }
-    let key = cx.key(Action::SettingChange);
-    if is_chosen && columns(&key) + 1 + columns(CHANGES) <= pen.room() {
+    if is_chosen && needed <= pen.room() {
         let area = pen.put_key(&key, CHANGES, theme);
         settings.targets.push(area, SettingsTarget::Do(Action::SettingChange));
         pen.skip(3);
     }
-    pen.put_whole(setting.words(value), theme.quiet);
+    if let Some(stronger) = cx.settings.overrides.iter().find(|stronger| stronger.key == setting.key) {
+        pen.put(&format!("set by {}", stronger.by), theme.quiet);
+    }
 }
 
 fn draw_title(settings: &SettingsScreen, draw: &DrawContext<'_>, buffer: &mut Buffer, row: Rect) {

@@ -69,7 +69,10 @@ impl Parts<'_> {
     fn advice(&mut self, advice: &OrderAdvice) {
         let words = advice.decision.words();
         self.offer(format!("{}  {words}", self.draw.key(Action::Suggested)), Some(Action::Suggested));
-        self.say(advice.why, self.draw.theme.quiet);
+        // An answer that says why is said once.
+        if !words.contains(advice.why) {
+            self.say(advice.why, self.draw.theme.quiet);
+        }
     }
 }
 

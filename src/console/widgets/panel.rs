@@ -1,0 +1,113 @@
+//! A panel: what lies over a screen. It has one of two widths, one frame and margin, and one place.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::console::Theme;
+
+/// The width of a panel, by what is in it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum PanelWidth {
+    /// Whatever asks, offers or takes an answer: enough for the longest reason with its wire word.
+    #[default]
+    Dialog,
+    /// Whatever searches or lists lines that have no end: the help, the palette, find, the log.
+    Search,
+}
+
+/// The measures of a panel in an area.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Panel {
+    area: Rect,
+    width: u16,
+    margin: u16,
+}
+
+impl Panel {
+    /// From so many columns on there is room for the wide form.
+    const ROOMY: u16 = 100;
+    /// From so many columns on its edge has sides: what is inside has 80 columns then, as it has where it is as wide as the screen.
+    const WITH_SIDES: u16 = 84;
+
+    /// Whether an area has room for a wide panel.
+    pub fn is_wide(area: Rect) -> bool {
+        area.width >= Self::ROOMY
+    }
+
+    /// The measures of a panel in an area.
+    pub fn of(width: PanelWidth, area: Rect) -> Self {
+        let most = match width {
+            PanelWidth::Dialog => 92,
+            PanelWidth::Search => 112,
+        };
+        let (width, margin) = match area.width {
+            Self::ROOMY.. => (most.min(area.width - 2), 3),
+            Self::WITH_SIDES.. => (most.min(area.width - 2), 2),
+            narrow => (narrow, 1),
+        };
+        Self { area, width, margin }
+    }
+
+    /// Columns of what is inside its edge and margins.
+    pub fn room(self) -> u16 {
+        self.width.saturating_sub(2 * self.margin)
+    }
+
+    /// Where it stands with so many lines between its edges: nearer to the top than to the foot, as far as there is room. Where its height
+    /// changes, its top stays that of the tallest.
+    pub fn place(self, lines: u16, tallest: u16) -> Rect {
+        let Rect { x, y, width, height } = self.area;
+        let [lines, tallest] = [lines, tallest.max(lines)].map(|lines| lines.saturating_add(2).min(height));
+        Rect { x: x + (width - self.width) / 2, y: y + (height - tallest) / 3, width: self.width, height: lines }
+    }
+
+    /// Empties its place, gives it its look and its edge, and returns what is inside.
+    pub fn open(self, lines: u16, theme: &Theme, buffer: &mut Buffer) -> Rect {
+        self.open_at(self.place(lines, lines), theme, buffer)
+    }
+
+    /// The same at a place of its own.
+    pub fn open_at(self, place: Rect, theme: &Theme, buffer: &mut Buffer) -> Rect {
+        theme.open_panel(buffer, place);
+        Rect { x: place.x + self.margin, y: place.y + 1, width: self.room(), height: place.height.saturating_sub(2) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(60, [60, 60])]
+    #[case(80, [80, 80])]
+    #[case(90, [88, 88])]
+    #[case(120, [92, 112])]
+    #[case(200, [92, 112])]
+    fn a_panel_has_one_of_two_widths_or_that_of_a_narrow_screen(#[case] columns: u16, #[case] expected: [u16; 2]) {
+        let area = Rect::new(0, 1, columns, 40);
+
+        let widths = [PanelWidth::Dialog, PanelWidth::Search].map(|width| Panel::of(width, area).place(10, 10).width);
+
+        assert_eq!(widths, expected);
+    }
+
+    #[test]
+    fn a_panel_has_eighty_columns_inside_from_eighty_four_on() {
+        let inside = [80, 84, 99, 100].map(|columns| Panel::of(PanelWidth::Dialog, Rect::new(0, 0, columns, 24)).room());
+
+        assert_eq!(inside, [78, 78, 88, 86]);
+    }
+
+    #[test]
+    fn a_panel_is_never_taller_than_its_area_and_keeps_its_top() {
+        let area = Rect::new(0, 1, 120, 22);
+        let panel = Panel::of(PanelWidth::Dialog, area);
+
+        let [small, tall, more] = [panel.place(4, 12), panel.place(12, 12), panel.place(40, 40)];
+
+        assert_eq!((small.y, tall.y), (3, 3));
+        assert_eq!((more.y, more.height), (1, 22));
+    }
+}

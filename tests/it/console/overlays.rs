@@ -1,0 +1,97 @@
+//! What lies over a screen looks alike: one of two widths, one frame, and what ends it as buttons in its last line, the safe one first.
+
+use avert::console::Theme;
+use avert::console::theme::ThemeName;
+use ratatui::buffer::Buffer;
+use rstest::rstest;
+
+use super::pictures::{in_settings, on_settings};
+use super::rig::{Made, Rig};
+
+/// A dialog as it was drawn: its width, and the lines inside its edge with their place.
+struct Overlay {
+    width: usize,
+    lines: Vec<(u16, String)>,
+    left: u16,
+}
+
+/// The dialog that lies topmost, by its edge.
+fn overlay(buffer: &Buffer) -> Overlay {
+    let area = buffer.area;
+    let row = |y: u16| (0..area.width).map(|x| buffer[(x, y)].symbol()).collect::<Vec<_>>();
+    let at = |y: u16, sign: &str| row(y).iter().position(|symbol| *symbol == sign);
+    let top = (0..area.height).rev().find(|y| at(*y, "╭").is_some()).expect("an edge");
+    let foot = (0..area.height).rev().find(|y| at(*y, "╰").is_some()).expect("an edge");
+    let (left, right) = (at(top, "╭").unwrap(), at(top, "╮").unwrap());
+    let lines = (top + 1..foot).map(|y| (y, row(y)[left + 1..right].concat())).collect();
+    Overlay { width: right - left + 1, lines, left: u16::try_from(left).unwrap() }
+}
+
+/// The ground of the first sign of a text in a line.
+fn ground(buffer: &Buffer, dialog: &Overlay, (y, line): &(u16, String), words: &str) -> Option<ratatui::style::Color> {
+    let before = line.split(words).next()?;
+    let x = dialog.left + 1 + u16::try_from(before.chars().count()).ok()?;
+    Some(buffer[(x, *y)].bg)
+}
+
+fn dark() -> Theme {
+    Theme::named(ThemeName::Dark)
+}
+
+/// A console after these keys, and what it shows.
+fn opened(keys: &str, made: Made) -> (Rig, Buffer) {
+    let mut rig = made.start();
+    rig.press(keys);
+    rig.advance(chrono::Duration::milliseconds(100));
+    let drawn = rig.draw();
+    (rig, drawn)
+}
+
+#[rstest]
+#[case::form("r", 92, ("Cancel", Some("Send")))]
+#[case::filter("f", 92, ("Cancel", Some("Apply")))]
+#[case::views("v", 92, ("Close", Some("Choose")))]
+#[case::name_of_a_view("v s", 92, ("Cancel", Some("Save")))]
+#[case::columns("c", 92, ("Close", None))]
+#[case::copy("y", 92, ("Close", Some("Choose")))]
+#[case::note("a", 92, ("Cancel", Some("Keep")))]
+#[case::snooze("j j z", 92, ("Close", Some("Choose")))]
+#[case::row("#", 92, ("Cancel", Some("Go")))]
+#[case::export("e", 92, ("Cancel", Some("Export")))]
+#[case::leaving("r ctrl-s q", 92, ("Stay", Some("Send and leave")))]
+#[case::sales("2 s", 92, ("Cancel", Some("Save")))]
+#[case::help("?", 112, ("Close", Some("Choose")))]
+#[case::palette(":", 112, ("Close", Some("Choose")))]
+#[case::find("ctrl-f 1", 112, ("Close", None))]
+#[case::log("ctrl-g", 112, ("Close", None))]
+fn every_dialog_has_one_of_two_widths_and_its_buttons_at_its_foot(
+    #[case] keys: &str,
+    #[case] width: usize,
+    #[case] (safe, act): (&str, Option<&str>),
+) {
+    let (_, drawn) = opened(keys, Made { size: (120, 40), ..Made::default() });
+
+    let dialog = overlay(&drawn);
+
+    // Below them stand keys that have no room beside them, or a form's line for a word.
+    let foot = dialog.lines.iter().rev().take(2).find(|(_, line)| line.contains(safe)).expect("its buttons");
+    assert_eq!(dialog.width, width, "{}", foot.1);
+    let place = |words: &str| foot.1.find(words).unwrap_or_else(|| panic!("{words} in {:?}", foot.1));
+    assert!(act.is_none_or(|act| place(safe) < place(act)), "{}", foot.1);
+    assert_eq!(ground(&drawn, &dialog, foot, safe), dark().button.bg, "what leaves all as it is looks alike");
+    assert!(act.is_none_or(|act| ground(&drawn, &dialog, foot, act) == dark().primary.bg), "what does it looks alike: {}", foot.1);
+}
+
+#[test]
+fn a_question_about_a_final_act_has_the_look_of_all() {
+    let mut rig = in_settings().start();
+    on_settings(&mut rig);
+    rig.press("x");
+    let drawn = rig.draw();
+
+    let dialog = overlay(&drawn);
+
+    let foot = dialog.lines.last().expect("a line");
+    let grounds = ["Keep it", "Revoke it"].map(|words| ground(&drawn, &dialog, foot, words));
+    assert_eq!((dialog.width, grounds), (92, [dark().button.bg, dark().primary.bg]));
+}
