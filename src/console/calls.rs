@@ -213,9 +213,9 @@ impl Calls {
         // Of whole hours it is known only that they may end so soon.
         let may = if about.iter().all(|alert| alert.deadline.moment().is_some()) { "" } else { "may " };
         let (words, outside) = match about.len() {
-            1 => (format!("{} lapses {when} and is not answered.", named(first)), format!("{} lapses {left}", outside_name(first))),
+            1 => (format!("{} lapses {when}, unanswered.", named(first)), format!("{} lapses {left}", outside_name(first))),
             many => (
-                format!("{} and {} more {may}lapse within {within} and are not answered, the first {when}.", named(first), many - 1),
+                format!("{} and {} more {may}lapse within {within}, unanswered; the first {when}.", named(first), many - 1),
                 format!("{many} alerts {may}lapse within {within}, {} {left}", outside_name(first)),
             ),
         };

@@ -158,28 +158,39 @@ impl HeaderPlan {
         place_whole: true,
     };
 
-    /// What gives way so that every screen keeps its name: what is needed least first.
-    const ALL: [Self; 8] = {
+    /// What gives way so that every screen keeps its name: what is needed least first. What is wrong is told in fewer words last of all, and
+    /// then what has room beside those comes back.
+    const ALL: [Self; 12] = {
         let one_clock = Self { clock: HeaderClock::One, ..Self::FULL };
         let briefer = Self { place_whole: false, ..one_clock };
         let unnamed = Self { program: false, ..briefer };
         let closer = Self { gap: 2, ..unnamed };
         let timeless = Self { clock: HeaderClock::Hidden, ..closer };
-        let brief = Self { wording: Wording::Brief, ..timeless };
-        [Self::FULL, one_clock, briefer, unnamed, closer, timeless, brief, Self { place: 10, ..brief }]
+        let [first, second, third, fourth, last] = Self::briefly([one_clock, briefer, unnamed, closer, timeless]);
+        [Self::FULL, one_clock, briefer, unnamed, closer, timeless, first, second, third, fourth, last, Self { place: 10, ..last }]
     };
 
     /// Where whole names have no room whatever gives way, all but that of the open screen are cut to their first letters.
-    const SHORT: [Self; 7] = {
+    const SHORT: [Self; 10] = {
         let whole = Self { program: false, before: FEWEST_BEFORE_TABS, gap: 2, clock: HeaderClock::One, ..Self::FULL };
         let short = Self { names: TabNames::Short, place_whole: false, ..whole };
         let timeless = Self { clock: HeaderClock::Hidden, ..short };
         let ageless = Self { age: false, ..timeless };
         let closer = Self { gap: 1, ..ageless };
-        let brief = Self { wording: Wording::Brief, ..closer };
+        let [first, second, third, last] = Self::briefly([short, timeless, ageless, closer]);
         let sign = Self { wording: Wording::Sign, ..closer };
-        [short, timeless, ageless, closer, brief, sign, Self { place: 9, ..sign }]
+        [short, timeless, ageless, closer, first, second, third, last, sign, Self { place: 9, ..sign }]
     };
+
+    /// The same with what is wrong told in fewer words.
+    const fn briefly<const N: usize>(mut plans: [Self; N]) -> [Self; N] {
+        let mut at = 0;
+        while at < N {
+            plans[at].wording = Wording::Brief;
+            at += 1;
+        }
+        plans
+    }
 
     /// Where not even those have room, the keys stand alone, and as much of the rest is whole as can be.
     const KEYS: [Self; 2] = {

@@ -50,7 +50,7 @@ fn an_alert_calls_once_when_it_comes_near_and_names_what_is_left() {
     let again = calls.deadlines(BEFORE, false, nobody, TOLD, now());
     let second = calls.deadlines(BEFORE, false, nobody, TOLD, at(2)).unwrap();
 
-    assert_eq!((first.words.as_str(), first.rings), ("CDRN 7KQ0 lapses at 12:25 UTC and is not answered.", true));
+    assert_eq!((first.words.as_str(), first.rings), ("CDRN 7KQ0 lapses at 12:25 UTC, unanswered.", true));
     assert_eq!(first.outside, "CDRN 7KQ0 lapses in 25 min");
     assert_eq!((again, second.about[0].provider_id.as_str()), (None, "7KQ1"));
 }
@@ -73,7 +73,7 @@ fn several_that_come_near_together_are_one_call_that_goes_to_the_first() {
 
     let call = calls.deadlines(BEFORE, false, nobody, TOLD, now()).unwrap();
 
-    assert_eq!(call.words, "CDRN 7KQ1 and 2 more lapse within 30 min and are not answered, the first at 12:12 UTC.");
+    assert_eq!(call.words, "CDRN 7KQ1 and 2 more lapse within 30 min, unanswered; the first at 12:12 UTC.");
     assert_eq!(call.about.iter().map(|alert| alert.provider_id.as_str()).collect::<Vec<_>>(), ["7KQ1", "7KQ0", "7KQ2"]);
 }
 
@@ -84,7 +84,7 @@ fn where_only_whole_hours_are_known_alerts_may_lapse() {
 
     let call = calls.deadlines(BEFORE, false, nobody, TOLD, now()).unwrap();
 
-    assert_eq!(call.words, "CDRN 7KQ0 and 1 more may lapse within 30 min and are not answered, the first before 13:00 UTC.");
+    assert_eq!(call.words, "CDRN 7KQ0 and 1 more may lapse within 30 min, unanswered; the first before 13:00 UTC.");
     assert_eq!(call.outside, "2 alerts may lapse within 30 min, CDRN 7KQ0 in less than 1 h");
 }
 

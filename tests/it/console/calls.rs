@@ -76,7 +76,7 @@ fn an_alert_calls_once_when_half_an_hour_is_left() {
     let name = format!("{} 7KQ2F0 lapses in 30 min", alerts[0].provider);
     assert_eq!(words(&rig), [name]);
     assert!(notices(&rig)[0].bell);
-    assert!(screen.contains("lapses at 14:48 UTC, 18:48 local and is not answered.") && screen.contains("A goes there"), "{screen}");
+    assert!(screen.contains("lapses at 14:48 UTC, 18:48 local, unanswered.") && screen.contains("A goes there"), "{screen}");
     let told = told(&rig);
     assert!(told.iter().any(|(words, alert)| words.contains("lapses at 14:48 UTC") && *alert == Some(alerts[0].id)), "{told:?}");
     assert_eq!(titles(&rig), ["avert: acme-eu", "avert: 1 lapses within 30 min - acme-eu"]);
@@ -145,7 +145,7 @@ fn in_quiet_hours_nothing_rings_and_the_message_stands() {
     rig.advance(Duration::minutes(8));
 
     assert_eq!(quiet, Vec::<String>::new());
-    assert!(screen.contains("lapses at 14:23 UTC, 18:23 local and is not answered."), "{screen}");
+    assert!(screen.contains("lapses at 14:23 UTC, 18:23 local, unanswered."), "{screen}");
     assert_eq!(titles(&rig).last(), Some(&"avert: 1 lapses within 30 min - acme-eu"));
     assert_eq!(words(&rig).len(), 1, "it rings when they are over");
 }

@@ -243,6 +243,22 @@ fn at_120_columns_a_network_in_doubt_is_told_in_fewer_words_before_a_screen_lose
     assert!(wide.contains("avert") && wide.contains(&format!("▲ {provider}: outcome unknown since 14:03")), "{wide}");
 }
 
+#[test]
+fn what_gave_way_to_many_words_comes_back_where_fewer_are_told() {
+    let mut rig = Made { place: SessionInfo { demo: true, ..place("demo", Environment::Sandbox) }, ..Made::default() }.start();
+    for provider in [Provider::Ethoca, Provider::Verifi, Provider::Cdrn] {
+        rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed("down".to_owned())));
+        let at = rig.app.queue().listing.alerts().find(|alert| alert.provider == provider).unwrap().id;
+        rig.update(Message::GoToAlert(at));
+        rig.press("n ctrl-s");
+        rig.advance(Duration::seconds(6));
+    }
+
+    let header = header(&mut rig);
+
+    assert!(header.trim_end().ends_with("▲ ETHOCA +2: not recorded, 14:03   14:03 UTC"), "{header}");
+}
+
 #[rstest]
 #[case::production((80, 24), place("acme-eu", Environment::Production))]
 #[case::read_only((80, 24), SessionInfo { read_only: true, ..place("acme-eu", Environment::Sandbox) })]

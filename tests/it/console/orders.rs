@@ -112,6 +112,19 @@ fn in_the_case_an_order_is_taken_off_and_its_suggestion_taken_by_the_keys_that_s
 }
 
 #[test]
+fn in_a_narrow_detail_what_is_suggested_goes_on_in_the_next_line() {
+    let (_directory, mut rig) = rig(|alert| vec![order_of(alert, "NW-1", OrderState::Refunded)]);
+    rig.resize(100, 40);
+
+    let screen = rig.screen();
+
+    let detail: Vec<&str> =
+        screen.lines().filter_map(|line| Some(line.split_once('│')?.1.trim_end_matches(['┃', '│']).trim_end())).collect();
+    let at = detail.iter().position(|line| line.trim_start().starts_with("t  invalid: refunded before")).expect("what is suggested");
+    assert_eq!([detail[at].trim(), detail[at + 1]], ["t  invalid: refunded before", "    the alert"], "{screen}");
+}
+
+#[test]
 fn a_refunded_order_suggests_the_reason_and_one_key_opens_the_form_so() {
     let (_directory, mut rig) = rig(|alert| vec![order_of(alert, "NW-1", OrderState::Refunded)]);
 

@@ -3,10 +3,11 @@
 use avert::console::Theme;
 use avert::console::theme::ThemeName;
 use ratatui::buffer::Buffer;
+use ratatui::style::Color;
 use rstest::rstest;
 
 use super::pictures::{in_settings, on_settings};
-use super::rig::{Made, Rig};
+use super::rig::Made;
 
 /// A dialog as it was drawn: its width, and the lines inside its edge with their place.
 struct Overlay {
@@ -28,7 +29,7 @@ fn overlay(buffer: &Buffer) -> Overlay {
 }
 
 /// The ground of the first sign of a text in a line.
-fn ground(buffer: &Buffer, dialog: &Overlay, (y, line): &(u16, String), words: &str) -> Option<ratatui::style::Color> {
+fn ground(buffer: &Buffer, dialog: &Overlay, (y, line): &(u16, String), words: &str) -> Option<Color> {
     let before = line.split(words).next()?;
     let x = dialog.left + 1 + u16::try_from(before.chars().count()).ok()?;
     Some(buffer[(x, *y)].bg)
@@ -38,13 +39,12 @@ fn dark() -> Theme {
     Theme::named(ThemeName::Dark)
 }
 
-/// A console after these keys, and what it shows.
-fn opened(keys: &str, made: Made) -> (Rig, Buffer) {
-    let mut rig = made.start();
+/// What a console shows after these keys.
+fn opened(keys: &str) -> Buffer {
+    let mut rig = Made { size: (120, 40), ..Made::default() }.start();
     rig.press(keys);
     rig.advance(chrono::Duration::milliseconds(100));
-    let drawn = rig.draw();
-    (rig, drawn)
+    rig.draw()
 }
 
 #[rstest]
@@ -69,7 +69,7 @@ fn every_dialog_has_one_of_two_widths_and_its_buttons_at_its_foot(
     #[case] width: usize,
     #[case] (safe, act): (&str, Option<&str>),
 ) {
-    let (_, drawn) = opened(keys, Made { size: (120, 40), ..Made::default() });
+    let drawn = opened(keys);
 
     let dialog = overlay(&drawn);
 
@@ -94,4 +94,19 @@ fn a_question_about_a_final_act_has_the_look_of_all() {
     let foot = dialog.lines.last().expect("a line");
     let grounds = ["Keep it", "Revoke it"].map(|words| ground(&drawn, &dialog, foot, words));
     assert_eq!((dialog.width, grounds), (92, [dark().button.bg, dark().primary.bg]));
+}
+
+#[test]
+fn the_buttons_of_a_list_are_pressed_by_the_mouse_as_by_their_keys() {
+    let mut rig = Made::default().start();
+
+    rig.press("v");
+    rig.click_on("Close    esc");
+    let closed = rig.screen();
+    rig.press("v end");
+    rig.click_on("Choose    enter");
+    let chosen = rig.screen();
+
+    assert!(closed.contains("Open, by deadline") && !closed.contains("Close    esc"), "{closed}");
+    assert!(chosen.contains("  All") && !chosen.contains("Choose    enter"), "{chosen}");
 }

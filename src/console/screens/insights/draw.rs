@@ -28,7 +28,6 @@ const WIDEST: u16 = 92;
 
 /// Draws everything below the header and above the notes.
 pub fn draw(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
-    screen.targets.clear();
     let draw = cx.draw_context();
     // The last line is kept for notifications.
     let area = Rect { height: area.height.saturating_sub(1), ..area };
@@ -138,8 +137,6 @@ fn draw_title(screen: &InsightsScreen, cx: &AppContext, scrolls: bool, buffer: &
         pen.put(&format!("▲ stale since {}: {}", cx.times().one_clock(*since), sanitize(&error.to_string())), theme.warning);
         return;
     }
-    let draw = cx.draw_context();
-    draw.put_actions(&mut pen, &[Action::SalesEnter], |area, action| screen.targets.push(area, action));
     if scrolls {
         pen.put_whole(&format!("{} {} scroll", cx.key(Action::Down), cx.key(Action::Up)), theme.quiet);
     }

@@ -27,7 +27,7 @@ impl Screen for InsightsScreen {
             Message::Tick => return run(self.run_due(&cx.listed, cx.calendar(), cx.now)),
             Message::Shown => self.refresh(cx.now),
             Message::Act(action) => return act(self, action, cx),
-            Message::Input(event) => return input(self, &event),
+            Message::Input(event) => input(self, &event),
             Message::Insights(scope, answer) => self.took(&scope, answer, cx.now),
             Message::Figures(figures) => self.figures = *figures,
             Message::SalesEntered(entered) => {
@@ -59,13 +59,12 @@ impl Screen for InsightsScreen {
     }
 }
 
-fn input(screen: &mut InsightsScreen, event: &Event) -> Orders {
+fn input(screen: &mut InsightsScreen, event: &Event) {
     match event {
         Event::Mouse(mouse) if mouse.kind == MouseEventKind::ScrollDown => screen.scroll(WHEEL),
         Event::Mouse(mouse) if mouse.kind == MouseEventKind::ScrollUp => screen.scroll(-WHEEL),
-        event => return screen.targets.clicked(event).map(Order::Act).into_iter().collect(),
+        _ => {}
     }
-    Vec::new()
 }
 
 fn act(screen: &mut InsightsScreen, action: Action, cx: &mut AppContext) -> Orders {

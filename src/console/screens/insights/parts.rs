@@ -350,15 +350,19 @@ pub fn response_times(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>>
         let minutes = i64::try_from(percentile(times, per_mille).unwrap_or(0)).unwrap_or(i64::MAX / 60_000);
         times::spell(Duration::try_minutes(minutes).unwrap_or_default())
     };
-    let spans = vec![
-        view.plain("half within "),
-        view.strong(within(500)),
-        view.plain("   nine of ten "),
-        view.strong(within(900)),
-        view.plain("   all but one in a hundred "),
-        view.strong(within(990)),
-    ];
-    lines.extend(wrap_spans(spans, width));
+    let told = [("half within", within(500)), ("nine of ten", within(900)), ("all but one in a hundred", within(990))];
+    let in_one: u16 = told.iter().map(|(label, value)| columns(label) + 1 + columns(value)).sum::<u16>() + 2 * 3;
+    if in_one <= width {
+        let spans = told.iter().enumerate().flat_map(|(at, (label, value))| {
+            let before = if at == 0 { "" } else { "   " };
+            [view.plain(format!("{before}{label} ")), view.strong(value.clone())]
+        });
+        lines.push(Line::from(spans.collect::<Vec<_>>()));
+        return lines;
+    }
+    // Where they have no room in one line each has its own.
+    let widest = told.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
+    lines.extend(told.iter().map(|(label, value)| Line::from(vec![view.plain(format!("{label:<widest$}  ")), view.strong(value.clone())])));
     lines
 }
 

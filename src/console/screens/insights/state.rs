@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use chrono::Duration;
 
-use crate::console::{Action, ClickTargets, Effect, Loadable, Reply};
+use crate::console::{Effect, Loadable, Reply};
 use crate::desk::{DeskFigures, FoundInsights, SalesCount};
 use crate::domain::insights::scope;
 use crate::domain::{AlertFilter, Calendar, Timestamp};
@@ -33,7 +33,6 @@ pub struct InsightsScreen {
     pub scrolled: u16,
     /// The most that can be, and how many lines there is room for, as the last frame found.
     pub window: Cell<(u16, u16)>,
-    pub(super) targets: ClickTargets<Action>,
     /// Whether the service counts.
     counts: bool,
     refresh_due: Option<Timestamp>,

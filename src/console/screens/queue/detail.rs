@@ -182,10 +182,15 @@ impl Parts<'_> {
         }
     }
 
-    /// What a key does; a click on it does the same.
-    fn offer(&mut self, text: String, target: Option<Action>) {
-        let line = Line::from(Span::styled(text, self.draw.theme.accent));
-        self.parts.push(Part { line, boxed: self.bar, target });
+    /// What a key does, in as many lines as it takes, under each other behind the key; a click on it does the same.
+    fn offer(&mut self, text: &str, target: Option<Action>) {
+        let (key, words) = text.split_at(text.find("  ").map_or(0, |at| at + 2));
+        let indent = columns(key);
+        for (index, words) in wrap(words, self.width.saturating_sub(indent).max(8)).into_iter().enumerate() {
+            let before = if index == 0 { key.to_owned() } else { " ".repeat(indent.into()) };
+            let line = Line::from(Span::styled(format!("{before}{words}"), self.draw.theme.accent));
+            self.parts.push(Part { line, boxed: self.bar, target });
+        }
     }
 
     /// Begins a box, behind a bar, with a title.
@@ -309,15 +314,15 @@ impl Parts<'_> {
             self.say(&why, theme.plain);
         }
         match &decision.state {
-            State::Staged(_) => self.offer(format!("{}  takes it back", self.draw.key(Action::Undo)), Some(Action::Undo)),
+            State::Staged(_) => self.offer(&format!("{}  takes it back", self.draw.key(Action::Undo)), Some(Action::Undo)),
             State::Waiting => {
                 let keys = [Action::Undo, Action::Refresh].map(|action| self.draw.key(action));
-                self.offer(format!("{}  takes it back   {}  asks whether it leaves", keys[0], keys[1]), Some(Action::Undo));
+                self.offer(&format!("{}  takes it back   {}  asks whether it leaves", keys[0], keys[1]), Some(Action::Undo));
             }
             State::Refused(_) => {
                 let keys = [Action::Refund, Action::NotRefunded, Action::Invalid].map(|action| self.draw.key(action)).join(" ");
                 let seen_to = [Action::ShowActivity, Action::Dismiss].map(|action| self.draw.key(action)).join(" ");
-                self.offer(format!("{keys}  resolve again   {seen_to}  seen to"), None);
+                self.offer(&format!("{keys}  resolve again   {seen_to}  seen to"), None);
             }
             State::Sending | State::Checking(_) => {}
         }
@@ -351,7 +356,7 @@ impl Parts<'_> {
             }
             Stage::Parked => {
                 let key = self.draw.key(Action::Settle);
-                self.offer(format!("{key}  say whether the network applied it"), Some(Action::Settle));
+                self.offer(&format!("{key}  say whether the network applied it"), Some(Action::Settle));
             }
         }
         self.close_box();

@@ -118,21 +118,22 @@ fn draw_setting(settings: &SettingsScreen, cx: &AppContext, buffer: &mut Buffer,
     pen.put(&text, theme.strong);
     pen.skip(VALUE.saturating_sub(columns(&text)));
     let key = cx.key(Action::SettingChange);
-    let needed = columns(&key) + 1 + columns(CHANGES);
+    let stronger = cx.settings.overrides.iter().find(|stronger| stronger.key == setting.key);
+    let set_by = stronger.map_or_else(String::new, |stronger| format!("set by {}", stronger.by));
     let words = setting.words(value);
-    // What the value means stands in its column, whichever row the cursor is on.
-    if columns(words) + if is_chosen { 3 + needed } else { 0 } <= pen.room() {
+    let beside = |columns: u16| if columns == 0 { 0 } else { columns + 3 };
+    let (keys, sets) = (if is_chosen { columns(&key) + 1 + columns(CHANGES) } else { 0 }, columns(&set_by));
+    // What the value means stands in its column, whichever row the cursor is on; where there is no room for all it goes first.
+    if columns(words) + beside(keys) + beside(sets) <= pen.room() {
         pen.put(words, theme.quiet);
         pen.skip(3);
     }
-    if is_chosen && needed <= pen.room() {
+    if keys > 0 && keys + beside(sets) <= pen.room() {
         let area = pen.put_key(&key, CHANGES, theme);
         settings.targets.push(area, SettingsTarget::Do(Action::SettingChange));
         pen.skip(3);
     }
-    if let Some(stronger) = cx.settings.overrides.iter().find(|stronger| stronger.key == setting.key) {
-        pen.put(&format!("set by {}", stronger.by), theme.quiet);
-    }
+    pen.put(&set_by, theme.quiet);
 }
 
 fn draw_title(settings: &SettingsScreen, draw: &DrawContext<'_>, buffer: &mut Buffer, row: Rect) {

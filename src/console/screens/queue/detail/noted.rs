@@ -34,7 +34,7 @@ impl Parts<'_> {
             ];
             let begun = begun.into_iter().find(|(_, word, _)| said == Some(*word) && self.draw.dialect == Dialect::Current);
             if let Some((action, _, words)) = begun.filter(|_| !self.draw.place.read_only) {
-                self.offer(format!("{}  goes on with it: {words}", self.draw.key(action)), Some(action));
+                self.offer(&format!("{}  goes on with it: {words}", self.draw.key(action)), Some(action));
             }
             self.close_box();
         }

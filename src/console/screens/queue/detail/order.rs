@@ -20,7 +20,7 @@ impl Parts<'_> {
             let none = if matched.unmatched.is_empty() { "no order of the shop fits" } else { "no other order of the shop fits" };
             self.section("ORDER", vec![plain("match", none.to_owned()), taken_off(matched)]);
             if !matched.unmatched.is_empty() {
-                self.offer(format!("{unmatch}  matches it again"), Some(Action::Unmatch));
+                self.offer(&format!("{unmatch}  matches it again"), Some(Action::Unmatch));
             }
             return;
         };
@@ -28,7 +28,7 @@ impl Parts<'_> {
         if let Some(advice) = first.advice(alert).filter(|_| suggests) {
             self.advice(&advice);
         }
-        self.offer(format!("{unmatch}  not this order"), Some(Action::Unmatch));
+        self.offer(&format!("{unmatch}  not this order"), Some(Action::Unmatch));
     }
 
     fn order_facts(
@@ -68,7 +68,7 @@ impl Parts<'_> {
     /// What the order suggests, and the key that opens the form so.
     fn advice(&mut self, advice: &OrderAdvice) {
         let words = advice.decision.words();
-        self.offer(format!("{}  {words}", self.draw.key(Action::Suggested)), Some(Action::Suggested));
+        self.offer(&format!("{}  {words}", self.draw.key(Action::Suggested)), Some(Action::Suggested));
         // An answer that says why is said once.
         if !words.contains(advice.why) {
             self.say(advice.why, self.draw.theme.quiet);

@@ -21,7 +21,7 @@ impl Parts<'_> {
             self.say(&format!("comments: {}", rule.comments), theme.plain);
         }
         let key = self.draw.key(Action::Suggested);
-        self.offer(format!("{key}  opens the form with this answer"), Some(Action::Suggested));
+        self.offer(&format!("{key}  opens the form with this answer"), Some(Action::Suggested));
         self.close_box();
     }
 }

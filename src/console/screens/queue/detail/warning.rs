@@ -7,7 +7,6 @@ use crate::console::decisions::State;
 use crate::console::screens::queue::columns::answer_words;
 use crate::console::screens::queue::facts::Warning;
 use crate::console::suggestion::Suggestion;
-use crate::console::text::wrap;
 use crate::console::unfinished::{Stage, in_words};
 use crate::console::{Action, times};
 use crate::domain::duplicate::DuplicateEvidence;
@@ -58,9 +57,7 @@ impl Parts<'_> {
         let rests_on_it = |suggestion: &&Suggestion<'_>| warning.basis().is_some_and(|basis| suggestion.rests_on(basis));
         if let Some(reason) = suggestion.filter(rests_on_it).and_then(|suggestion| suggestion.decision().reason()) {
             let text = format!("{} then {}", self.draw.key(Action::Invalid), answer_in_form(reason, self.draw.dialect));
-            for line in wrap(&text, self.width) {
-                self.offer(line, Some(Action::Invalid));
-            }
+            self.offer(&text, Some(Action::Invalid));
         }
         self.close_box();
     }
