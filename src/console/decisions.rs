@@ -11,8 +11,8 @@ use std::collections::{HashMap, HashSet};
 use chrono::Duration;
 use uuid::Uuid;
 
-use self::looking::LookStage;
 use super::known_refunds::KnownRefunds;
+use super::last_look::LookStage;
 use super::text::sanitize;
 use super::unfinished::in_words;
 use crate::desk::{JournalAlert, JournalDecision, JournalRun, JournalStep, LeftDecision};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::known_refunds::KnownRefunds;
 use crate::desk::same_payment::same_payment;
-use crate::domain::{Alert, OrderAdvice, ResolutionAttempt, duplicate, sanitize};
+use crate::domain::{Alert, OrderAdvice, ResolutionAttempt, Timestamp, duplicate, sanitize};
 use crate::service::{Deployment, ServiceError};
 
 /// A last look takes no longer: what could not be looked for by then leaves without it.
@@ -36,6 +36,17 @@ pub struct LastLook {
     pub known: KnownRefunds,
     /// How long it may take: no longer than the refund can wait for it.
     pub within: Duration,
+}
+
+/// Where the last look of a decision stands.
+#[derive(Debug, Clone, PartialEq)]
+pub enum LookStage {
+    /// It is looked before it leaves.
+    Due,
+    /// It is being looked.
+    Running,
+    /// It was looked at this moment, or need not be; and what could not be looked for.
+    Done(Option<String>, Timestamp),
 }
 
 /// What a last look found.

@@ -3,7 +3,7 @@
 use chrono::Duration;
 
 use super::{DecisionEvent, Decisions, MARGIN, PendingDecision, State};
-use crate::console::last_look::{LEAST, LONGEST, LastLook, LookSort, Looked};
+use crate::console::last_look::{LEAST, LONGEST, LastLook, LookSort, LookStage, Looked};
 use crate::domain::Timestamp;
 
 /// What was looked at is looked at again where the decision did not leave so soon: it was held or paused meanwhile.
@@ -14,17 +14,6 @@ const AGAIN: Duration = Duration::seconds(5);
 
 /// So long before its window closes such an answer waits no longer: somebody has to see to it in time.
 const LEAST_LEFT: Duration = Duration::minutes(5);
-
-/// Where the last look of a decision stands.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum LookStage {
-    /// It is looked before it leaves.
-    Due,
-    /// It is being looked.
-    Running,
-    /// It was looked at this moment, or need not be; and what could not be looked for.
-    Done(Option<String>, Timestamp),
-}
 
 impl PendingDecision {
     /// Whether it is being looked whether something speaks against it.
