@@ -11,7 +11,7 @@ use crate::store::searched::{blanks, spellings};
 use crate::store::{StoreError, StoreResult};
 
 /// Conditions with names as alerts have them; none where anything will do.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Conditions {
     /// In millionths.
     pub(super) amounts: Option<RangeInclusive<i64>>,

@@ -87,7 +87,7 @@ impl CountChanges {
 }
 
 /// A filter of cells; `None` means any, an empty list none.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct CellFilter {
     pub(super) providers: Option<Vec<i64>>,
     pub(super) types: Option<Vec<i64>>,

@@ -21,8 +21,8 @@ pub(super) fn matched(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Optio
     if wanted.conditions.is_any() && wanted.transaction_time == (None, None) && wanted.texts.is_empty() && wanted.companies.is_none() {
         return Ok(None);
     }
-    let (cache, of) = (reader.marks.clone(), (reader.newest()?, wanted, reader.budget.is_hurried()));
-    cache.kept_or(of, || find(reader, wanted))
+    let (cache, of) = (reader.marks.clone(), (reader.newest()?, matching(wanted), reader.budget.is_hurried()));
+    Ok(cache.kept_or(of, || Ok(find(reader, wanted)?.map(Marks::into_keys)))?.map(Marks::of_keys))
 }
 
 fn find(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Option<Marks>> {

@@ -31,6 +31,11 @@ impl Marks {
         Self(keys)
     }
 
+    /// A bit for each key that is marked.
+    pub(super) fn into_keys(self) -> FixedBitSet {
+        self.0
+    }
+
     /// Marks what a statement selects as well.
     pub(super) fn add(&mut self, conn: &Connection, matching: &Sql) -> rusqlite::Result<()> {
         each_key(conn, matching, |key| {

@@ -1,11 +1,12 @@
 //! A cache of marks: everything that matched the filters asked for last, of one commit, so that the next page, the other end of a list and
-//! its sums look for nothing again.
+//! its sums look for nothing again. A filter is told from others by the statement that selects what matches it.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
-use super::marks::Marks;
-use super::query::Wanted;
+use fixedbitset::FixedBitSet;
+
+use super::sql::Sql;
 use super::worker::locked;
 use crate::store::{StoreError, StoreResult};
 
@@ -13,20 +14,20 @@ use crate::store::{StoreError, StoreResult};
 const MOST: usize = 4;
 
 /// What one filter matched, once that is known. Whoever asks for the same meanwhile waits for it instead of looking as well.
-type Slot = Arc<Mutex<Option<Marks>>>;
+type Slot = Arc<Mutex<Option<FixedBitSet>>>;
 
 /// The marks for all readers of a database, those asked for last in front.
 #[derive(Debug, Clone, Default)]
-pub(super) struct MarksCache(Arc<Mutex<VecDeque<(i64, Wanted, Slot)>>>);
+pub(super) struct MarksCache(Arc<Mutex<VecDeque<(i64, Sql, Slot)>>>);
 
 impl MarksCache {
     /// What a filter matches in the snapshot of this newest commit: as it is kept, else as it is read. Nothing is kept where there are no marks.
     /// Who is hurried does not wait for another reader.
     pub(super) fn kept_or(
         &self,
-        (newest, wanted, hurried): (i64, &Wanted, bool),
-        read: impl FnOnce() -> StoreResult<Option<Marks>>,
-    ) -> StoreResult<Option<Marks>> {
+        (newest, wanted, hurried): (i64, Sql, bool),
+        read: impl FnOnce() -> StoreResult<Option<FixedBitSet>>,
+    ) -> StoreResult<Option<FixedBitSet>> {
         let slot = self.slot(newest, wanted);
         let mut kept = if hurried { taken_at_once(&slot)? } else { slot.lock().unwrap_or_else(PoisonError::into_inner) };
         if kept.is_none() {
@@ -35,17 +36,17 @@ impl MarksCache {
         Ok(kept.clone())
     }
 
-    fn slot(&self, newest: i64, wanted: &Wanted) -> Slot {
+    fn slot(&self, newest: i64, wanted: Sql) -> Slot {
         let mut slots = locked(&self.0);
-        let known = slots.iter().position(|(of, filter, _)| *of == newest && filter == wanted).and_then(|place| slots.remove(place));
+        let known = slots.iter().position(|(of, filter, _)| *of == newest && *filter == wanted).and_then(|place| slots.remove(place));
         let slot = known.map_or_else(Slot::default, |(.., slot)| slot);
-        slots.push_front((newest, wanted.clone(), Arc::clone(&slot)));
+        slots.push_front((newest, wanted, Arc::clone(&slot)));
         slots.truncate(MOST);
         slot
     }
 }
 
-fn taken_at_once(slot: &Slot) -> StoreResult<MutexGuard<'_, Option<Marks>>> {
+fn taken_at_once(slot: &Slot) -> StoreResult<MutexGuard<'_, Option<FixedBitSet>>> {
     match slot.try_lock() {
         Ok(kept) => Ok(kept),
         Err(TryLockError::Poisoned(kept)) => Ok(kept.into_inner()),
@@ -55,58 +56,51 @@ fn taken_at_once(slot: &Slot) -> StoreResult<MutexGuard<'_, Option<Marks>>> {
 
 #[cfg(test)]
 mod tests {
-    use fixedbitset::FixedBitSet;
-
     use super::*;
-    use crate::domain::AlertFilter;
-    use crate::domain::time::Timestamp;
-    use crate::store::OrganizationStore as _;
-    use crate::store::sqlite::tests::open;
 
     /// A filter for a text.
-    async fn wanted(text: &str) -> Wanted {
-        let (_directory, store) = open();
-        let organization = store.organizations().await.unwrap()[0].organization.id;
-        let filter = AlertFilter { q: Some(text.to_owned()), ..AlertFilter::default() };
-        store.read_list(organization, move |reader| Wanted::new(reader, 1, &filter, Timestamp::UNIX_EPOCH)).await.unwrap()
+    fn wanted(text: &str) -> Sql {
+        let mut sql = Sql::new("SELECT key FROM alert WHERE text = ");
+        sql.value(text.to_owned());
+        sql
     }
 
-    fn marks(key: usize) -> StoreResult<Option<Marks>> {
+    fn marks(key: usize) -> StoreResult<Option<FixedBitSet>> {
         let mut keys = FixedBitSet::new();
         keys.grow_and_insert(key);
-        Ok(Some(Marks::of_keys(keys)))
+        Ok(Some(keys))
     }
 
-    fn key(read: StoreResult<Option<Marks>>) -> usize {
-        read.unwrap().unwrap().keys().next().unwrap()
+    fn key(read: StoreResult<Option<FixedBitSet>>) -> usize {
+        read.unwrap().unwrap().minimum().unwrap()
     }
 
-    #[tokio::test]
-    async fn what_matched_is_looked_for_once_a_commit_and_filter() {
-        let (cache, visa, other) = (MarksCache::default(), wanted("visa").await, wanted("other").await);
+    #[test]
+    fn what_matched_is_looked_for_once_a_commit_and_filter() {
+        let cache = MarksCache::default();
 
-        key(cache.kept_or((7, &visa, false), || marks(1)));
+        key(cache.kept_or((7, wanted("visa"), false), || marks(1)));
 
-        assert_eq!(key(cache.kept_or((7, &visa, false), || marks(2))), 1);
-        assert_eq!(key(cache.kept_or((7, &other, false), || marks(3))), 3, "of another filter");
-        assert_eq!(key(cache.kept_or((8, &visa, false), || marks(4))), 4, "of a later commit");
+        assert_eq!(key(cache.kept_or((7, wanted("visa"), false), || marks(2))), 1);
+        assert_eq!(key(cache.kept_or((7, wanted("other"), false), || marks(3))), 3, "of another filter");
+        assert_eq!(key(cache.kept_or((8, wanted("visa"), false), || marks(4))), 4, "of a later commit");
     }
 
-    #[tokio::test]
-    async fn a_read_that_failed_leaves_nothing_behind() {
-        let (cache, visa) = (MarksCache::default(), wanted("visa").await);
+    #[test]
+    fn a_read_that_failed_leaves_nothing_behind() {
+        let cache = MarksCache::default();
 
-        cache.kept_or((7, &visa, false), || Err(StoreError::Unavailable("given up".to_owned()))).unwrap_err();
+        cache.kept_or((7, wanted("visa"), false), || Err(StoreError::Unavailable("given up".to_owned()))).unwrap_err();
 
-        assert_eq!(key(cache.kept_or((7, &visa, false), || marks(2))), 2);
+        assert_eq!(key(cache.kept_or((7, wanted("visa"), false), || marks(2))), 2);
     }
 
-    #[tokio::test]
-    async fn who_is_hurried_does_not_wait_for_who_looks_just_now() {
-        let (cache, visa) = (MarksCache::default(), wanted("visa").await);
+    #[test]
+    fn who_is_hurried_does_not_wait_for_who_looks_just_now() {
+        let cache = MarksCache::default();
 
-        let within = cache.kept_or((7, &visa, false), || {
-            assert!(cache.kept_or((7, &visa, true), || marks(2)).is_err());
+        let within = cache.kept_or((7, wanted("visa"), false), || {
+            assert!(cache.kept_or((7, wanted("visa"), true), || marks(2)).is_err());
             marks(1)
         });
 

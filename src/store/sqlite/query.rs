@@ -17,7 +17,7 @@ use crate::store::StoreResult;
 use crate::store::searched::{DESCRIPTOR_MARK, searchable};
 
 /// A compiled filter, with words and ids replaced by their keys.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(super) struct Wanted {
     pub(super) organization: i64,
     /// What the counts know.

@@ -7,7 +7,7 @@ use rusqlite::{Connection, params_from_iter};
 pub(super) type Range = (Option<i64>, Option<i64>);
 
 /// SQL under construction, with its values.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub(super) struct Sql {
     pub(super) text: String,
     pub(super) values: Vec<Value>,

@@ -311,7 +311,7 @@ fn a_refund_does_not_leave_where_the_shop_tells_of_one_meanwhile() {
 
     assert_eq!(rig.sent(), 0, "{}", rig.screen());
     let screen = rig.screen();
-    assert!(screen.contains("may be paid twice: order NW-923421 was refunded before the alert came"), "{screen}");
+    assert!(screen.contains("may be paid twice: order NW-923421 was refunded before the alert"), "{screen}");
 }
 
 #[test]
