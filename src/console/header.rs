@@ -160,14 +160,16 @@ impl HeaderPlan {
 
     /// What gives way so that every screen keeps its name: what is needed least first. What is wrong is told in fewer words last of all, and
     /// then what has room beside those comes back.
-    const ALL: [Self; 12] = {
+    const ALL: [Self; 14] = {
         let one_clock = Self { clock: HeaderClock::One, ..Self::FULL };
         let briefer = Self { place_whole: false, ..one_clock };
         let unnamed = Self { program: false, ..briefer };
         let closer = Self { gap: 2, ..unnamed };
         let timeless = Self { clock: HeaderClock::Hidden, ..closer };
-        let [first, second, third, fourth, last] = Self::briefly([one_clock, briefer, unnamed, closer, timeless]);
-        [Self::FULL, one_clock, briefer, unnamed, closer, timeless, first, second, third, fourth, last, Self { place: 10, ..last }]
+        let tight = Self { before: FEWEST_BEFORE_TABS, ..timeless };
+        let [first, second, third, fourth, fifth, last] = Self::briefly([one_clock, briefer, unnamed, closer, timeless, tight]);
+        let short_place = Self { place: 10, ..last };
+        [Self::FULL, one_clock, briefer, unnamed, closer, timeless, tight, first, second, third, fourth, fifth, last, short_place]
     };
 
     /// Where whole names have no room whatever gives way, all but that of the open screen are cut to their first letters.

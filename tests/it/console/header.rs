@@ -36,8 +36,8 @@ fn the_age_of_what_is_shown_stands_beside_how_the_service_answers() {
 }
 
 #[rstest]
-#[case(|_| Message::CountedAll(Err(busy())), "counts not read, 14:03")]
-#[case(|_| Message::AtRisk(Err(busy())), "counts not read, 14:03")]
+#[case(|_| Message::CountedAll(Err(busy())), "counts not read since 14:03")]
+#[case(|_| Message::AtRisk(Err(busy())), "counts not read since 14:03")]
 #[case(|id| Message::Alert(id, Err(busy())), "the alert not read, 14:03")]
 #[case(|id| Message::Deliveries(id, Err(busy())), "webhooks not read, 14:03")]
 #[case(|id| Message::SameCard(id, Err(busy())), "doubles not read, 14:03")]
@@ -241,6 +241,15 @@ fn at_120_columns_a_network_in_doubt_is_told_in_fewer_words_before_a_screen_lose
 
     assert!(NAMES.iter().all(|name| narrow.contains(name)) && narrow.contains(&format!("▲ {provider}: unknown, 14:03")), "{narrow}");
     assert!(wide.contains("avert") && wide.contains(&format!("▲ {provider}: outcome unknown since 14:03")), "{wide}");
+}
+
+#[test]
+fn at_100_columns_the_screens_keep_their_names_before_the_time_does() {
+    let mut rig = Made { size: (100, 30), place: place("acme-eu", Environment::Production), ..Made::default() }.start();
+
+    let header = header(&mut rig);
+
+    assert!(NAMES.iter().all(|name| header.contains(name)) && header.contains("● live  now"), "{header}");
 }
 
 #[test]
