@@ -476,8 +476,8 @@ fn an_invalid_answer_is_never_told_as_a_refund() {
 
     let screen = rig.screen();
     let row = |id: &str| screen.lines().find(|line| line.contains(id)).unwrap_or_default();
-    assert!(row("SIB2001").contains("invalid: refunded before the alert 1 h ago"), "{screen}");
-    assert!(row("SIB2002").contains("invalid: duplicate alert 1 h ago"), "{screen}");
+    assert!(row("–  VERIFI").contains("invalid: refunded before the alert 1 h ago"), "{screen}");
+    assert!(row("–  CDRN").contains("invalid: duplicate alert 1 h ago"), "{screen}");
     assert!(!screen.contains("VERIFI: refunded"), "{screen}");
 }
 
