@@ -234,6 +234,11 @@ impl App {
                 self.rest_rules();
                 Vec::new()
             }
+            Message::NoteKept(note, answer) => dialogs::note_form::kept(*note, answer, cx),
+            Message::SnoozeKept(snoozed, answer) => {
+                snooze_menu::kept(&snoozed, answer, cx);
+                Vec::new()
+            }
             Message::Looked(key, looked) => resolving::looked(key, looked, cx),
             Message::Resolved(key, answer) => {
                 cx.networks.answered(&cx.decisions, key, &answer, cx.now);
