@@ -204,6 +204,11 @@ impl PendingDecision {
 
     /// What the journal says when it is made, by itself or in a run.
     pub fn staged_step(&self, together: Option<JournalRun>) -> JournalStep {
+    /// What a notification of its fate is about: it, or all that were made together with it.
+    pub fn fate_of(&self) -> String {
+        self.together.map_or_else(|| self.journal_key(), |number| format!("run {number}"))
+    }
+
         let said = JournalDecision::of(&self.alert, &self.resolution);
         JournalStep::Staged { decision: self.journal_key(), said, rule: self.rule.clone(), together }
     }

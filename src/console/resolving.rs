@@ -182,7 +182,7 @@ fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext)
             let waits = format!("What was to follow it waits here, not sent: {ask} asks whether it leaves, {undo} takes it back");
             let words = format!("{}: {}. {waits}.", subject(&decision.alert), of_refund(&event));
             cx.calls.failed(&decision.alert);
-            cx.notify_about(&decision.alert, Tone::Bad, words);
+            cx.notify_about_fate(decision, Tone::Bad, words);
         }
         outcome.extend(follow_up(&decision.alert, event, cx));
         tell_ended(decision, cx);
@@ -259,8 +259,8 @@ fn tell(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -
             let words = format!("{subject}: {why}. {word} was not recorded; {again} on {activity} opens its form again.");
             cx.notify_of_decision(decision, Tone::Bad, words);
         }
-        DecisionEvent::NothingSoFar(polls) => cx.notify_about(
-            before,
+        DecisionEvent::NothingSoFar(polls) => cx.notify_about_fate(
+            decision,
             Tone::Bad,
             format!("{subject}: nothing has landed so far, after {polls} looks. {word} may still arrive; it is looked at each minute."),
         ),
