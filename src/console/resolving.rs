@@ -23,7 +23,10 @@ pub fn undo(cx: &mut AppContext) -> Orders {
     let mut outcome = taken_back(&taken, cx);
     match taken.as_slice() {
         [] if cx.decisions.sending() > 0 => cx.notify(Tone::Note, "Too late to take back: it has left."),
-        [] => cx.hint("There is nothing to take back."),
+        [] => {
+            let key = cx.key(Action::Undo);
+            cx.hint(format!("There is nothing to take back: {key} takes back a decision that has not left."));
+        }
         [decision] => {
             let words = format!("Taken back: {} on {}. Nothing was sent.", decision.word(), decision.subject());
             cx.notify_of_decision(decision, Tone::Good, words);
