@@ -102,7 +102,7 @@ impl App {
         let refresh = settings.refresh.and_then(|every| chrono::Duration::from_std(every).ok());
         let mut effects = queue.start(refresh, settings.page_size, now);
         effects.extend(queue.run_due(now));
-        let journal = JournalFeed::new(&place.name, place.user.clone(), kept.session, now);
+        let journal = JournalFeed::new(&place.name, place.user.clone(), kept.session, now).beside(place.organizations.clone());
         // What the desk could not tell may be what rules are to leave alone.
         let unknown = !kept.troubles.is_empty();
         let auto = AutoRules::of(if unknown { Vec::new() } else { settings.auto_rules.clone() }, now);

@@ -117,6 +117,7 @@ impl AppContext {
             compares_all: self.compares_all,
             rules: &self.settings.rules,
             known: &self.known,
+            journal: &self.journal,
         }
     }
 
