@@ -377,6 +377,11 @@ impl App {
                 // Whoever left to have it sent is to see that it was not.
                 self.cx.leaving = false;
                 self.cx.decisions.ask_again();
+                self.ask_of_waiting();
+                if self.dialogs.is_empty() {
+                    self.dialogs.extend(self.waiting.pop_front());
+                    self.cx.covered = !self.dialogs.is_empty();
+                }
             }
         }
         self.make_room_for_notes();
@@ -394,13 +399,22 @@ impl App {
                 cx.decisions.ask_again();
             }
             cx.decisions.wait(cx.now);
-        } else if let Some(why) = cx.decisions.take_question() {
-            self.waiting.push_back(Box::new(Reconnected::about(why)));
         }
+        self.ask_of_waiting();
+        let cx = &mut self.cx;
         for decision in cx.decisions.closed_waiting(cx.now) {
             let words = format!("{}: the window closed while {} waited here.", resolving::subject(&decision.alert), decision.word());
             cx.calls.failed(&decision.alert);
             cx.notify_about(&decision.alert, Tone::Bad, words);
+        }
+    }
+
+    /// Asks what becomes of decisions that wait, while something can become of them.
+    fn ask_of_waiting(&mut self) {
+        if !self.cx.offline
+            && let Some(why) = self.cx.decisions.take_question()
+        {
+            self.waiting.push_back(Box::new(Reconnected::about(why)));
         }
     }
 

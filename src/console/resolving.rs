@@ -113,10 +113,16 @@ pub fn staged(keys: &[u64], run: Option<&JournalRun>, cx: &AppContext) -> Orders
 /// Takes in what was looked for before a decision leaves. What does not leave stands there for somebody to see to.
 pub fn looked(key: u64, looked: Looked, cx: &mut AppContext) -> Orders {
     let Some(decision) = cx.decisions.get(key).cloned() else { return Vec::new() };
+    let refunded = if let Looked::PaidTwice(other) = &looked { Some(other.clone()) } else { None };
     let Some(event) = cx.decisions.looked(key, looked, cx.now) else { return Vec::new() };
     // Whoever left to have it sent is to see that it was not.
     cx.leaving = false;
-    notify(&decision, event, cx)
+    let mut outcome = notify(&decision, event, cx);
+    // What was decided here on the alert that is answered by now can no longer be sent.
+    if let Some((overtaken, event)) = refunded.and_then(|other| cx.decisions.answered_elsewhere(&other, cx.now)) {
+        outcome.extend(notify(&overtaken, event, cx));
+    }
+    outcome
 }
 
 /// Takes in the answer to a decision. What is not known is looked up at once, and from then on by the decisions' own plan.
