@@ -193,7 +193,7 @@ impl Dialog for Reconnected {
                 }
                 question.say(
                     match (cx.decisions.is_paid_otherwise(first), certain) {
-                        (true, _) => "What was to follow it waits here, not sent. The payment is refunded all the same.",
+                        (true, _) => "What was to follow it waits here, not sent; the payment is refunded.",
                         (false, true) => "What was to follow it waits here, not sent: without the refund it may be wrong.",
                         (false, false) => "What was to follow it waits here, not sent: it leaves by itself once the refund is recorded.",
                     },

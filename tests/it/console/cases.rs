@@ -788,6 +788,6 @@ fn an_alert_that_another_refunded_is_not_offered_for_sending_and_the_payment_is_
 
     let asked = rig.screen();
     assert!(asked.contains("1 decision has waited here, not sent") && asked.contains("CDRN"), "{asked}");
-    assert!(asked.contains("The payment is refunded all the same.") && !asked.contains("may be wrong"), "{asked}");
+    assert!(asked.contains("not sent; the payment is refunded.") && !asked.contains("may be wrong"), "{asked}");
     assert_eq!(rig.sent(), 0);
 }
