@@ -5,9 +5,10 @@ use std::io;
 use std::path::Path;
 
 use anyhow::Context as _;
+use clap::ValueEnum as _;
 use serde_json::{Value, json};
 
-use super::args::{JournalExportArgs, SinceWhen};
+use super::args::{Format, JournalExportArgs, SinceWhen};
 use super::context::Context;
 use super::failure::{Misused, say};
 use super::output::{Output, Report, Rows};
@@ -56,13 +57,25 @@ pub(super) fn run(context: &Context, args: &JournalExportArgs) -> anyhow::Result
     let report = if args.notifications { notifications(&history, since) } else { decisions(&history, since, args.open) };
     match &args.to {
         None => context.output.print(&report),
-        Some(to) => write_file(context.output, to, &report),
+        Some(to) => write_file(as_named(context.output, to), to, &report),
     }
 }
 
 fn since(args: &JournalExportArgs, now: Timestamp) -> Timestamp {
     let days = args.days.map(|days| SinceWhen::Ago(chrono::Duration::days(days.into())));
     args.since.or(days).map_or_else(Timestamp::default, |since| since.moment(now))
+}
+
+/// The format that a file's name says, where none was asked for.
+fn as_named(output: Output, file: &Path) -> Output {
+    let extension = file.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    let named = Format::value_variants()
+        .iter()
+        .find(|format| **format != Format::Table && format.to_possible_value().is_some_and(|value| value.matches(extension, true)));
+    match (output.asked(), named) {
+        (None, Some(format)) => output.with(*format),
+        _ => output,
+    }
 }
 
 /// Writes a file that is there whole or not at all, for its owner alone.
@@ -92,7 +105,8 @@ fn decisions(history: &History, since: Timestamp, open: bool) -> Report {
     records.sort_by_key(|record| record.made_at);
     let rows = records.iter().map(|record| row(record)).collect();
     let head = vec!["MADE", "WHO", "DECISION", "ALERT", "WHAT BECAME OF IT"];
-    let note = Some(summary(history, &records));
+    let other = history.records().iter().filter(|record| record.last().0 >= since).count();
+    let note = Some(if records.is_empty() && other > 0 { none_open(other) } else { summary(history, &records) });
     Report::list(records.iter().map(|record| json_of(record)).collect(), &COLUMNS, Rows { head, rows, note, ..Rows::default() })
 }
 
@@ -164,6 +178,14 @@ fn money(alert: &JournalAlert) -> String {
     match amount.parse() {
         Ok(amount) => crate::domain::Money { amount, currency: Currency::new(alert.currency.as_str()) }.to_string(),
         Err(_) => format!("{amount} {}", alert.currency),
+    }
+}
+
+/// That none of so many decisions is open.
+fn none_open(all: usize) -> String {
+    match all {
+        1 => "the decision of that time needs nobody".to_owned(),
+        many => format!("none of the {many} decisions of that time needs anybody"),
     }
 }
 

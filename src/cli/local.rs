@@ -19,9 +19,10 @@ use super::home::Home;
 use super::networks::{self, Networks};
 use super::target::variable;
 use crate::config::{Days, Settings};
+use crate::desk::OrderOwner;
 use crate::domain::time::{SharedClock, SystemClock, Timestamp};
 use crate::domain::webhook::address::AddressPolicy;
-use crate::domain::{Provider, ResponseWindows, RetentionPolicy};
+use crate::domain::{DEFAULT_ORGANIZATION, Organization, OrganizationId, Provider, ResponseWindows, RetentionPolicy};
 use crate::engine::{ActingEngine, Caller, Engine, EngineSettings, MonotonicClock, PullFrom};
 use crate::service::ServiceError;
 use crate::store::SharedStore;
@@ -114,6 +115,14 @@ impl Local {
             }
             other => other.into(),
         })
+    }
+
+    /// Whose the shop's orders are in a desk of this data directory, for an organization of it.
+    pub(super) async fn order_owner(&self, organization: OrganizationId) -> anyhow::Result<OrderOwner> {
+        let all = self.engine.organizations().await?;
+        let is_default = |known: &Organization| known.id == organization && known.name == DEFAULT_ORGANIZATION;
+        let inherits = all.len() < 2 || all.iter().any(|known| is_default(&known.organization));
+        Ok(OrderOwner { organization: organization.to_string(), inherits })
     }
 
     /// The present moment of the engine.

@@ -143,7 +143,7 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
         Command::Journal(JournalCommand::Export(args)) => journal::run(&context, &args.or(remote)),
         Command::Orders(mut command) => {
             command.take_remote(remote);
-            orders::run(&context, command)
+            block_on(orders::run(context, command))
         }
         Command::Rules(mut command) => {
             command.take_remote(remote);

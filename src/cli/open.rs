@@ -104,6 +104,7 @@ async fn open_once(context: &Context, args: &OpenArgs, signals: &mut Option<Sign
     let known = local.engine.store().gateways().await?;
     let own = caller.organization.organization.id;
     let all = local.engine.organizations().await?.into_iter().map(|record| record.organization);
+    let order_owner = Some(local.order_owner(own).await?);
     let organizations = all.filter(|organization| organization.id != own).map(|organization| organization.name).collect();
     let place = SessionInfo {
         // Whoever decides here has to know which networks hear nothing of it.
@@ -116,6 +117,7 @@ async fn open_once(context: &Context, args: &OpenArgs, signals: &mut Option<Sign
         user: context.user(),
         profiles: other_profiles(context, None),
         organizations,
+        order_owner,
         ..SessionInfo::default()
     };
     let running = local.start(DRAIN)?;

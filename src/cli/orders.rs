@@ -6,27 +6,47 @@ use super::args::{OrderImportArgs, OrdersCommand};
 use super::context::Context;
 use super::failure::{Misused, SaidAlready, say};
 use super::import::{Rejects, open, print, progress, same_file};
+use super::local::Local;
 use super::target::variable;
-use crate::desk::{Desk, OrderDatabase};
+use crate::desk::{Desk, OrderDatabase, OrderOwner};
 use crate::domain::{IngestReport, MerchantOrder, OrderField};
 use crate::wire::import::{OrderHeaderError, OrderImporter};
 
 /// Orders in one commit.
 const AT_ONCE: usize = 2_000;
 
-pub(super) fn run(context: &Context, command: OrdersCommand) -> anyhow::Result<()> {
+pub(super) async fn run(context: Context, command: OrdersCommand) -> anyhow::Result<()> {
     match command {
-        OrdersCommand::Import(args) => import(context, &args),
+        OrdersCommand::Import(args) => {
+            let owner = owner(&context, &args).await?;
+            import(&context, &args, owner)
+        }
     }
 }
 
-fn import(context: &Context, args: &OrderImportArgs) -> anyhow::Result<()> {
+/// The organization whose orders they are; none on another deployment's desk, which has those of one shop, and before this machine has any.
+async fn owner(context: &Context, args: &OrderImportArgs) -> anyhow::Result<Option<OrderOwner>> {
+    if !args.desk.remote().means_this_machine(context, variable)? {
+        args.organization.refuse_elsewhere()?;
+        return Ok(None);
+    }
+    if args.organization.organization.is_none() && context.home.require_data().is_err() {
+        return Ok(None);
+    }
+    let (local, acting) = Local::existing_for(context, &args.organization).await?;
+    let owner = local.order_owner(acting.caller().organization.organization.id).await?;
+    drop(acting);
+    local.close();
+    Ok(Some(owner))
+}
+
+fn import(context: &Context, args: &OrderImportArgs, owner: Option<OrderOwner>) -> anyhow::Result<()> {
     let (input, size) = open(&args.file, "a CSV of orders")?;
     if let Some(rejects) = args.rejects.as_deref().filter(|rejects| same_file(rejects, &args.file)) {
         return Err(Misused(format!("--rejects {}: is the file that is read: name another one", rejects.display())).into());
     }
     let directory = args.desk.remote().desk(context, variable)?;
-    let mut orders = Desk::open(directory)?.make_orders()?;
+    let mut orders = Desk::open(directory)?.with_orders_of(owner).make_orders()?;
     let named: BTreeMap<OrderField, Option<String>> = args.map.iter().cloned().collect();
     let mut before = orders.headers()?;
     before.retain(|field, _| !named.contains_key(field));

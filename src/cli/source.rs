@@ -9,8 +9,8 @@ use super::failure::{Misused, NotFound, say};
 use super::local::Local;
 use super::output::printable;
 use super::target::variable;
-use crate::desk::Desk;
 use crate::desk::same_payment::same_payment;
+use crate::desk::{Desk, DeskError, OrderOwner};
 use crate::domain::query::Vocabulary;
 use crate::domain::time::{SharedClock, SystemClock, Timestamp};
 use crate::domain::{Alert, Environment, ResolutionAttempt, duplicate};
@@ -33,6 +33,8 @@ pub(super) struct AlertAccess {
     pub(super) place: String,
     /// Where the desk is, if there is one.
     desk: PathBuf,
+    /// Whose orders of the shop are meant, where there may be those of several organizations.
+    order_owner: Option<OrderOwner>,
     /// Whether every write is refused.
     read_only: bool,
     pub(super) clock: SharedClock,
@@ -86,13 +88,27 @@ impl AlertAccess {
             let (_, deployment) = target.by_person(context.user()).connect(Arc::clone(&clock))?;
             let (alerts, duplicates, find, attempts) = (deployment.alerts, deployment.duplicates, deployment.find, deployment.attempts);
             return Ok((
-                Self { alerts, duplicates, find, attempts, dialect, environment, place, read_only, clock, desk, local: None },
+                Self {
+                    alerts,
+                    duplicates,
+                    find,
+                    attempts,
+                    dialect,
+                    environment,
+                    place,
+                    read_only,
+                    clock,
+                    desk,
+                    order_owner: None,
+                    local: None,
+                },
                 asked,
             ));
         }
         let dialect = remote.dialect.map_or(Dialect::Current, Dialect::from);
         let asked = asked(dialect, Vocabulary::Desk)?;
         let (local, acting) = Local::existing_for(context, organization).await.map_err(|error| or_a_profile(error, context))?;
+        let order_owner = Some(local.order_owner(acting.caller().organization.organization.id).await?);
         let source = Self {
             duplicates: Some(Arc::new(acting.clone())),
             find: Some(Arc::new(acting.clone())),
@@ -105,6 +121,7 @@ impl AlertAccess {
                 None => format!("this machine's own in {}", context.home.place()),
             },
             desk,
+            order_owner,
             read_only: false,
             clock: Arc::clone(&local.clock),
             local: Some(local),
@@ -130,9 +147,15 @@ impl AlertAccess {
         }
     }
 
+    /// The desk; one that is not there is not made.
+    pub(super) fn desk(&self) -> Result<Option<Desk>, DeskError> {
+        let opened = self.desk.exists().then(|| Desk::open(&self.desk)).transpose()?;
+        Ok(opened.map(|desk| desk.with_orders_of(self.order_owner.clone())))
+    }
+
     /// What the shop's order says where its money had gone back already: a refund would be paid twice.
     pub(super) fn refunded_order(&self, alert: &Alert, others: &[Alert]) -> Option<String> {
-        let advised = if self.desk.exists() { Desk::open(&self.desk).and_then(|desk| desk.order_advice(alert, others)) } else { Ok(None) };
+        let advised = self.desk().and_then(|desk| desk.map_or(Ok(None), |desk| desk.order_advice(alert, others)));
         match advised {
             Ok(advised) => advised
                 .filter(|(_, advice)| advice.was_refunded_before())

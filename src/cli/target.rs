@@ -151,6 +151,12 @@ impl RemoteArgs {
         }))
     }
 
+    /// Whether this machine's own alerts are meant.
+    pub(super) fn means_this_machine(&self, context: &Context, lookup: impl Fn(&str) -> Option<String>) -> anyhow::Result<bool> {
+        let lookup = |name: &str| lookup(name).filter(|text| !text.is_empty());
+        Ok(matches!(self.meant_profile(context.profiles.as_ref(), &lookup)?, Meant::ThisMachine))
+    }
+
     /// The desk of the deployment that is meant. Nothing is asked of that, and so no credential is needed.
     pub(super) fn desk(&self, context: &Context, lookup: impl Fn(&str) -> Option<String>) -> anyhow::Result<PathBuf> {
         let lookup = |name: &str| lookup(name).filter(|text| !text.is_empty());

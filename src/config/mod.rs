@@ -315,13 +315,22 @@ const VARIABLES: &[(&str, Set)] = &[
     ("AVERT_LOG", |settings, text| word(text).map(|value| settings.log.level = value)),
 ];
 
+/// What is wrong with a value, in the words of the settings: serde names its own types.
+fn in_words(message: &str) -> String {
+    let given = |rest: &str| rest.split_once(' ').map_or(rest, |(_, value)| value).trim_matches('`').to_owned();
+    match message.strip_prefix("invalid type: ").and_then(|rest| rest.rsplit_once(", expected ")) {
+        Some((rest, "a boolean")) => format!("{} is not allowed: true or false", given(rest)),
+        _ => message.replace('\n', ", "),
+    }
+}
+
 impl Settings {
     /// The settings of a file's text; `file` is where the text came from, for errors.
     pub fn parse(text: &str, file: &Path) -> Result<Self, ConfigError> {
         toml::from_str(text).map_err(|error| {
             let start = error.span().map_or(0, |span| span.start).min(text.len());
             let line = text.bytes().take(start).filter(|byte| *byte == b'\n').count() + 1;
-            let message = error.message().replace('\n', ", ");
+            let message = in_words(error.message());
             ConfigError::Line { file: file.to_owned(), line, message }
         })
     }
@@ -411,7 +420,10 @@ mod tests {
         "unknown field `them`, expected one of `theme`, `mouse`, `grace_seconds`, `keymap`, `user`, `times`, `motion`, `plain`, `auto_rules`"
     )]
     #[case("[console]\ntheme = \"blue\"", 2, "\"blue\" is not allowed: one of auto, dark, light, high-contrast, ansi")]
-    #[case("[console]\nmouse = \"yes\"", 2, "expected a boolean")]
+    #[case("[console]\nmouse = \"yes\"", 2, "\"yes\" is not allowed: true or false")]
+    #[case("[console]\nmotion = 1", 2, "1 is not allowed: true or false")]
+    #[case("[console]\ngrace_seconds = 2.5", 2, "\"2.5\" is not allowed: whole seconds from 0 to 60")]
+    #[case("[console]\ngrace_seconds = \"five\"", 2, "\"five\" is not allowed: whole seconds from 0 to 60")]
     #[case("[notices]\nquiet = \"22-7\"", 2, "\"22-7\" is not allowed: two different times of day such as 22:00-07:00")]
     #[case("[notices]\ndesktop = \"on\"", 2, "\"on\" is not allowed: one of off, osc9, osc777")]
     #[case("[notices]\nbefore_minutes = 1441", 2, "\"1441\" is not allowed: whole minutes from 0 to 1440")]

@@ -338,8 +338,9 @@ macro_rules! bounded {
 
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let number = i64::deserialize(deserializer)?;
-                number.to_string().parse().map_err(D::Error::custom)
+                // Refused in the words of the setting, whatever sort of value it is.
+                let value = toml::Value::deserialize(deserializer)?;
+                value.as_str().map_or_else(|| value.to_string(), str::to_owned).parse().map_err(D::Error::custom)
             }
         }
     )+};

@@ -102,7 +102,7 @@ impl App {
         let refresh = settings.refresh.and_then(|every| chrono::Duration::from_std(every).ok());
         let mut effects = queue.start(refresh, settings.page_size, now);
         effects.extend(queue.run_due(now));
-        let journal = JournalFeed::new(&place.name, place.user.clone(), kept.session, now);
+        let journal = JournalFeed::new(&place.name, place.user.clone(), kept.session, now).beside(place.organizations.clone());
         // What the desk could not tell may be what rules are to leave alone.
         let unknown = !kept.troubles.is_empty();
         let auto = AutoRules::of(if unknown { Vec::new() } else { settings.auto_rules.clone() }, now);
@@ -232,6 +232,11 @@ impl App {
             Message::DeskFailed(words) => {
                 cx.notify(Tone::Bad, format!("This could not be kept on the desk: {words}"));
                 self.rest_rules();
+                Vec::new()
+            }
+            Message::NoteKept(note, answer) => dialogs::note_form::kept(*note, answer, cx),
+            Message::SnoozeKept(snoozed, answer) => {
+                snooze_menu::kept(&snoozed, answer, cx);
                 Vec::new()
             }
             Message::Looked(key, looked) => resolving::looked(key, looked, cx),
@@ -372,6 +377,11 @@ impl App {
                 // Whoever left to have it sent is to see that it was not.
                 self.cx.leaving = false;
                 self.cx.decisions.ask_again();
+                self.ask_of_waiting();
+                if self.dialogs.is_empty() {
+                    self.dialogs.extend(self.waiting.pop_front());
+                    self.cx.covered = !self.dialogs.is_empty();
+                }
             }
         }
         self.make_room_for_notes();
@@ -389,13 +399,22 @@ impl App {
                 cx.decisions.ask_again();
             }
             cx.decisions.wait(cx.now);
-        } else if let Some(why) = cx.decisions.take_question() {
-            self.waiting.push_back(Box::new(Reconnected::about(why)));
         }
+        self.ask_of_waiting();
+        let cx = &mut self.cx;
         for decision in cx.decisions.closed_waiting(cx.now) {
             let words = format!("{}: the window closed while {} waited here.", resolving::subject(&decision.alert), decision.word());
             cx.calls.failed(&decision.alert);
             cx.notify_about(&decision.alert, Tone::Bad, words);
+        }
+    }
+
+    /// Asks what becomes of decisions that wait, while something can become of them.
+    fn ask_of_waiting(&mut self) {
+        if !self.cx.offline
+            && let Some(why) = self.cx.decisions.take_question()
+        {
+            self.waiting.push_back(Box::new(Reconnected::about(why)));
         }
     }
 

@@ -117,6 +117,7 @@ impl AppContext {
             compares_all: self.compares_all,
             rules: &self.settings.rules,
             known: &self.known,
+            journal: &self.journal,
         }
     }
 
@@ -155,22 +156,27 @@ impl AppContext {
 
     /// Notifies the user.
     pub fn notify(&mut self, tone: Tone, text: impl Into<String>) {
-        self.tell(tone, text.into(), None, None);
+        self.tell(tone, text.into(), None, None, None);
     }
 
     /// Notifies the user of something about an alert: a key goes there.
     pub fn notify_about(&mut self, alert: &Alert, tone: Tone, text: impl Into<String>) {
-        self.tell(tone, text.into(), Some(alert), None);
+        self.tell(tone, text.into(), Some(alert), None, None);
     }
 
     /// Notifies the user of what became of a decision: its own steps in the journal say the same.
     pub fn notify_of_decision(&mut self, decision: &PendingDecision, tone: Tone, text: impl Into<String>) {
-        self.tell(tone, text.into(), Some(&decision.alert), Some(decision.journal_key()));
+        self.tell(tone, text.into(), Some(&decision.alert), Some(decision.journal_key()), Some(decision.fate_of()));
+    }
+
+    /// Notifies the user of what follows from a decision's fate, which its own steps in the journal do not say.
+    pub fn notify_about_fate(&mut self, decision: &PendingDecision, tone: Tone, text: impl Into<String>) {
+        self.tell(tone, text.into(), Some(&decision.alert), None, Some(decision.fate_of()));
     }
 
     /// Notifies the user of what became of a run that this decision is of: the row of the run says the same.
     pub fn notify_of_run(&mut self, decision: &PendingDecision, tone: Tone, text: impl Into<String>) {
-        self.tell(tone, text.into(), None, Some(decision.journal_key()));
+        self.tell(tone, text.into(), None, Some(decision.journal_key()), Some(decision.fate_of()));
     }
 
     /// Says something about a key that was pressed. It is of the moment: it goes with the next key, and the journal does not keep it.
@@ -203,11 +209,15 @@ impl AppContext {
         }
     }
 
-    fn tell(&mut self, tone: Tone, text: String, alert: Option<&Alert>, decision: Option<String>) {
+    fn tell(&mut self, tone: Tone, text: String, alert: Option<&Alert>, decision: Option<String>, of: Option<String>) {
         self.said = true;
         let words = mask_card_numbers(&text).into_owned();
         // What still stands there is no news.
-        if self.toasts.notify(tone, text, alert, self.now) {
+        let is_new = match of {
+            Some(of) => self.toasts.notify_of(of, tone, text, alert, self.now),
+            None => self.toasts.notify(tone, text, alert, self.now),
+        };
+        if is_new {
             self.told.push(JournalStep::Notified { tone: tone.as_str().to_owned(), words, alert: alert.map(Into::into), decision });
         }
     }

@@ -85,6 +85,8 @@ pub struct PendingDecision {
     pub together: Option<u64>,
     /// The decision that has to be recorded before this one leaves.
     after: Option<u64>,
+    /// The first decision of others that wait here, which failed and which this one was made instead of.
+    instead_of: Option<u64>,
     /// The refunds on its payment that were known and confirmed.
     known: KnownRefunds,
     look: LookStage,
@@ -202,6 +204,11 @@ impl PendingDecision {
         self.idempotency_key.clone()
     }
 
+    /// What a notification of its fate is about: it, or all that were made together with it.
+    pub fn fate_of(&self) -> String {
+        self.together.map_or_else(|| self.journal_key(), |number| format!("run {number}"))
+    }
+
     /// What the journal says when it is made, by itself or in a run.
     pub fn staged_step(&self, together: Option<JournalRun>) -> JournalStep {
         let said = JournalDecision::of(&self.alert, &self.resolution);
@@ -246,6 +253,8 @@ pub struct Decisions {
     paused: HashSet<u64>,
     /// How the alerts of first decisions were answered by another who was faster, while others wait here for these.
     overtaken: HashMap<u64, Alert>,
+    /// The first decisions that did not leave because another alert on the payment is refunded: what was to follow them is true all the same.
+    paid: HashSet<u64>,
     /// Of which of those that wait it is still to be asked what becomes of them: one question for each case.
     ask: Vec<WaitReason>,
 }
@@ -254,6 +263,8 @@ impl Decisions {
     /// Stages a decision; it leaves after the grace, and at once where the window closes meanwhile. One that rests on a refund of the same
     /// payment that is on its way leaves once that is recorded. An earlier one on the same alert that was refused is forgotten.
     pub fn stage(&mut self, alert: Alert, resolution: Resolution, grace: Duration, now: Timestamp) -> u64 {
+        let before = self.of(alert.id).map(|earlier| earlier.instead_of.unwrap_or(earlier.key));
+        let instead_of = before.filter(|first| resolution.gives_money_back() && self.holds_others(*first));
         self.all.retain(|decision| decision.alert.id != alert.id);
         let after = self.rests_on(&alert, &resolution, &[]);
         let look = if resolution.gives_money_back() || resolution.rests_on_another() { LookStage::Due } else { LookStage::Done(None, now) };
@@ -277,6 +288,7 @@ impl Decisions {
             told_closed: false,
             together: None,
             after,
+            instead_of,
             known: KnownRefunds::default(),
             look,
             waits_elsewhere: false,
@@ -314,6 +326,7 @@ impl Decisions {
             told_closed: false,
             together: None,
             after: None,
+            instead_of: None,
             known: KnownRefunds::default(),
             look: LookStage::Done(None, now),
             waits_elsewhere: false,
@@ -455,7 +468,7 @@ impl Decisions {
     pub fn settled(&mut self, alert: AlertId, recorded: bool, now: Timestamp) {
         let known = self.of(alert).filter(|decision| matches!(decision.state, State::Checking(_))).map(|decision| decision.key);
         if let Some(key) = known {
-            self.let_follow(key, recorded, now);
+            self.let_follow(self.first_of(key), recorded, now);
         }
         self.all.retain(|decision| decision.alert.id != alert || !matches!(decision.state, State::Checking(_)));
     }
@@ -518,11 +531,12 @@ impl Decisions {
     fn note(&mut self, key: u64, event: &DecisionEvent, now: Timestamp) {
         let state = match event {
             DecisionEvent::Landed(_) | DecisionEvent::Overtaken(_) => {
-                self.let_follow(key, matches!(event, DecisionEvent::Landed(_)), now);
+                let first = self.first_of(key);
+                self.let_follow(first, matches!(event, DecisionEvent::Landed(_)), now);
                 if let DecisionEvent::Overtaken(alert) = event
-                    && self.holds_others(key)
+                    && self.holds_others(first)
                 {
-                    self.overtaken.insert(key, (**alert).clone());
+                    self.overtaken.insert(first, (**alert).clone());
                 }
                 return self.all.retain(|decision| decision.key != key);
             }
@@ -535,7 +549,7 @@ impl Decisions {
             DecisionEvent::NothingSoFar(_) => return,
         };
         if !matches!(state, State::Waiting) {
-            self.let_follow(key, false, now);
+            self.let_follow(self.first_of(key), false, now);
         }
         if let Some(decision) = self.all.iter_mut().find(|decision| decision.key == key) {
             decision.state = state;

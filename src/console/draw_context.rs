@@ -6,6 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
 use super::decisions::Decisions;
+use super::journal_feed::JournalFeed;
 use super::keymap::Keymap;
 use super::known_alerts::KnownAlerts;
 use super::notes::NoteList;
@@ -13,7 +14,7 @@ use super::snoozes::SnoozeList;
 use super::times::{Moments, Urgency};
 use super::unfinished::Unfinished;
 use super::{Action, Pen, SessionInfo, Theme};
-use crate::desk::{Draft, GroupDraft};
+use crate::desk::{DecisionRecord, Draft, GroupDraft};
 use crate::domain::rule::{DecisionRule, suggestion};
 use crate::domain::{Alert, AlertId, DeliveryState, Dialect, Timestamp};
 
@@ -45,12 +46,19 @@ pub struct DrawContext<'a> {
     pub rules: &'a [DecisionRule],
     /// Names of alerts.
     pub known: &'a KnownAlerts,
+    pub journal: &'a JournalFeed,
 }
 
 impl<'a> DrawContext<'a> {
     /// The rule that suggests an answer for an alert.
     pub fn suggestion(&self, alert: &Alert) -> Option<&'a DecisionRule> {
         suggestion(self.rules, alert, self.now)
+    }
+
+    /// The decision on an alert that an earlier console failed to have recorded, while nobody has seen to it.
+    pub fn failed_before(&self, alert: &Alert) -> Option<&'a DecisionRecord> {
+        let is_open = alert.outcome.is_none() && self.decisions.of(alert.id).is_none() && self.unfinished.of(alert.id).is_none();
+        self.journal.failed_on(alert.id, self.now).filter(|_| is_open)
     }
 
     /// What was typed for an answer to an alert, where none was sent.

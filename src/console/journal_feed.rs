@@ -4,12 +4,15 @@ use chrono::Duration;
 use uuid::Uuid;
 
 use super::{Effect, Keep};
-use crate::desk::{History, JournalEntry, JournalMark, JournalPart, JournalStep};
-use crate::domain::Timestamp;
+use crate::desk::{DecisionFate, DecisionRecord, History, JournalEntry, JournalMark, JournalPart, JournalStep};
 use crate::domain::time::to_iso;
+use crate::domain::{AlertId, Timestamp};
 
 /// How often it is looked for what other consoles on this desk wrote, while somebody looks at it.
 const POLL: Duration = Duration::seconds(5);
+
+/// A decision that failed calls for somebody so long.
+pub const CALLS_FOR: Duration = Duration::days(7);
 
 /// The journal of a desk, as a console holds it.
 #[derive(Debug, Default)]
@@ -18,6 +21,8 @@ pub struct JournalFeed {
     /// This console's own steps: they are known before they are on the disk.
     own: Vec<JournalEntry>,
     place: String,
+    /// The names of the other organizations whose consoles write in the same journal.
+    others: Vec<String>,
     user: Option<String>,
     session: Uuid,
     /// Up to where the disk was read.
@@ -37,6 +42,30 @@ impl JournalFeed {
     pub fn new(place: &str, user: Option<String>, session: Option<Uuid>, now: Timestamp) -> Self {
         let (is_kept, session) = (session.is_some(), session.unwrap_or_default());
         Self { place: place.to_owned(), user, session, is_kept, due: is_kept.then_some(now), ..Self::default() }
+    }
+
+    /// The same beside consoles of these organizations, which write in the same journal.
+    #[must_use]
+    pub fn beside(self, others: Vec<String>) -> Self {
+        Self { others, ..self }
+    }
+
+    /// Whether what was written at a place is of the organization that this console works on. Which networks a place is without, or has
+    /// simulated, stands in its name and may have changed since.
+    pub fn is_of_here(&self, place: &str) -> bool {
+        let is_its = |name: &String| place.strip_prefix(name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(", "));
+        place == self.place || !self.others.iter().any(is_its)
+    }
+
+    /// The newest decision on an alert, where it certainly failed here and somebody still has to see to it.
+    pub fn failed_on(&self, alert: AlertId, now: Timestamp) -> Option<&DecisionRecord> {
+        self.history.latest_on(alert).filter(|record| now - record.made_at < CALLS_FOR && self.is_failed(record))
+    }
+
+    /// Whether a decision certainly failed here, none came after it, and somebody still has to see to it.
+    pub fn is_failed(&self, record: &DecisionRecord) -> bool {
+        let ended = matches!(record.fate(), DecisionFate::Refused(_) | DecisionFate::NeverLeft);
+        ended && !record.dismissed && !self.history.is_superseded(record) && record.place == self.place
     }
 
     /// What the journal tells.

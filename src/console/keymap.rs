@@ -423,11 +423,19 @@ fn parse_keys(keys: &[String], line: usize) -> Result<Vec<Chord>, KeymapError> {
     keys.iter().map(|key| key.parse().map_err(|message| KeymapError { line, message })).collect()
 }
 
-/// That there is no such action, and which one comes nearest.
+/// So many names of actions are told as near ones.
+const NEAR: usize = 3;
+
+/// That there is no such action, and which ones come nearest.
 fn unknown_action(name: &str, bindings: &[Binding]) -> String {
-    let known = bindings.iter().map(|binding| binding.action.name());
-    let near = known.min_by_key(|known| strsim::damerau_levenshtein(known, &name.to_lowercase())).unwrap_or_default();
-    format!("there is no action {name:?}; {near:?} comes nearest, and `avert help console` lists what keys do")
+    let wanted = name.to_lowercase();
+    let mut known: Vec<String> = bindings.iter().map(|binding| binding.action.name()).collect();
+    known.sort();
+    known.dedup();
+    // Those that have it in them come first, such as `sort-next` of `sort`.
+    known.sort_by_key(|known| (!known.contains(&wanted), strsim::damerau_levenshtein(known, &wanted)));
+    let near: Vec<String> = known.iter().take(NEAR).map(|known| format!("{known:?}")).collect();
+    format!("there is no action {name:?}; near it are {}, and `avert help console` lists all", near.join(", "))
 }
 
 fn unreadable(text: &str, error: &toml::de::Error) -> KeymapError {
@@ -500,7 +508,7 @@ mod tests {
     #[rstest]
     #[case("# mine\nrefund = \"n\"\n", 2, "n would mean two things, refund and not-refunded: give one of them another key, or none by []")]
     #[case("undo = \"y\"", 1, "y would mean two things, undo and copy-id: give one of them another key")]
-    #[case("\n\nfly = \"x\"", 3, "there is no action \"fly\"; \"bulk\" comes nearest")]
+    #[case("\n\nfly = \"x\"", 3, "there is no action \"fly\"; near it are ")]
     #[case("refund = 5", 1, "an action has a key such as \"R\", or several such as")]
     #[case("refund = \"hyper-x\"", 1, "is not the name of a key")]
     #[case("refund = [\"a\"\n", 1, "")]

@@ -50,12 +50,14 @@ pub enum LookStage {
 }
 
 /// What a last look found.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Looked {
     /// Nothing speaks against it.
     Clear,
     /// Why it does not leave: the payment was refunded otherwise, or may be; or what it rests on is not so.
     Against(String),
+    /// The other alert on the payment that is refunded, so that it does not leave.
+    PaidTwice(Box<Alert>),
     /// Why it does not leave yet: the refund that it rests on is with its network.
     Waits(String),
     /// What could not be looked for again, and why. A window that is missed costs more than a look: it leaves.
@@ -72,7 +74,7 @@ impl LastLook {
         match tokio::time::timeout(self.within, self.ask(deployment)).await {
             Ok(Ok(payment)) => match (payment, self.sort) {
                 (Payment::Refunded(_), LookSort::RestsOnRefund { .. }) => return Looked::Clear,
-                (Payment::Refunded(other), LookSort::Refund) => return Looked::Against(format!("may be paid twice: {other} is refunded")),
+                (Payment::Refunded(other), LookSort::Refund) => return Looked::PaidTwice(other),
                 (Payment::OnItsWay(other), LookSort::RestsOnRefund { .. }) => {
                     return Looked::Waits(format!("the refund of {other} is not recorded"));
                 }
@@ -110,9 +112,8 @@ impl LastLook {
         // A refund asks of what was not confirmed; what rests on a refund asks of any.
         let is_asked = |other: &&Alert| self.sort != LookSort::Refund || !self.known.alerts.contains(&other.id);
         let asked: Vec<&Alert> = found.iter().filter(is_asked).collect();
-        let called = |other: &Alert| format!("{} {}", sanitize::line(other.provider.as_str()), sanitize::line(&other.provider_id));
         if let Some(other) = asked.iter().find(|other| other.was_refunded()) {
-            return Ok(Payment::Refunded(called(other)));
+            return Ok(Payment::Refunded(Box::new((*other).clone())));
         }
         let Some(attempts) = &deployment.attempts else { return Ok(Payment::Open(found)) };
         let attempts = attempts.unfinished().await?;
@@ -126,10 +127,15 @@ impl LastLook {
     }
 }
 
+/// An alert by its network and its id there.
+pub fn called(other: &Alert) -> String {
+    format!("{} {}", sanitize::line(other.provider.as_str()), sanitize::line(&other.provider_id))
+}
+
 /// A payment as the deployment knows it.
 enum Payment {
     /// It was refunded by this other alert.
-    Refunded(String),
+    Refunded(Box<Alert>),
     /// A refund of this other alert is with its network, or may have arrived.
     OnItsWay(String),
     /// Neither: the others on it.

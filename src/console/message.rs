@@ -21,7 +21,8 @@ use super::views::View;
 use crate::desk::find::FoundAlerts;
 use crate::desk::rehearsing::RehearsedDays;
 use crate::desk::{
-    ClosingAlerts, DeskFigures, Draft, DraftsOfAlert, ExportFailure, FoundInsights, JournalDecision, JournalPart, MatchedOrders, SalesCount,
+    ClosingAlerts, DeskFigures, Draft, DraftsOfAlert, ExportFailure, FoundInsights, JournalDecision, JournalPart, MatchedOrders, Note,
+    SalesCount, SnoozedAlert,
 };
 use crate::domain::indeterminate::Found;
 use crate::domain::webhook::received::{ReceivedEvent, ReplayedEvent};
@@ -166,6 +167,10 @@ pub enum Message {
     Written(Reply<()>),
     /// Something of the desk could not be kept, in words.
     DeskFailed(String),
+    /// Whether a note is on the desk, else why not.
+    NoteKept(Box<Note>, Result<(), String>),
+    /// Whether alerts that were put aside are so on the desk, else why not.
+    SnoozeKept(Vec<SnoozedAlert>, Result<(), String>),
     /// The process was asked to stop for a while.
     Suspend,
     /// An action is wanted of the screen.

@@ -126,7 +126,7 @@ fn open_desk(directory: Option<PathBuf>, place: &SessionInfo, clock: SharedClock
     let Some(directory) = directory else { return (None, kept) };
     let now = clock.now();
     let mut desk = match Desk::open(directory) {
-        Ok(desk) => desk,
+        Ok(desk) => desk.with_orders_of(place.order_owner.clone()),
         Err(error) => {
             kept.troubles.push(error.to_string());
             return (None, kept);

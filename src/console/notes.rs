@@ -45,15 +45,18 @@ impl NoteList {
         self.drafts.contains_key(&alert)
     }
 
-    /// Adds a note; what is to be kept of it.
-    pub fn add(&mut self, note: Note) -> Keep {
-        self.kept.entry(note.alert).or_default().push(note.clone());
+    /// Holds what is about to be kept as a note until it is; what is to be kept.
+    pub fn begin(&mut self, note: Note) -> Keep {
+        self.drafts.insert(note.alert, note.text.clone());
         Keep::Note(note)
     }
 
-    /// Forgets what was being written about an alert, because it is a note now.
-    pub fn drop_draft(&mut self, alert: AlertId) {
-        self.drafts.remove(&alert);
+    /// Takes in a note that is on the desk: it is no draft any more, unless more was typed meanwhile.
+    pub fn kept(&mut self, note: Note) {
+        if self.drafts.get(&note.alert) == Some(&note.text) {
+            self.drafts.remove(&note.alert);
+        }
+        self.kept.entry(note.alert).or_default().push(note);
     }
 
     /// Takes over what is typed for an alert, card numbers masked; what is to be kept of it.

@@ -1,7 +1,7 @@
 //! Performing an effect on a deployment: which of its interfaces is asked, and the message that comes of it.
 
 use super::Message;
-use super::effects::{Effect, SHOWN_OF_FOUND};
+use super::effects::{Effect, Keep, SHOWN_OF_FOUND};
 use super::guards::on_its_payment;
 use super::message::{AdvisedAlert, OnPayment};
 use super::order_matches::advisor;
@@ -163,4 +163,13 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
         | Effect::Suspend
         | Effect::Quit => return None,
     })
+}
+
+/// What the application is told of whether something is on the desk: of notes and snoozes both, of anything else that it is not.
+pub fn kept(what: &Keep, answer: Result<(), String>) -> Option<Message> {
+    match what {
+        Keep::Note(note) => Some(Message::NoteKept(Box::new(note.clone()), answer)),
+        Keep::Snooze(snoozed, _) => Some(Message::SnoozeKept(snoozed.clone(), answer)),
+        _ => answer.err().map(Message::DeskFailed),
+    }
 }

@@ -23,7 +23,10 @@ pub fn undo(cx: &mut AppContext) -> Orders {
     let mut outcome = taken_back(&taken, cx);
     match taken.as_slice() {
         [] if cx.decisions.sending() > 0 => cx.notify(Tone::Note, "Too late to take back: it has left."),
-        [] => cx.hint("There is nothing to take back."),
+        [] => {
+            let key = cx.key(Action::Undo);
+            cx.hint(format!("There is nothing to take back: {key} takes back a decision that has not left."));
+        }
         [decision] => {
             let words = format!("Taken back: {} on {}. Nothing was sent.", decision.word(), decision.subject());
             cx.notify_of_decision(decision, Tone::Good, words);
@@ -110,10 +113,16 @@ pub fn staged(keys: &[u64], run: Option<&JournalRun>, cx: &AppContext) -> Orders
 /// Takes in what was looked for before a decision leaves. What does not leave stands there for somebody to see to.
 pub fn looked(key: u64, looked: Looked, cx: &mut AppContext) -> Orders {
     let Some(decision) = cx.decisions.get(key).cloned() else { return Vec::new() };
+    let refunded = if let Looked::PaidTwice(other) = &looked { Some(other.clone()) } else { None };
     let Some(event) = cx.decisions.looked(key, looked, cx.now) else { return Vec::new() };
     // Whoever left to have it sent is to see that it was not.
     cx.leaving = false;
-    notify(&decision, event, cx)
+    let mut outcome = notify(&decision, event, cx);
+    // What was decided here on the alert that is answered by now can no longer be sent.
+    if let Some((overtaken, event)) = refunded.and_then(|other| cx.decisions.answered_elsewhere(&other, cx.now)) {
+        outcome.extend(notify(&overtaken, event, cx));
+    }
+    outcome
 }
 
 /// Takes in the answer to a decision. What is not known is looked up at once, and from then on by the decisions' own plan.
@@ -182,7 +191,7 @@ fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext)
             let waits = format!("What was to follow it waits here, not sent: {ask} asks whether it leaves, {undo} takes it back");
             let words = format!("{}: {}. {waits}.", subject(&decision.alert), of_refund(&event));
             cx.calls.failed(&decision.alert);
-            cx.notify_about(&decision.alert, Tone::Bad, words);
+            cx.notify_about_fate(decision, Tone::Bad, words);
         }
         outcome.extend(follow_up(&decision.alert, event, cx));
         tell_ended(decision, cx);
@@ -259,8 +268,8 @@ fn tell(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -
             let words = format!("{subject}: {why}. {word} was not recorded; {again} on {activity} opens its form again.");
             cx.notify_of_decision(decision, Tone::Bad, words);
         }
-        DecisionEvent::NothingSoFar(polls) => cx.notify_about(
-            before,
+        DecisionEvent::NothingSoFar(polls) => cx.notify_about_fate(
+            decision,
             Tone::Bad,
             format!("{subject}: nothing has landed so far, after {polls} looks. {word} may still arrive; it is looked at each minute."),
         ),

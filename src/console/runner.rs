@@ -14,7 +14,7 @@ use super::effects::{Effect, Keep};
 use super::failures::FailureLog;
 use super::listener::{Heard, ListenRequest, ReplayRequest, Replayed, RequestFailure, RequestPart, WebhookListener};
 use super::order_matches::{MatchChange, match_orders};
-use super::perform::perform;
+use super::perform::{kept, perform};
 use super::profile_directory::ProfileDirectory;
 use super::program_log::ProgramLog;
 use super::rules_file::RulesFile;
@@ -320,10 +320,13 @@ impl Runner {
     /// Keeps something; `done` gets what came of it, else a failure is told.
     fn keep(&mut self, what: Keep, done: Option<oneshot::Sender<Result<(), String>>>) {
         let messages = self.messages.clone();
+        if self.desk.is_none() {
+            // It lasts as long as the console does.
+            kept(&what, Ok(())).into_iter().for_each(|message| drop(messages.send(message)));
+        }
         self.work_on_desk(move |desk| match (done, keep_on(desk, &what)) {
-            (Some(done), kept) => drop(done.send(kept)),
-            (None, Err(error)) => drop(messages.send(Message::DeskFailed(error))),
-            (None, Ok(())) => {}
+            (Some(done), answer) => drop(done.send(answer)),
+            (None, answer) => kept(&what, answer).into_iter().for_each(|message| drop(messages.send(message))),
         });
     }
 

@@ -108,6 +108,9 @@ pub struct RunCounts {
     pub unknown: u64,
 }
 
+/// How the reason begins of what was refused before it left.
+const NOT_SENT: &str = "not sent: ";
+
 /// From so many ends the pace of a run is told, at least and at most.
 const PACED: (usize, usize) = (3, 20);
 
@@ -160,13 +163,16 @@ impl DecisionRun {
     /// The same where so many of what is underway are paused, and so many others have their grace.
     pub fn words_with(&self, paused: u64, in_grace: u64) -> String {
         let RunCounts { underway, waiting, recorded, taken_back, failed, unknown } = self.counts();
+        let is_unsent = |item: &&RunItem| matches!(&item.result, RunResult::Refused(why) if why.starts_with(NOT_SENT));
+        let never_left = self.items.iter().filter(is_unsent).count() as u64;
         let parts = [
             (paused, "paused, not sent"),
             (in_grace, "about to leave"),
             (underway.saturating_sub(paused + in_grace), "underway"),
             (waiting, "waiting here, not sent"),
             (recorded, "recorded"),
-            (failed, "failed"),
+            (failed - never_left, "failed"),
+            (never_left, "not sent"),
             (unknown, "not known to have arrived"),
             (taken_back, "taken back"),
             (self.left_out.len() as u64, "left out"),

@@ -15,6 +15,7 @@ use super::setting::{SettingOverride, SettingsKeeper};
 use super::theme::ThemeName;
 use super::times::{Moments, ShownClocks, Zone};
 use crate::desk::AlertRecords;
+use crate::desk::OrderOwner;
 use crate::domain::filter::MAX_PAGE_SIZE;
 use crate::domain::rule::DecisionRule;
 use crate::domain::time::SharedClock;
@@ -82,6 +83,8 @@ pub struct SessionInfo {
     pub profiles: Vec<String>,
     /// The other organizations of the same engine that one can be opened on from here.
     pub organizations: Vec<String>,
+    /// Whose orders of the shop the desk has for this console, where there may be those of several organizations.
+    pub order_owner: Option<OrderOwner>,
 }
 
 impl SessionInfo {

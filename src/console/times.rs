@@ -254,6 +254,9 @@ const MINUTES_BELOW: i64 = 8;
 /// In so little time before a deadline every second is told.
 const SECONDS_BELOW: Duration = Duration::minutes(5);
 
+/// So long after a deadline an alert's status says at the latest that its window has closed.
+const TOLD_WITHIN: Duration = Duration::minutes(1);
+
 /// What is left for an answer to this alert.
 pub fn left(alert: &Alert, now: Timestamp) -> Left {
     let over = |text: &str| Left { text: text.to_owned(), urgency: Urgency::Over };
@@ -264,6 +267,8 @@ pub fn left(alert: &Alert, now: Timestamp) -> Left {
         return over("lapsed");
     }
     match alert.deadline {
+        // Its status is read a moment later: a list that stands still may not hear of it for long.
+        Deadline::At(moment) if moment <= now - TOLD_WITHIN => over("lapsed"),
         Deadline::At(moment) if moment <= now => Left { text: "0h00".to_owned(), urgency: Urgency::Now },
         Deadline::At(moment) => {
             let left = moment - now;
@@ -394,7 +399,8 @@ mod tests {
     #[case(540, "9h", Urgency::Today)]
     #[case(1439, "23h", Urgency::Today)]
     #[case(1800, "1d 6h", Urgency::Later)]
-    #[case(-3, "0h00", Urgency::Now)]
+    #[case(0, "0h00", Urgency::Now)]
+    #[case(-3, "lapsed", Urgency::Over)]
     fn the_time_left_is_told_as_finely_as_it_matters(#[case] minutes: i64, #[case] text: &str, #[case] urgency: Urgency) {
         let alert = alert(Deadline::At(now() + Duration::minutes(minutes)));
 

@@ -38,6 +38,8 @@ struct Toast {
     until: Timestamp,
     /// Whether the key goes to the alert that it is about: the last one that was about any.
     goes: bool,
+    /// The decision, or the run of them, that it tells the fate of.
+    of: Option<String>,
     hint: Option<HintAge>,
 }
 
@@ -92,9 +94,19 @@ impl Toasts {
             self.about = Some(Box::new(alert.clone()));
             self.all.iter_mut().for_each(|toast| toast.goes = false);
         }
-        self.all.push(Toast { tone, text, until: now + Duration::seconds(seconds), goes: alert.is_some(), hint: None });
+        self.all.push(Toast { tone, text, until: now + Duration::seconds(seconds), goes: alert.is_some(), of: None, hint: None });
         let surplus = self.all.len().saturating_sub(MOST);
         self.all.drain(..surplus);
+        is_new
+    }
+
+    /// Tells what became of a decision, or of a run of them: what was told of it before and is so no longer goes.
+    pub fn notify_of(&mut self, of: String, tone: Tone, text: impl Into<String>, alert: Option<&Alert>, now: Timestamp) -> bool {
+        self.all.retain(|toast| toast.tone != Tone::Bad || toast.of.as_ref() != Some(&of));
+        let is_new = self.notify(tone, text, alert, now);
+        if let Some(told) = self.all.last_mut() {
+            told.of = Some(of);
+        }
         is_new
     }
 
@@ -232,6 +244,18 @@ mod tests {
             .iter()
             .map(|line| [Some(line.text.as_str()), line.key.as_deref()].into_iter().flatten().collect::<Vec<_>>().join("|"))
             .collect()
+    }
+
+    #[test]
+    fn what_was_bad_news_of_a_decision_goes_with_its_good_news_and_that_of_others_stays() {
+        let (mut toasts, now) = (Toasts::default(), Timestamp::UNIX_EPOCH);
+        toasts.notify_of("run 1".to_owned(), Tone::Bad, "1 recorded, 2 not known", None, now);
+        toasts.notify_of("run 2".to_owned(), Tone::Bad, "1 failed", None, now);
+
+        toasts.notify_of("run 1".to_owned(), Tone::Good, "3 recorded", None, now);
+
+        let told: Vec<&str> = toasts.all.iter().map(|toast| toast.text.as_str()).collect();
+        assert_eq!(told, ["1 failed", "3 recorded"]);
     }
 
     #[test]

@@ -75,7 +75,9 @@ pub async fn find_with_orders(
 ) -> Result<FoundAlerts, ServiceError> {
     let mut found = find(alerts, search, query, size).await?;
     let (Some(desk), [word]) = (desk, query.words()) else { return Ok(found) };
-    let order = match order_named(desk, word) {
+    // An order may have a sign in its name that is none of the word.
+    let named = order_named(desk, &query.text()).and_then(|order| order.map_or_else(|| order_named(desk, word), |order| Ok(Some(order))));
+    let order = match named {
         Ok(Some(order)) => order,
         Ok(None) => return Ok(found),
         Err(error) => return Ok(without_orders(found, &error)),

@@ -18,6 +18,7 @@ pub mod journal;
 mod keyring;
 pub mod layout;
 pub mod notes;
+mod order_owner;
 pub mod orders;
 mod pace;
 pub mod profiles;
@@ -46,6 +47,7 @@ pub use journal::{
 pub use keyring::KeyringError;
 pub use layout::{ColumnLayout, Layout};
 pub use notes::{Note, Notes};
+pub use order_owner::OrderOwner;
 pub use orders::{MatchedOrders, OrderCounts, OrderDatabase};
 pub use profiles::{Profile, ProfileList, ProfileName, Profiles};
 pub use records::RecordFormat;
@@ -64,6 +66,8 @@ use crate::domain::{Alert, OrderAdvice};
 pub struct Desk {
     directory: PathBuf,
     journal: Option<Journal>,
+    /// Whose orders are meant, where the desk has those of several organizations.
+    order_owner: Option<OrderOwner>,
 }
 
 impl Desk {
@@ -71,7 +75,13 @@ impl Desk {
     pub fn open(directory: impl Into<PathBuf>) -> Result<Self, DeskError> {
         let directory = directory.into();
         file::make_directory(&directory)?;
-        Ok(Self { directory, journal: None })
+        Ok(Self { directory, journal: None, order_owner: None })
+    }
+
+    /// The same desk with the orders of an organization.
+    #[must_use]
+    pub fn with_orders_of(self, order_owner: Option<OrderOwner>) -> Self {
+        Self { order_owner, ..self }
     }
 
     /// Opens the journal for a console on this place and whoever sits at it; what earlier ones left unfinished there.
@@ -143,7 +153,7 @@ impl Desk {
 
     /// The orders of the shop; none where none were ever brought in.
     pub fn orders(&self) -> Result<Option<OrderDatabase>, DeskError> {
-        OrderDatabase::existing(&self.directory)
+        OrderDatabase::at(self.order_file()?)?.map(|orders| self.claimed(orders)).transpose()
     }
 
     /// The order that an alert matches best, or another one on its payment, by its id, and what it advises; nothing where it advises nothing.
@@ -153,7 +163,19 @@ impl Desk {
 
     /// The orders of the shop, to bring some in.
     pub fn make_orders(&self) -> Result<OrderDatabase, DeskError> {
-        OrderDatabase::making(&self.directory)
+        OrderDatabase::making(self.order_file()?).and_then(|orders| self.claimed(orders))
+    }
+
+    fn order_file(&self) -> Result<PathBuf, DeskError> {
+        order_owner::order_file(&self.directory, self.order_owner.as_ref())
+    }
+
+    /// Orders of nobody belong to whoever opens them: the next organization that comes does not inherit them.
+    fn claimed(&self, orders: OrderDatabase) -> Result<OrderDatabase, DeskError> {
+        match &self.order_owner {
+            Some(owner) => orders.claimed_by(&owner.organization),
+            None => Ok(orders),
+        }
     }
 
     /// The stored layout; the default one where there is none.

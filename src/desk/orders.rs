@@ -14,7 +14,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::types::Type;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, Transaction, TransactionBehavior, params};
 
-use super::file::{DeskError, make_directory, private};
+use super::file::{DeskError, directory_of, make_directory, private};
 use crate::domain::order::{matches, transaction_key};
 use crate::domain::{Alert, AlertId, Currency, MerchantOrder, OrderAdvice, OrderField, OrderMatch, OrderState, Timestamp};
 
@@ -22,7 +22,8 @@ use crate::domain::{Alert, AlertId, Currency, MerchantOrder, OrderAdvice, OrderF
 const APPLICATION_ID: i32 = 0x6176_726f;
 
 /// The schema, step by step; a step that was released is never edited.
-const MIGRATIONS: [&str; NEWEST as usize] = ["
+const MIGRATIONS: [&str; NEWEST as usize] = [
+    "
     CREATE TABLE merchant_order (
         order_id TEXT PRIMARY KEY,
         transaction_id TEXT, transaction_key TEXT, arn TEXT, auth_code TEXT,
@@ -39,10 +40,15 @@ const MIGRATIONS: [&str; NEWEST as usize] = ["
         PRIMARY KEY (alert, order_id)
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE header (field TEXT PRIMARY KEY, name TEXT NOT NULL) STRICT, WITHOUT ROWID;
-"];
+",
+    "
+    -- At most one row: the id of the organization whose orders these are.
+    CREATE TABLE owner (organization TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+",
+];
 
 /// The number of the newest schema: its steps.
-const NEWEST: u16 = 1;
+const NEWEST: u16 = 2;
 
 /// How long a statement waits for another process: an import keeps the file for moments.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -96,18 +102,16 @@ pub struct OrderDatabase {
 
 impl OrderDatabase {
     /// Opens the database of a desk directory, making it (for its owner only) where there is none.
-    pub(super) fn making(directory: &Path) -> Result<Self, DeskError> {
-        make_directory(directory)?;
-        let path = directory.join("orders.db");
+    pub(super) fn making(path: PathBuf) -> Result<Self, DeskError> {
+        make_directory(directory_of(&path))?;
         match private(fs::OpenOptions::new().write(true).create_new(true)).open(&path) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(failed(&path, "cannot be made", &error)),
             _ => Self::open(path),
         }
     }
 
-    /// Opens the database of a desk directory; none where nothing was ever brought in.
-    pub(super) fn existing(directory: &Path) -> Result<Option<Self>, DeskError> {
-        let path = directory.join("orders.db");
+    /// Opens the database in a file; none where nothing was ever brought in.
+    pub(super) fn at(path: PathBuf) -> Result<Option<Self>, DeskError> {
         match path.try_exists() {
             Ok(true) => Self::open(path).map(Some),
             Ok(false) => Ok(None),
@@ -129,6 +133,21 @@ impl OrderDatabase {
             Ok((_, Err(why))) => Err(DeskError { path, line: None, message: why }),
             Ok((conn, Ok(()))) => Ok(Self { path, conn }),
         }
+    }
+
+    /// The id of the organization whose orders these are, where it is known.
+    pub(super) fn owner(&self) -> Result<Option<String>, DeskError> {
+        let named = self.conn.query_row("SELECT organization FROM owner LIMIT 1", [], |row| row.get(0)).optional();
+        named.map_err(|error| in_words(&self.path, &error))
+    }
+
+    /// Keeps whose orders these are, where it is not known yet.
+    pub(super) fn claimed_by(self, organization: &str) -> Result<Self, DeskError> {
+        if self.owner()?.is_none() {
+            let sql = "INSERT INTO owner (organization) SELECT ?1 WHERE NOT EXISTS (SELECT 1 FROM owner)";
+            self.conn.execute(sql, [organization]).map_err(|error| in_words(&self.path, &error))?;
+        }
+        Ok(self)
     }
 
     /// Takes orders in, all or none of them; what is there already is brought up to date.

@@ -7,6 +7,7 @@ use super::alert::Alert;
 use super::card::{BIN_DIGITS, LAST_DIGITS, is_card_number, mask_card_numbers};
 use super::closed_enum::closed_enum;
 use super::field::{Field, Kind};
+use super::find_words::{TypedWords, typed_words, with_all_decimals};
 use super::fold::fold;
 use super::ids::AlertId;
 use super::money::Amount;
@@ -36,13 +37,18 @@ closed_enum! {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FindQuery {
     words: Vec<String>,
-    /// All that was typed, where that is not one word as it is: it may be a whole value, such as a descriptor.
+    /// Those of them that stand behind the hidden digits of a card: they match as a whole value only.
+    last_digits: Vec<String>,
+    /// All that was typed, where that is not one word as it is.
+    typed: Option<String>,
+    /// What may be a whole value though the words are not: a number of which the amount has more decimals, else all that was typed, such as
+    /// a descriptor.
     phrase: Option<String>,
 }
 
 impl FindQuery {
     /// Reads what was typed. What stands for the hidden digits of a card parts words, a card number is read as its BIN and its last four
-    /// digits, and an amount may have its thousands grouped or a comma before its decimals.
+    /// digits, and an amount may have its thousands grouped, a comma before its decimals, or its currency beside it.
     ///
     /// # Errors
     /// Says what is allowed, where nothing is looked for or too much.
@@ -51,20 +57,14 @@ impl FindQuery {
             return Err(format!("at most {LONGEST_SEARCH} characters are allowed"));
         }
         let folded = fold(&without_card_numbers(text));
-        let parts = folded.split(|c: char| c.is_whitespace() || c.is_control() || matches!(c, '•' | '·' | '…' | '*'));
-        let mut words: Vec<String> = Vec::new();
-        for part in parts.map(|part| part.trim_matches([',', ';'])).filter(|part| !part.is_empty()) {
-            let word = as_decimal(part);
-            if !words.iter().any(|known| *known == word) {
-                words.push(word.into_owned());
-            }
-        }
+        let TypedWords { words, last_digits } = typed_words(&folded);
         if words.is_empty() {
             return Err("a word to look for is needed, such as an order number".to_owned());
         }
         let typed = folded.trim();
         let is_phrase = words != [typed] && !typed.contains(char::is_control);
-        Ok(Self { words, phrase: is_phrase.then(|| typed.to_owned()) })
+        let typed = is_phrase.then(|| typed.to_owned());
+        Ok(Self { phrase: with_all_decimals(&words).or_else(|| typed.clone()), words, last_digits, typed })
     }
 
     /// The words, in lower case, each once.
@@ -72,14 +72,19 @@ impl FindQuery {
         &self.words
     }
 
-    /// All that was typed, in lower case, where that is not one word as it is.
+    /// What is a whole value, in lower case, where an alert matches by it better than by the words.
     pub fn phrase(&self) -> Option<&str> {
         self.phrase.as_deref()
     }
 
     /// A text that is read as this query.
     pub fn text(&self) -> Cow<'_, str> {
-        self.phrase().map_or_else(|| Cow::Owned(self.words.join(" ")), Cow::Borrowed)
+        self.typed.as_deref().map_or_else(|| Cow::Owned(self.words.join(" ")), Cow::Borrowed)
+    }
+
+    /// Whether a word has to be a whole value.
+    pub fn is_whole_only(&self, word: &str) -> bool {
+        self.last_digits.iter().any(|digits| digits == word)
     }
 
     /// How well what is found may match. A character alone is inside of nearly everything: it is looked for as a whole value and at the
@@ -97,7 +102,7 @@ impl FindQuery {
             return Some(field);
         }
         let of_word = |word: &String| {
-            let graded = find_fields(alert).into_iter().filter_map(|field| Some((grade_in(&fold(&field.value), word)?, field)));
+            let graded = find_fields(alert).into_iter().filter_map(|field| Some((self.grade_in(&fold(&field.value), word)?, field)));
             graded.min_by_key(|(grade, _)| *grade)
         };
         self.words.iter().filter_map(of_word).min_by_key(|(grade, _)| *grade).map(|(_, field)| field)
@@ -107,10 +112,14 @@ impl FindQuery {
     /// where a word does not match at all, or less well than [`FindQuery::grades`] allows.
     pub fn grade(&self, alert: &Alert) -> Option<MatchGrade> {
         let fields: Vec<String> = find_fields(alert).iter().map(|field| fold(&field.value)).collect();
-        let of_word = |word: &String| fields.iter().filter_map(|field| grade_in(field, word)).min();
+        let of_word = |word: &String| fields.iter().filter_map(|field| self.grade_in(field, word)).min();
         let of_words = self.words.iter().map(of_word).try_fold(MatchGrade::Whole, |worst, grade| Some(worst.max(grade?)))?;
         let grade = if fields.iter().any(|field| self.is_all_of(field)) { MatchGrade::Whole } else { of_words };
         self.grades().contains(&grade).then_some(grade)
+    }
+
+    fn grade_in(&self, field: &str, word: &str) -> Option<MatchGrade> {
+        grade_in(field, word).filter(|grade| *grade == MatchGrade::Whole || !self.is_whole_only(word))
     }
 
     fn is_all_of(&self, field: &str) -> bool {
@@ -132,28 +141,7 @@ fn without_card_numbers(text: &str) -> Cow<'_, str> {
         return mask_card_numbers(text);
     }
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
-    Cow::Owned(format!("{} {}", &digits[..BIN_DIGITS], &digits[digits.len() - LAST_DIGITS..]))
-}
-
-/// The same number without what parts its thousands, and with a point before its decimals, of which there are one or two behind a comma;
-/// anything else as it is.
-fn as_decimal(word: &str) -> Cow<'_, str> {
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let is_grouped = |whole: &str, by: char| {
-        let mut groups = whole.split(by);
-        let begins = groups.next().is_some_and(|group| digits(group) && (group.len() <= 3 || !whole.contains(by)));
-        begins && groups.all(|group| digits(group) && group.len() == 3)
-    };
-    match word.rsplit_once(',') {
-        Some((whole, decimals)) if digits(decimals) && decimals.len() <= 2 && is_grouped(whole, '.') => {
-            Cow::Owned(format!("{}.{decimals}", whole.replace('.', "")))
-        }
-        Some(_) => {
-            let (whole, decimals) = word.split_once('.').unwrap_or((word, "0"));
-            if digits(decimals) && is_grouped(whole, ',') { Cow::Owned(word.replace(',', "")) } else { Cow::Borrowed(word) }
-        }
-        None => Cow::Borrowed(word),
-    }
+    Cow::Owned(format!("{} ••{}", &digits[..BIN_DIGITS], &digits[digits.len() - LAST_DIGITS..]))
 }
 
 /// A field that a search looks into, as it is, with what people call it.
@@ -258,6 +246,24 @@ mod tests {
     #[case("411111******4242", Some(MatchGrade::Whole))]
     #[case("•••• 4242", Some(MatchGrade::Whole))]
     #[case("411111 ·· 4242", Some(MatchGrade::Whole))]
+    #[case("xxxx4242", Some(MatchGrade::Whole))]
+    #[case("411111XXXXXX4242", Some(MatchGrade::Whole))]
+    #[case("•••• 1111", None)]
+    #[case("411111******1111", None)]
+    #[case("xxxx-xxxx-xxxx-1111", None)]
+    #[case("1111", Some(MatchGrade::Inside))]
+    #[case("€1234.50", Some(MatchGrade::Whole))]
+    #[case("€1.234,50", Some(MatchGrade::Whole))]
+    #[case("1234.50EUR", Some(MatchGrade::Whole))]
+    #[case("EUR1,234.50", Some(MatchGrade::Whole))]
+    #[case("$1234.50", Some(MatchGrade::Whole))]
+    #[case("1234.5", Some(MatchGrade::Whole))]
+    #[case("1234.5 eur", Some(MatchGrade::Whole))]
+    #[case("£1234.50", None)]
+    #[case("1234.5 usd", None)]
+    #[case("#SO-1001", Some(MatchGrade::Whole))]
+    #[case("\"SO-1001\"", Some(MatchGrade::Whole))]
+    #[case("“so-1001”", Some(MatchGrade::Whole))]
     #[case("KÖLN", Some(MatchGrade::Inside))]
     #[case("so-1001 köln", Some(MatchGrade::Inside))]
     #[case(" acme *SHOP köln ", Some(MatchGrade::Whole))]

@@ -2,6 +2,9 @@
 
 use super::{CompanyId, EnrollmentId, OrganizationId};
 
+/// The name of the organization that every database begins with.
+pub const DEFAULT_ORGANIZATION: &str = "default";
+
 /// A company of an organization, with its enrollments at providers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Company {

@@ -91,7 +91,8 @@ pub(super) fn find_pattern(text: &str, grade: MatchGrade) -> String {
 
 /// The same for every word.
 pub(super) fn find_patterns(query: &FindQuery, grade: MatchGrade) -> Vec<String> {
-    query.words().iter().map(|word| find_pattern(word, grade)).collect()
+    let of_word = |word: &String| if query.is_whole_only(word) { MatchGrade::Whole } else { grade };
+    query.words().iter().map(|word| find_pattern(word, of_word(word))).collect()
 }
 
 /// What [`find_text`] has to contain so that all that was typed is a whole value; none where that is the one word.

@@ -50,7 +50,7 @@ fn the_page_of_the_console_shows_every_key_there_is() {
         KeyContext::Log,
         KeyContext::Rules,
     ];
-    let mut table = "| key | where | what it does |\n| --- | --- | --- |\n".to_owned();
+    let mut table = "| key | where | what it does | action |\n| --- | --- | --- | --- |\n".to_owned();
     let words = [
         "Queue",
         "Insights",
@@ -68,7 +68,7 @@ fn the_page_of_the_console_shows_every_key_there_is() {
     for (context, place) in places.into_iter().zip(words) {
         for binding in keymap.bindings(context) {
             let keys: Vec<_> = binding.keys.iter().map(|key| format!("`{key}`")).collect();
-            writeln!(table, "| {} | {place} | {} |", keys.join(" "), binding.about).unwrap();
+            writeln!(table, "| {} | {place} | {} | `{}` |", keys.join(" "), binding.about, binding.action.name()).unwrap();
         }
     }
 

@@ -11,8 +11,6 @@ use super::args::AlertsCommand;
 use super::context::Context;
 use super::failure::{Misused, say};
 use super::source::AlertAccess;
-use super::target::variable;
-use crate::desk::Desk;
 use crate::desk::find::find_with_orders;
 use crate::domain::FindQuery;
 
@@ -38,10 +36,7 @@ pub(super) async fn run(context: Context, command: AlertsCommand) -> anyhow::Res
         AlertsCommand::Find(args) => {
             let asked = FindQuery::parse(&args.text.join(" ")).map_err(Misused)?;
             let source = AlertAccess::open_as_operator(&context, &args.remote, &args.organization).await?;
-            let directory = args.remote.desk(&context, variable)?;
-            // A desk that is not there is not made.
-            let desk = if directory.exists() { Some(Desk::open(directory)?) } else { None };
-            let found = find_with_orders(desk.as_ref(), &*source.alerts, source.find.as_deref(), &asked, args.size).await?;
+            let found = find_with_orders(source.desk()?.as_ref(), &*source.alerts, source.find.as_deref(), &asked, args.size).await?;
             found.limits.iter().for_each(|limit| say(limit));
             if let Some(on_order) = &found.on_order {
                 say(&format!("alerts that the shop's order {} matches: {}", on_order.order_id, on_order.alerts.len()));

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::remote::{DeskArgs, RemoteArgs};
+use super::shared::OrganizationArgs;
 use crate::domain::OrderField;
 
 /// `avert orders`.
@@ -32,6 +33,8 @@ pub(crate) struct OrderImportArgs {
     /// Write every rejected row there too, as NDJSON: line, field, reason. On stderr are the first 100
     #[arg(long, value_name = "FILE")]
     pub(crate) rejects: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) organization: OrganizationArgs,
     #[command(flatten)]
     pub(crate) desk: DeskArgs,
 }

@@ -3,7 +3,7 @@
 use chrono::Duration;
 
 use super::{DecisionEvent, Decisions, MARGIN, PendingDecision, State};
-use crate::console::last_look::{LEAST, LONGEST, LastLook, LookSort, LookStage, Looked};
+use crate::console::last_look::{LEAST, LONGEST, LastLook, LookSort, LookStage, Looked, called};
 use crate::domain::Timestamp;
 
 /// What was looked at is looked at again where the decision did not leave so soon: it was held or paused meanwhile.
@@ -90,6 +90,10 @@ impl Decisions {
                 return None;
             }
             Looked::Waits(why) | Looked::Against(why) => why,
+            Looked::PaidTwice(other) => {
+                self.paid_otherwise(key);
+                format!("may be paid twice: {} is refunded", called(&other))
+            }
         };
         let event = DecisionEvent::Refused(format!("not sent: {why}"));
         self.note(key, &event, now);

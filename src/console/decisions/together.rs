@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use chrono::Duration;
 
-use super::{Decisions, Departure, PendingDecision, State, WaitReason, is_due, seconds_left};
+use super::{DecisionEvent, Decisions, Departure, PendingDecision, State, WaitReason, is_due, seconds_left};
 use crate::domain::{Alert, Resolution, Timestamp};
 
 /// How many decisions that were made together are with the networks at once.
@@ -68,10 +68,38 @@ impl Decisions {
         self.waiting().any(|decision| decision.after == Some(key))
     }
 
+    /// The first decision that this one was made instead of, else itself.
+    pub(super) fn first_of(&self, key: u64) -> u64 {
+        self.get(key).and_then(|decision| decision.instead_of).unwrap_or(key)
+    }
+
+    /// The decision that others wait here for: the first one, or the one that was made instead of it once it had failed.
+    pub fn awaited(&self, first: u64) -> Option<&PendingDecision> {
+        self.all.iter().find(|decision| decision.instead_of == Some(first)).or_else(|| self.get(first))
+    }
+
     /// Whether it is certain of a decision that others wait here for that it was not recorded.
     pub fn is_certain_of_first(&self, key: u64) -> bool {
         // One that another was faster with is no longer kept.
-        self.get(key).is_none_or(|first| matches!(first.state, State::Refused(_)))
+        self.awaited(key).is_none_or(|first| matches!(first.state, State::Refused(_)))
+    }
+
+    /// Whether the payment of a decision that others wait here for is refunded otherwise.
+    pub fn is_paid_otherwise(&self, first: u64) -> bool {
+        self.paid.contains(&first) || self.overtaken.get(&first).is_some_and(Alert::was_refunded)
+    }
+
+    /// Takes in that another alert's refund keeps a decision here.
+    pub fn paid_otherwise(&mut self, key: u64) {
+        self.paid.insert(self.first_of(key));
+    }
+
+    /// Takes in an alert that another has answered, where a decision on it has not left.
+    pub fn answered_elsewhere(&mut self, alert: &Alert, now: Timestamp) -> Option<(PendingDecision, DecisionEvent)> {
+        let decision = self.of(alert.id).filter(|decision| decision.is_here())?.clone();
+        let event = DecisionEvent::Overtaken(Box::new(alert.clone()));
+        self.note(decision.key, &event, now);
+        Some((decision, event))
     }
 
     /// The alert of a decision that others wait here for, as another who was faster answered it.
@@ -134,7 +162,6 @@ impl Decisions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::console::decisions::DecisionEvent;
     use crate::domain::indeterminate::Found;
     use crate::domain::resolution::Decision;
     use crate::domain::time::from_iso;

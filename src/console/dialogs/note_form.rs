@@ -11,7 +11,7 @@ use crate::console::text::{cut, sanitize};
 use crate::console::widgets::buttons::{Button, draw_buttons};
 use crate::console::widgets::panel::{Panel, PanelWidth};
 use crate::console::widgets::text_input::Typed;
-use crate::console::{AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders, Pen, TextInput, Tone, dialog};
+use crate::console::{Action, AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders, Pen, TextInput, Tone, dialog};
 use crate::desk::{JournalAlert, Note};
 use crate::domain::card::mask_card_numbers;
 use crate::domain::note::{MAX_NOTE_CHARS, note_text};
@@ -62,6 +62,25 @@ pub fn open(alert: &Alert, cx: &AppContext) -> Orders {
     })
 }
 
+/// Takes in whether a note is on the desk.
+pub fn kept(note: Note, answer: Result<(), String>, cx: &mut AppContext) -> Orders {
+    match answer {
+        Ok(()) => {
+            cx.notes.kept(note);
+            cx.notify(Tone::Note, "Noted. Notes stay on this machine.");
+            Vec::new()
+        }
+        Err(why) => {
+            let key = cx.key(Action::Note);
+            let why = why.trim_end_matches('.');
+            cx.notify(Tone::Bad, format!("Not noted, it could not be kept on the desk: {why}. {key} opens it again as it was typed."));
+            // Where there is room by now, it outlives the console.
+            let typed = cx.notes.draft(note.alert).unwrap_or(&note.text).to_owned();
+            vec![Effect::Keep(cx.notes.keep_draft(note.alert, &typed)).into()]
+        }
+    }
+}
+
 impl NoteForm {
     /// Keeps what was typed, once it is time.
     fn keep_typed(&mut self, cx: &mut AppContext) -> Orders {
@@ -90,13 +109,8 @@ impl NoteForm {
             }
         };
         let note = Note { at: cx.now, alert: self.alert, user: cx.place.user.clone(), text, about: Some(self.named.clone()) };
-        let outcome = vec![Order::Close, Effect::Keep(cx.notes.add(note)).into()];
-        if cx.notes.has_draft(self.alert) {
-            // The draft's file goes with the note that is on the disk, not before.
-            cx.notes.drop_draft(self.alert);
-        }
-        cx.notify(Tone::Note, "Noted. Notes stay on this machine.");
-        outcome
+        // It is a draft until it is known to be on the disk.
+        vec![Order::Close, Effect::Keep(cx.notes.begin(note)).into()]
     }
 
     fn leave(&mut self, cx: &mut AppContext) -> Orders {

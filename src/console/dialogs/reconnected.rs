@@ -37,7 +37,7 @@ fn not_recorded(first: u64, cx: &AppContext) -> Option<String> {
         let by = user.map_or_else(String::new, |user| format!(", by {}", sanitize(user)));
         return Some(format!("Another was first: {} is {}{by}.", sanitize(&subject(alert)), answered_as(alert)));
     }
-    match &cx.decisions.get(first)?.state {
+    match &cx.decisions.awaited(first)?.state {
         State::Refused(why) => Some(format!("{}.", sanitize(why.trim_end_matches('.')))),
         _ => None,
     }
@@ -191,7 +191,14 @@ impl Dialog for Reconnected {
                 if let Some(why) = not_recorded(first, cx) {
                     question.say(&why, theme.plain);
                 }
-                question.say("What was to follow it waits here, not sent: without the refund it may be wrong.", theme.plain);
+                question.say(
+                    match (cx.decisions.is_paid_otherwise(first), certain) {
+                        (true, _) => "What was to follow it waits here, not sent; the payment is refunded.",
+                        (false, true) => "What was to follow it waits here, not sent: without the refund it may be wrong.",
+                        (false, false) => "What was to follow it waits here, not sent: it leaves by itself once the refund is recorded.",
+                    },
+                    theme.plain,
+                );
             }
             WaitReason::Paused => {
                 question.line("A window closes while answers are paused", theme.strong);

@@ -100,6 +100,19 @@ pub fn end_due(cx: &mut AppContext) -> Vec<Effect> {
     if ended.is_empty() { Vec::new() } else { vec![Effect::Keep(Keep::NoSnooze(ended, cx.now))] }
 }
 
+/// Takes in whether alerts that were put aside are so on the desk; those that are not stand in their views again.
+pub fn kept(snoozed: &[SnoozedAlert], answer: Result<(), String>, cx: &mut AppContext) {
+    let words = cx.snoozes.take_words();
+    match answer {
+        Ok(()) => words.into_iter().for_each(|words| cx.notify(Tone::Good, words)),
+        Err(why) => {
+            cx.snoozes.end(snoozed.iter().map(|snoozed| snoozed.alert.id));
+            let why = why.trim_end_matches('.');
+            cx.notify(Tone::Bad, format!("Not snoozed, it could not be kept on the desk: {why}."));
+        }
+    }
+}
+
 /// Until when an alert is put aside for so long, or why it is not, in words.
 fn fitting(alert: &Alert, length: Duration, cx: &AppContext) -> Result<Timestamp, String> {
     if cx.decisions.is_underway(alert.id) {
@@ -167,9 +180,8 @@ impl SnoozeMenu {
         if no_room > 0 {
             words.push_str(&format!(" No room for {no_room} more: {MOST_SNOOZED} is the most at once."));
         }
-        cx.notify(Tone::Good, words);
         let ids: Vec<AlertId> = new.iter().map(|new| new.alert.id).collect();
-        cx.snoozes.put(new.clone());
+        cx.snoozes.begin(new.clone(), words);
         self.done(Keep::Snooze(new, cx.now), Some(Message::Snoozed(ids)))
     }
 

@@ -12,7 +12,7 @@ use super::statements::{cell, micros};
 use super::unit::Unit;
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
-use crate::domain::{Alert, Company, CompanyId, EnrollmentId, Organization, OrganizationId};
+use crate::domain::{Alert, Company, CompanyId, DEFAULT_ORGANIZATION, EnrollmentId, Organization, OrganizationId};
 use crate::store::{OrganizationRecord, OrganizationStore, StoreError, StoreResult};
 
 #[async_trait]
@@ -48,16 +48,13 @@ async fn add(unit: &Unit<'_>, record: &OrganizationRecord, now: Timestamp) -> Wo
     Ok(())
 }
 
-/// The organization of fresh data.
-const DEFAULT_NAME: &str = "default";
-
 /// Gives fresh data its organization. Nobody else may be at it.
 pub(super) async fn ensure_organization(conn: &Connection, now: Timestamp) -> Work<()> {
     if conn.one("SELECT EXISTS (SELECT 1 FROM organization)", &[], cell::<bool>).await? {
         return Ok(());
     }
     let record = OrganizationRecord {
-        organization: Organization { id: OrganizationId::generate(), name: DEFAULT_NAME.to_owned() },
+        organization: Organization { id: OrganizationId::generate(), name: DEFAULT_ORGANIZATION.to_owned() },
         default_company: CompanyId::generate(),
         default_enrollment: EnrollmentId::generate(),
     };

@@ -14,7 +14,7 @@ use super::statements::{Statements as _, cell, micros};
 use super::writer::WriteKind;
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
-use crate::domain::{Alert, Company, CompanyId, EnrollmentId, Organization, OrganizationId};
+use crate::domain::{Alert, Company, CompanyId, DEFAULT_ORGANIZATION, EnrollmentId, Organization, OrganizationId};
 use crate::store::{OrganizationRecord, OrganizationStore, StoreError, StoreResult};
 
 #[async_trait]
@@ -46,9 +46,6 @@ impl OrganizationStore for SqliteStore {
     }
 }
 
-/// The organization of fresh data.
-const DEFAULT_NAME: &str = "default";
-
 /// Gives fresh data its organization.
 pub(super) fn ensure_organization(conn: &mut Connection, now: Timestamp) -> StoreResult<()> {
     let none = |conn: &Connection| conn.one("SELECT NOT EXISTS (SELECT 1 FROM organization)", [], cell::<bool>);
@@ -59,7 +56,7 @@ pub(super) fn ensure_organization(conn: &mut Connection, now: Timestamp) -> Stor
     // Another process may have been faster.
     if none(&tx)? {
         let record = OrganizationRecord {
-            organization: Organization { id: OrganizationId::generate(), name: DEFAULT_NAME.to_owned() },
+            organization: Organization { id: OrganizationId::generate(), name: DEFAULT_ORGANIZATION.to_owned() },
             default_company: CompanyId::generate(),
             default_enrollment: EnrollmentId::generate(),
         };

@@ -49,6 +49,10 @@ impl<R: BufRead> OrderImporter<R> {
         source.begin().map_err(OrderHeaderError::Unreadable)?;
         let mut rows = CsvRows::new(source);
         let Some(headers) = rows.header().map_err(OrderHeaderError::Unreadable)? else { return Ok(None) };
+        if headers.iter().any(|header| header.trim().contains('\r')) {
+            let why = "its lines end with a carriage return alone: save it with the line ends of Windows or Unix";
+            return Err(OrderHeaderError::Unreadable(why.to_owned()));
+        }
         let mut all = named.clone();
         all.extend(
             before.iter().filter(|(_, header)| place_of(header, &headers).is_some()).map(|(field, header)| (*field, header.clone())),

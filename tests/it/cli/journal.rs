@@ -167,3 +167,29 @@ fn a_time_that_cannot_be_read_is_refused_with_what_is_allowed() {
     assert_eq!(refused.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("8h, 2d, a date such as 2026-11-23"));
 }
+
+#[test]
+fn a_file_has_the_format_that_its_name_says() {
+    let home = desk();
+    let file = home.path().join("shift.json");
+
+    run_ok(home.path(), &["journal", "export", "--to", file.to_str().unwrap()]);
+
+    let written: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(written.as_array().map(Vec::len), Some(3));
+}
+
+#[test]
+fn where_decisions_were_made_and_none_is_open_that_is_said() {
+    let home = home();
+    let clock = ManualClock::at(&to_iso(avert::domain::time::SystemClock.now()));
+    let mut desk = Desk::open(home.path().join("desk")).unwrap();
+    desk.open_journal("acme-eu", Some("maria"), Arc::clone(&clock) as _).unwrap();
+    let (alert, resolution) = alert("refund 88240");
+    let said = JournalDecision::of(&alert, &resolution);
+    let journal = desk.journal().unwrap();
+    journal.append(JournalStep::Staged { decision: "one".to_owned(), said, rule: None, together: None }).unwrap();
+    journal.append(JournalStep::Recorded { decision: "one".to_owned(), status: "RESOLVED".to_owned() }).unwrap();
+
+    assert_eq!(run_ok(home.path(), &["journal", "export", "--open"]), "the decision of that time needs nobody\n");
+}

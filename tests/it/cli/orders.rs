@@ -213,3 +213,55 @@ fn a_refunded_order_that_another_alert_names_and_a_rule_of_the_network_hold_a_re
     assert!(!told.contains("recorded"), "{told}");
     assert!(warned.contains("warning: its network's rule \"Above 10\" has probably refunded it already"), "{warned}");
 }
+
+#[test]
+fn the_orders_of_one_organization_are_none_of_anothers() {
+    let home = tempfile::tempdir().unwrap();
+    let alert = json!({"provider": "ETHOCA", "type": "ETHOCA_CONFIRMED_FRAUD", "providerId": "E-1", "amount": "9.90", "currency": "EUR",
+        "transactionId": "T-1", "hoursLeft": 9});
+    let alerts = home.path().join("alerts.json");
+    fs::write(&alerts, alert.to_string()).unwrap();
+    let old = file(home.path(), "order_id,transaction_id,state\nOLD-1,T-1,paid\n");
+    run_ok(home.path(), &["orders", "import", &old]);
+    run_ok(home.path(), &["organizations", "create", "second"]);
+    for organization in ["default", "second"] {
+        run_ok(home.path(), &["import", alerts.to_str().unwrap(), "--organization", organization]);
+    }
+    let orders = file(home.path(), "order_id,transaction_id,state,state_at\nA-1,T-1,refunded,2026-01-01T10:00:00Z\n");
+
+    let unnamed = refused(&run(home.path(), &["orders", "import", &orders]), 2);
+    run_ok(home.path(), &["orders", "import", &orders, "--organization", "second"]);
+
+    let found = |organization: &str, order: &str| {
+        let told = run_ok(home.path(), &["alerts", "find", order, "--organization", organization, "--output", "json"]);
+        serde_json::from_str::<Value>(&told).unwrap().as_array().unwrap().len()
+    };
+    let refund = |organization: &str| {
+        let output = run(home.path(), &["alerts", "resolve", "E-1", "--refunded", "refunded", "--yes", "--organization", organization]);
+        String::from_utf8_lossy(&output.stderr).contains("the shop's order A-1: refunded before the alert came")
+    };
+    assert!(unnamed.contains("organization must be named: there are default, second"), "{unnamed}");
+    assert_eq!([found("default", "old-1"), found("second", "old-1")], [1, 0]);
+    assert_eq!([found("default", "a-1"), found("second", "a-1")], [0, 1]);
+    assert_eq!([refund("default"), refund("second")], [false, true]);
+}
+
+#[test]
+fn an_organization_is_not_named_for_the_orders_of_another_deployment() {
+    let home = tempfile::tempdir().unwrap();
+    let orders = file(home.path(), "order_id\nA-1\n");
+
+    let output = run(home.path(), &["orders", "import", &orders, "--url", "https://alerts.example", "--organization", "second"]);
+
+    assert!(refused(&output, 2).contains("--organization is for this machine's own alerts"));
+}
+
+#[test]
+fn lines_that_end_with_a_carriage_return_alone_are_not_taken_for_an_empty_file() {
+    let home = tempfile::tempdir().unwrap();
+    let orders = file(home.path(), "order_id,state\rA-1,paid\rA-2,paid\r");
+
+    let output = run(home.path(), &["orders", "import", &orders]);
+
+    assert!(refused(&output, 2).contains("its lines end with a carriage return alone"));
+}

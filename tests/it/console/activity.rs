@@ -683,3 +683,48 @@ fn with_little_room_a_row_says_why_a_decision_was_not_recorded() {
     let row = line(&mut rig, "▌");
     assert!(row.contains("network refused: case clos"), "{row}");
 }
+
+#[test]
+fn what_failed_in_an_earlier_console_stands_at_its_row_and_in_its_detail() {
+    let mut rig = started(Made { size: (160, 40), ..desk() });
+    let first = morning(clock().now()).remove(0);
+
+    by_maria(&mut rig, Duration::hours(20), &[&first]);
+
+    let screen = rig.screen();
+    let row = screen.lines().find(|line| line.contains("0h41")).unwrap();
+    assert!(row.trim_start_matches('▌').trim_start().starts_with('!'), "{row}");
+    assert!(screen.contains("! NOT REFUNDED was not recorded") && screen.contains("the window has closed"), "{screen}");
+}
+
+#[test]
+fn what_another_organization_decided_and_was_told_is_not_listed_as_ones_own() {
+    let place = SessionInfo { organizations: vec!["second".to_owned()], ..desk().place };
+    let mut rig = started(Made { place, size: (160, 40), ..desk() });
+    let alerts = morning(clock().now());
+    let at = rig.clock.now() - Duration::minutes(9);
+    let made_in = |place: &str, key: &str, alert: &Alert| {
+        let place = place.to_owned();
+        let told = JournalStep::Notified { tone: "note".to_owned(), words: format!("told in {place}"), alert: None, decision: None };
+        [staged(key, alert), refused(key), told].map(|step| JournalEntry { place: place.clone(), ..entry(at, MARIA, "maria", step) })
+    };
+    let here = made_in("acme-eu, simulated networks", "one", &alerts[0]);
+    let there = made_in("second, simulated networks", "two", &alerts[1]);
+    let entries = here.into_iter().chain(there).collect();
+    rig.update(Message::JournalRead(Ok(JournalPart { entries, anew: true, ..JournalPart::default() })));
+
+    rig.press("4 tab tab tab tab");
+
+    let screen = rig.screen();
+    assert!(screen.contains("told in acme-eu") && !screen.contains("told in second"), "{screen}");
+    assert!(screen.contains("All 2"), "{screen}");
+}
+
+#[test]
+fn enter_where_nothing_stands_says_so() {
+    let mut rig = started(desk());
+
+    rig.press("4 enter");
+
+    assert!(rig.screen().contains("Nothing stands in this view."), "{}", rig.screen());
+}

@@ -729,3 +729,65 @@ fn an_alert_that_a_colleague_answers_keeps_its_row_in_the_case() {
     let (_, after, at) = rows_of_case(&mut rig);
     assert_eq!((after, at), (order, cursor), "{}", rig.screen());
 }
+
+/// A case whose refund was refused, so that its others wait here; the question about them is answered with wait.
+fn refund_refused() -> Rig {
+    let mut rig = Made { size: (160, 40), ..Made::of(three()) }.start();
+    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed("closed by the issuer".to_owned())));
+    rig.press("enter r ctrl-s");
+    rig.advance(Duration::seconds(10));
+    rig.press("esc esc esc");
+    rig
+}
+
+#[test]
+fn what_was_to_follow_a_refused_refund_follows_the_one_that_is_made_instead() {
+    let mut rig = refund_refused();
+    rig.update(avert::console::message::Message::GoToAlert(ids()[0]));
+
+    rig.press("r ctrl-s");
+    rig.advance(Duration::seconds(30));
+
+    assert_eq!(statuses(&rig), [AlertStatus::Resolved, AlertStatus::Invalid, AlertStatus::Invalid], "{}", rig.screen());
+}
+
+#[test]
+fn while_another_refund_is_made_instead_it_is_not_said_that_there_is_none() {
+    let mut rig = refund_refused();
+    rig.update(avert::console::message::Message::GoToAlert(ids()[0]));
+    rig.press("r ctrl-s");
+
+    rig.press("ctrl-r");
+
+    let asked = rig.screen();
+    assert!(asked.contains("The refund may not be recorded") && asked.contains("leaves by itself once"), "{asked}");
+    assert!(!asked.contains("was not recorded"), "{asked}");
+}
+
+#[test]
+fn whoever_leaves_with_what_waits_for_a_refund_is_asked_what_becomes_of_it() {
+    let mut rig = refund_refused();
+
+    rig.press("q s");
+
+    let asked = rig.screen();
+    assert!(asked.contains("The refund was not recorded") && asked.contains("2 decisions have waited here, not sent"), "{asked}");
+    assert!(!rig.has_quit() && rig.sent() == 1);
+}
+
+#[test]
+fn an_alert_that_another_refunded_is_not_offered_for_sending_and_the_payment_is_called_refunded() {
+    let mut rig = Made { size: (160, 40), ..Made::of(three()) }.start();
+    rig.press("enter r ctrl-s esc");
+    rig.service.change(|alerts| {
+        let alert = alerts.iter_mut().find(|alert| alert.id == ids()[1]).unwrap();
+        *alert = Alert { id: ids()[1], provider_id: alert.provider_id.clone(), ..refunded_sibling(alert, 1_001, clock().now()) };
+    });
+
+    rig.advance(Duration::seconds(10));
+
+    let asked = rig.screen();
+    assert!(asked.contains("1 decision has waited here, not sent") && asked.contains("CDRN"), "{asked}");
+    assert!(asked.contains("not sent; the payment is refunded.") && !asked.contains("may be wrong"), "{asked}");
+    assert_eq!(rig.sent(), 0);
+}

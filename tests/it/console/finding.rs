@@ -343,3 +343,43 @@ fn the_next_console_opens_on_what_was_set_aside() {
     });
     assert!(kept.flatten().is_none());
 }
+
+#[test]
+fn a_search_that_is_given_up_leaves_the_cursor_where_it_was() {
+    let mut rig = Rig::new(morning(clock().now()));
+    rig.press("j j j");
+    let before = rig.current();
+
+    rig.press("/");
+    rig.type_text("cdrn");
+    rig.advance(Duration::seconds(1));
+    rig.press("esc");
+    rig.advance(Duration::seconds(1));
+
+    assert_eq!(rig.current(), before, "{}", rig.screen());
+}
+
+#[test]
+fn sorting_keeps_the_cursor_on_its_alert() {
+    let mut rig = Rig::new(morning(clock().now()));
+    rig.press("j j j");
+    let before = rig.current();
+
+    rig.press("s");
+    let sorted = rig.current();
+    rig.press("S");
+
+    assert_eq!((sorted, rig.current()), (before, before), "{}", rig.screen());
+}
+
+#[test]
+fn esc_ends_a_range_though_a_message_stands_there() {
+    let mut rig = Rig::new(morning(clock().now()));
+    rig.press("V j y y");
+    let ranged = rig.screen();
+
+    rig.press("esc j space");
+
+    assert!(ranged.contains("Copied") || ranged.contains("opied"), "{ranged}");
+    assert!(rig.screen().contains("1 marked"), "{}", rig.screen());
+}

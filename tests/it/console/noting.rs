@@ -209,3 +209,24 @@ fn control_characters_and_marks_that_turn_the_writing_never_reach_the_screen() {
         assert!(!screen.contains(['\u{202e}', '\u{7}', '\u{1b}']), "{screen}");
     }
 }
+
+#[test]
+fn a_note_that_cannot_be_kept_is_not_called_noted_and_stays_as_it_was_typed() {
+    let mut rig = Made { place: named(), ..Made::default() }.start();
+    rig.desk_answers = Err("notes.ndjson: no space left".to_owned());
+    rig.press("a");
+    rig.type_text("Customer called.");
+    rig.press("ctrl-s");
+    let told = rig.screen();
+    rig.desk_answers = Ok(());
+
+    rig.press("a");
+    let again = rig.screen();
+    rig.press("ctrl-s");
+    let noted = rig.screen();
+
+    assert!(told.contains("Not noted, it could not be kept on the desk: notes.ndjson: no space left"), "{told}");
+    assert!(!told.contains("Noted.") && told.contains("a note is begun and not kept yet"), "{told}");
+    assert!(again.contains("Customer called."), "{again}");
+    assert!(noted.contains("Noted.") && noted.contains("NOTES"), "{noted}");
+}

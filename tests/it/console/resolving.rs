@@ -2,6 +2,7 @@
 
 use avert::console::effects::{Effect, Keep};
 use avert::console::perform::perform;
+use avert::desk::JournalStep;
 use avert::domain::resolution::Decision;
 use avert::domain::time::Clock;
 use avert::domain::{Alert, AlertStatus, AttemptId, CredentialKind, Deadline, KeyScope, Outcome, OutcomeId, Provider, Resolution};
@@ -566,4 +567,18 @@ fn what_was_answered_stands_in_the_words_of_the_form() {
     let screen = rig.screen();
     assert!(screen.contains("OUTCOME") && screen.contains("invalid: duplicate alert"), "{screen}");
     assert!(!screen.contains("refund        not refunded") && !screen.contains("outcome  "), "{screen}");
+}
+
+#[test]
+fn that_it_is_not_known_whether_a_decision_arrived_goes_when_it_is_known_to_be_recorded() {
+    let mut rig = Rig::new(morning(clock().now()));
+    rig.service.next_resolution(Fate::RecordedUnheard);
+    rig.press("n ctrl-s");
+
+    rig.advance(Duration::seconds(9));
+
+    let words = |step: &JournalStep| matches!(step, JournalStep::Notified { words, .. } if words.contains("not known whether"));
+    let told = rig.screen();
+    assert!(rig.journaled().iter().any(words), "{:?}", rig.journaled());
+    assert!(told.contains(", recorded (status") && !told.contains("not known whether"), "{told}");
 }

@@ -10,7 +10,7 @@ use avert::console::effects::{Effect, Keep};
 use avert::console::message::Message;
 use avert::console::notices::NoticeSettings;
 use avert::console::order_matches::match_orders;
-use avert::console::perform::perform;
+use avert::console::perform::{kept, perform};
 use avert::console::profile_directory::ListedProfile;
 use avert::console::program_log::LogLine;
 use avert::console::rules_file::ReadRules;
@@ -63,6 +63,8 @@ pub struct Rig {
     pub log: Vec<LogLine>,
     /// What comes of keeping a setting.
     pub keeping: Result<(), String>,
+    /// What comes of keeping anything else.
+    pub desk_answers: Result<(), String>,
     /// What the file of rules says by now.
     pub rules_now: Result<&'static str, String>,
     /// The profiles there are by now.
@@ -208,6 +210,7 @@ impl Made {
             desk: self.desk,
             log: Vec::new(),
             keeping: Ok(()),
+            desk_answers: Ok(()),
             rules_now: Ok(self.rules),
             profiles_now: Ok(self.profiles),
         };
@@ -271,8 +274,12 @@ impl Rig {
                 self.watching = true;
                 None
             }
-            Effect::Keep(_)
-            | Effect::ReadFigures
+            Effect::Keep(what) => {
+                let told = kept(&what, self.desk_answers.clone());
+                self.done.push(Effect::Keep(what));
+                told
+            }
+            Effect::ReadFigures
             | Effect::StartListening(_)
             | Effect::Replay(_)
             | Effect::StopReplay

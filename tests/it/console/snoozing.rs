@@ -280,3 +280,15 @@ fn whole_hours_that_have_run_out_bring_a_snoozed_alert_back() {
 
     assert_eq!([3, 1, 0].map(is_shown), [false, false, true]);
 }
+
+#[test]
+fn what_cannot_be_kept_as_snoozed_is_not_called_so_and_stands_in_its_view_again() {
+    let mut rig = on_the_fifth();
+    rig.desk_answers = Err("snoozed.toml: no space left".to_owned());
+
+    rig.press("z enter");
+
+    let screen = rig.screen();
+    assert!(screen.contains("Not snoozed, it could not be kept on the desk: snoozed.toml: no space left"), "{screen}");
+    assert!(!screen.contains("Snoozed until") && rows(&rig).contains(&id(5)), "{screen}");
+}

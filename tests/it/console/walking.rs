@@ -285,7 +285,7 @@ fn a_column_is_sorted_by_in_place_and_the_other_way_round() {
 
     rig.press("s");
     assert_eq!(rig.app.queue().sort().field, SortField::Provider);
-    rig.press("S");
+    rig.press("S g");
 
     assert_eq!((rig.app.queue().sort().field, rig.app.queue().sort().order), (SortField::Provider, SortOrder::Descending));
     assert_eq!(rig.app.queue().current().unwrap().provider.as_str(), "VERIFI");

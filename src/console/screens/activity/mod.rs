@@ -120,7 +120,11 @@ fn act(screen: &mut ActivityScreen, action: Action, cx: &mut AppContext) -> Orde
         Action::Back => return vec![Order::Act(Action::ShowQueue)],
         Action::GoToAlert if screen.turn_run(cx) => {}
         Action::GoToAlert | Action::Reopen | Action::Dismiss | Action::CopyId | Action::CopyJson => {
-            return screen.chosen(cx).map_or_else(Vec::new, |chosen| acts::act(&chosen, action, cx));
+            let Some(chosen) = screen.chosen(cx) else {
+                cx.hint("Nothing stands in this view.");
+                return Vec::new();
+            };
+            return acts::act(&chosen, action, cx);
         }
         _ => {}
     }

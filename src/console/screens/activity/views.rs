@@ -3,21 +3,17 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
-use chrono::Duration;
-
 use crate::console::decisions::State;
+use crate::console::journal_feed::CALLS_FOR;
 use crate::console::text::columns;
 use crate::console::unfinished::Stage;
 use crate::console::{AppContext, times};
-use crate::desk::{DecisionFate, DecisionRecord, History};
+use crate::desk::{DecisionFate, DecisionRecord, History, NotificationRecord};
 use crate::domain::{AuditEntry, ResolutionAttempt};
 
 use super::proof::live;
 use super::rows::{ActivityRow, Happening, PART_INDENT, row_of};
 use super::run::{DecidedTogether, way_of};
-
-/// What failed in an earlier console calls for somebody for so long; the window of every network has closed by then.
-const CALLS_FOR: Duration = Duration::days(7);
 
 /// A view of what happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -190,7 +186,7 @@ pub fn happenings<'a>(view: ActivityView, shown: &ShownRows, cx: &'a AppContext,
 /// The same with each decision by itself.
 pub fn each<'a>(view: ActivityView, shown: &ShownRows, cx: &'a AppContext, audit: &'a [AuditEntry]) -> Vec<Happening<'a>> {
     let history = cx.journal.history();
-    let told = || history.notifications().iter().map(Happening::Told);
+    let told = || notices(cx).map(Happening::Told);
     // What became of a decision is told by its own row.
     let besides = || told().filter(|told| !repeats_decision(told, history));
     let mut all: Vec<Happening<'a>> = match view {
@@ -251,14 +247,20 @@ pub fn count_of(view: ActivityView, cx: &AppContext, audit: &[AuditEntry]) -> us
         ActivityView::Today | ActivityView::Mine | ActivityView::ByRules => decisions(view, cx).count(),
         ActivityView::All => each(view, &ShownRows::default(), cx, audit).len(),
         ActivityView::Service => audit.len(),
-        ActivityView::Notices => cx.journal.history().notifications().len(),
+        ActivityView::Notices => notices(cx).count(),
         ActivityView::Notes => cx.notes.all().count(),
     }
 }
 
-/// The decisions of a view of decisions, in the order of the journal.
+/// What consoles on this place told.
+fn notices(cx: &AppContext) -> impl Iterator<Item = &NotificationRecord> {
+    cx.journal.history().notifications().iter().filter(|told| cx.journal.is_of_here(&told.place))
+}
+
+/// The decisions of a view of decisions that were made on this place, in the order of the journal.
 fn decisions(view: ActivityView, cx: &AppContext) -> impl Iterator<Item = &DecisionRecord> {
-    cx.journal.history().records().iter().filter(move |record| match view {
+    let here = cx.journal.history().records().iter().filter(|record| cx.journal.is_of_here(&record.place));
+    here.filter(move |record| match view {
         ActivityView::Today => times::same_day(record.made_at, cx.now, cx.settings.zone),
         ActivityView::Mine => record.rule.is_none() && cx.journal.is_own(record.session, record.user.as_deref()),
         ActivityView::ByRules => record.rule.is_some(),
@@ -289,9 +291,7 @@ fn calls(record: &DecisionRecord, cx: &AppContext) -> bool {
     if let Some(decision) = live(record, cx) {
         return matches!(decision.state, State::Refused(_) | State::Checking(_) | State::Waiting);
     }
-    let ended = matches!(record.fate(), DecisionFate::Refused(_) | DecisionFate::NeverLeft);
-    let open = ended && !record.dismissed && !cx.journal.history().is_superseded(record);
-    open && record.place == cx.journal.place()
+    cx.journal.is_failed(record)
 }
 
 #[cfg(test)]

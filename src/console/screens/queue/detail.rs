@@ -21,6 +21,7 @@ use crate::console::times::{self, Urgency};
 use crate::console::unfinished::{Stage, in_words};
 use crate::console::widgets::scrollbar;
 use crate::console::{Action, DrawContext, Loadable};
+use crate::desk::{DecisionFate, DecisionRecord};
 use crate::domain::advice::AdviceBasis;
 use crate::domain::code_words::{dispute_reason, merchant_category};
 use crate::domain::field::{Content, Field, Kind, Section, Shown};
@@ -137,7 +138,7 @@ impl Parts<'_> {
             (Some(decision), Some(unfinished)) if matches!(decision.state, State::Checking(_)) => self.unfinished(unfinished),
             (Some(decision), Some(_)) => self.decision(decision),
             (None, Some(unfinished)) => self.unfinished(unfinished),
-            (None, None) => {}
+            (None, None) => draw.failed_before(alert).into_iter().for_each(|record| self.failed_before(record)),
         }
         self.drafted(alert);
         let suggestion = Suggestion::of(alert, facts, draw);
@@ -319,14 +320,31 @@ impl Parts<'_> {
                 let keys = [Action::Undo, Action::Refresh].map(|action| self.draw.key(action));
                 self.offer(&format!("{}  takes it back   {}  asks whether it leaves", keys[0], keys[1]), Some(Action::Undo));
             }
-            State::Refused(_) => {
-                let keys = [Action::Refund, Action::NotRefunded, Action::Invalid].map(|action| self.draw.key(action)).join(" ");
-                let seen_to = [Action::ShowActivity, Action::Dismiss].map(|action| self.draw.key(action)).join(" ");
-                self.offer(&format!("{keys}  resolve again   {seen_to}  seen to"), None);
-            }
+            State::Refused(_) => self.again(),
             State::Sending | State::Checking(_) => {}
         }
         self.close_box();
+    }
+
+    /// A decision of an earlier console that was not recorded, and why.
+    fn failed_before(&mut self, record: &DecisionRecord) {
+        let theme = self.draw.theme;
+        let word = record.said.resolution().map_or_else(|| record.said.refunded.clone(), |resolution| in_words(&resolution));
+        let (title, why) = match record.fate() {
+            DecisionFate::NeverLeft => (format!("! {word} did not leave"), "the console ended first"),
+            fate => (format!("! {word} was not recorded"), fate.reason().unwrap_or_default()),
+        };
+        self.open_box(theme.danger, &title, theme.danger.add_modifier(Modifier::BOLD));
+        self.say(why, theme.plain);
+        self.again();
+        self.close_box();
+    }
+
+    /// The keys that answer a decision that was not recorded.
+    fn again(&mut self) {
+        let keys = [Action::Refund, Action::NotRefunded, Action::Invalid].map(|action| self.draw.key(action)).join(" ");
+        let seen_to = [Action::ShowActivity, Action::Dismiss].map(|action| self.draw.key(action)).join(" ");
+        self.offer(&format!("{keys}  resolve again   {seen_to}  seen to"), None);
     }
 
     /// A decision that the engine has not finished: what was sent, when and by whom, and what is known.

@@ -315,7 +315,12 @@ pub fn title(queue: &Queue) -> String {
     if queue.is_set_aside() {
         return format!("Found, {} set aside", sanitize(&queue.view.name));
     }
-    let narrowed = if *queue.filter() == queue.view.filter { "" } else { " (changed)" };
+    let narrowed = match queue.filter() {
+        filter if *filter == queue.view.filter => "",
+        // Under the view's name alone it would be taken for what waits.
+        filter if filter.statuses.is_empty() && !queue.view.filter.statuses.is_empty() => " (changed: every status)",
+        _ => " (changed)",
+    };
     format!("{}{narrowed}, by {word}{direction}{refused}", sanitize(&queue.view.name))
 }
 

@@ -312,8 +312,9 @@ fn decision_sign(alert: &Alert, draw: &DrawContext<'_>) -> Option<ListSign> {
         true => engines.or(own),
         false => own.or(engines),
     };
+    let failed = draw.failed_before(alert).map(|_| ListSign::Refused);
     let drafted = draw.draft(alert).map(|_| ListSign::Drafted);
-    decision.or(drafted).or(snoozed)
+    decision.or(failed).or(drafted).or(snoozed)
 }
 
 fn draw_scrollbar(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {

@@ -276,10 +276,9 @@ fn has_marks(queue: &Queue) -> bool {
 
 /// Undoes one thing: messages, the range, the search, the marks, the answer that was begun before and is offered.
 fn back(queue: &mut Queue, cx: &mut AppContext) -> Vec<Effect> {
-    if cx.toasts.clear() {
-        return Vec::new();
-    }
-    if queue.marked.range.take().is_some() {
+    // What is said of the moment keeps nobody from ending a range, which the footer names.
+    let (was_told, had_range) = (cx.toasts.clear(), queue.marked.range.take().is_some());
+    if was_told || had_range {
         return Vec::new();
     }
     // What was found is a search as well.

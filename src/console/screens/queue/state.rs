@@ -80,6 +80,8 @@ pub struct Search {
     /// What cannot be understood of it.
     pub error: Option<query::QueryError>,
     before: (AlertFilter, Sort),
+    /// What was listed then, with its cursor.
+    listed: Listing,
     aside: Option<SetAside>,
     due: Option<Timestamp>,
 }
@@ -167,6 +169,8 @@ pub struct Queue {
     snoozed: ChosenAlerts,
     /// The alert that the cursor goes to once the list that is asked for is here.
     sought: Option<AlertId>,
+    /// The alert that the cursor stays on in that list, where it is there.
+    followed: Option<AlertId>,
     /// Whether it was not in that list, and nobody was told yet.
     unfound: bool,
     /// Whether a range has ended with its list, and nobody was told yet.
@@ -357,7 +361,7 @@ impl Queue {
         {
             search.aside = aside;
         }
-        self.sought = None;
+        (self.sought, self.followed) = (None, None);
         self.list(filter, sort, self.view.is_snoozed())
     }
 
@@ -401,7 +405,15 @@ impl Queue {
 
     /// Sorts by a column, or the other way round where the list is sorted by it already.
     pub fn sort_by(&mut self, field: SortField) -> Vec<Effect> {
-        self.ask(self.filter().clone(), sorted_by(self.sort(), field))
+        self.ask_sorted(sorted_by(self.sort(), field))
+    }
+
+    /// Asks for the same list in another order; the cursor stays on its alert, as far as that is among what is read first.
+    fn ask_sorted(&mut self, sort: Sort) -> Vec<Effect> {
+        let followed = self.listing.cursor_id();
+        let effects = self.ask(self.filter().clone(), sort);
+        self.followed = followed.filter(|_| self.incoming.is_some());
+        effects
     }
 
     /// The columns of the list that is shown, where they stand.
@@ -416,9 +428,7 @@ impl Queue {
         let fields: Vec<SortField> = shown.iter().filter_map(|placed| placed.column.sort_field()).collect();
         let at = fields.iter().position(|field| *field == self.sort().field);
         match fields.get(at.map_or(0, |at| (at + 1) % fields.len().max(1))) {
-            Some(field) if *field != self.sort().field => {
-                self.ask(self.filter().clone(), Sort { field: *field, order: SortOrder::Ascending })
-            }
+            Some(field) if *field != self.sort().field => self.ask_sorted(Sort { field: *field, order: SortOrder::Ascending }),
             _ => Vec::new(),
         }
     }
@@ -434,7 +444,7 @@ impl Queue {
         let text = if before.0.q.is_some() { query::render(&before.0, before.1) } else { rest.clone() };
         let mut input = TextInput::one_line(&text);
         input.select_from(rest.chars().count());
-        self.search = Some(Search { input, error: None, before, aside: None, due: None });
+        self.search = Some(Search { input, error: None, before, listed: self.listing.clone(), aside: None, due: None });
     }
 
     /// Whether words are searched for that the view does not have by itself.
@@ -482,6 +492,10 @@ impl Queue {
         }
         match self.search.take() {
             Some(search) => {
+                let shown = (self.filter(), self.sort());
+                if shown != (&search.before.0, search.before.1) && search.listed.total().is_some() {
+                    self.read_last = Some(search.listed);
+                }
                 let effects = self.ask(search.before.0, search.before.1);
                 if search.aside.is_some() {
                     self.aside = search.aside;

@@ -77,6 +77,8 @@ impl Queue {
     fn reach_sought(&mut self) {
         if let Some(id) = self.sought.take() {
             self.unfound = !self.listing.move_to_alert(id);
+        } else if let Some(id) = self.followed.take() {
+            self.listing.move_to_alert(id);
         }
     }
 
