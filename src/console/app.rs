@@ -35,6 +35,7 @@ use super::screens::webhooks::state::WebhooksScreen;
 use super::screens::{ScreenName, Screens};
 use super::session::NextConsole;
 use super::snoozes::SnoozeList;
+use super::text::count;
 use super::times::{self, until_next_minute};
 use super::toasts::{NoteLine, Toasts, warning_lines};
 use super::unfinished::Unfinished;
@@ -381,6 +382,11 @@ impl App {
                 if self.dialogs.is_empty() {
                     self.dialogs.extend(self.waiting.pop_front());
                     self.cx.covered = !self.dialogs.is_empty();
+                }
+                if !self.cx.covered {
+                    let waits = if self.unsent() == 1 { "decision waits" } else { "decisions wait" };
+                    let words = format!("Not sent, and still here: {} {waits} for a refund to be recorded.", count(self.unsent() as u64));
+                    self.cx.notify(Tone::Bad, words);
                 }
             }
         }

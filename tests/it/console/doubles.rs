@@ -204,6 +204,17 @@ fn what_rests_on_a_refund_that_the_engine_has_not_finished_leaves_once_it_is_rec
 }
 
 #[test]
+fn whoever_sends_and_leaves_is_told_what_waits_for_a_refund() {
+    let (mut rig, [_, second]) = a_duplicate_of_what_is_parked();
+
+    rig.press("q s");
+    rig.advance(Duration::seconds(2));
+
+    assert_eq!(reason(&rig, second), None);
+    assert!(rig.screen().contains("Not sent, and still here: 1 decision waits for a refund"), "{}", rig.screen());
+}
+
+#[test]
 fn what_rests_on_a_refund_that_the_engine_gave_up_does_not_leave() {
     let (mut rig, [_, second]) = a_duplicate_of_what_is_parked();
 
