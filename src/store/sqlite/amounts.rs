@@ -7,10 +7,9 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, Row, params_from_iter};
 
-use super::counts::{NO_DAY, day_start, touched_days};
-use super::statements::{Statements as _, cell};
+use super::counts::{on_day, places, touched_days};
 use super::worker::locked;
 use crate::domain::{Amount, Currency, CurrencySum, Money};
 use crate::store::StoreResult;
@@ -79,15 +78,14 @@ impl Amounts {
     /// All of them, from two indexes that know them. Nothing where there are too many currencies.
     fn read(conn: &Connection, organization: i64, newest: i64) -> StoreResult<Option<Self>> {
         let mut amounts = Self { newest, ..Self::default() };
-        let last: Option<i64> = conn.one("SELECT max(key) FROM alert", [], cell)?;
-        let places = last.and_then(|last| usize::try_from(last).ok()).map_or(0, |last| last + 1);
+        let places = places(conn)?;
         amounts.currency.reserve_exact(places);
         amounts.amounts.hundredths.reserve_exact(places);
         let mut fits = true;
         each(
             conn,
             "SELECT a.key, a.currency FROM alert a INDEXED BY alert_by_currency WHERE a.organization = ?1",
-            organization,
+            &[organization],
             |key, row| {
                 fits &= amounts.put_currency(key, &row.get::<_, String>(1)?);
                 Ok(())
@@ -96,7 +94,7 @@ impl Amounts {
         each(
             conn,
             "SELECT a.key, a.amount_micros FROM alert a INDEXED BY alert_by_amount WHERE a.organization = ?1",
-            organization,
+            &[organization],
             |key, row| {
                 amounts.amounts.put(key, row.get(1)?);
                 Ok(())
@@ -113,12 +111,9 @@ impl Amounts {
         }
         let mut read: Vec<(usize, String, Option<i64>)> = Vec::new();
         for day in days {
-            let within = match day {
-                NO_DAY => "a.alert_time IS NULL".to_owned(),
-                day => format!("a.alert_time >= {} AND a.alert_time < {}", day_start(day), day_start(day + 1)),
-            };
-            let select = "SELECT a.key, a.currency, a.amount_micros FROM alert a INDEXED BY alert_by_time WHERE a.organization = ?1 AND";
-            each(conn, &format!("{select} {within}"), organization, |key, row| {
+            let (condition, values) = on_day(organization, day);
+            let select = "SELECT a.key, a.currency, a.amount_micros FROM alert a INDEXED BY alert_by_time WHERE a.organization = ?1";
+            each(conn, &format!("{select}{condition}"), &values, |key, row| {
                 read.push((key, row.get(1)?, row.get(2)?));
                 Ok(())
             })?;
@@ -175,9 +170,9 @@ impl Amounts {
 }
 
 /// Reads rows whose first column is an alert's key.
-fn each(conn: &Connection, sql: &str, organization: i64, mut take: impl FnMut(usize, &Row<'_>) -> StoreResult<()>) -> StoreResult<()> {
+fn each(conn: &Connection, sql: &str, values: &[i64], mut take: impl FnMut(usize, &Row<'_>) -> StoreResult<()>) -> StoreResult<()> {
     let mut statement = conn.prepare_cached(sql)?;
-    let mut rows = statement.query([organization])?;
+    let mut rows = statement.query(params_from_iter(values))?;
     while let Some(row) = rows.next()? {
         // Keys count up from 1.
         if let Ok(key) = usize::try_from(row.get::<_, i64>(0)?) {

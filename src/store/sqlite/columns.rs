@@ -10,8 +10,7 @@ use std::sync::{Arc, Mutex};
 use fixedbitset::FixedBitSet;
 use rusqlite::{Connection, Row, params_from_iter};
 
-use super::counts::{Cell, CellFilter, NO_DAY, NO_OUTCOME, day_start, touched_days};
-use super::statements::{Statements as _, cell};
+use super::counts::{Cell, CellFilter, NO_OUTCOME, on_day, places, touched_days};
 use crate::store::StoreResult;
 
 /// Of more alerts no columns are kept: reading them at first would take longer than anybody waits, and the memory would be too much.
@@ -70,7 +69,7 @@ impl Columns {
             "SELECT a.key, a.provider, a.type, a.status, a.outcome, a.expired_at IS NOT NULL, a.company
              FROM alert a INDEXED BY alert_by_time WHERE a.organization = ?1{condition}"
         ))?;
-        let mut rows = statement.query(params_from_iter(std::iter::once(organization).chain(values.iter().copied())))?;
+        let mut rows = statement.query(params_from_iter(values))?;
         while let Some(row) = rows.next()? {
             // Keys count up from 1.
             let (Ok(key), Some(number)) = (usize::try_from(row.get::<_, i64>(0)?), self.number(kind(organization, row)?)) else {
@@ -84,22 +83,16 @@ impl Columns {
     /// Reads all of an organization into its place: beside it there may be no room for as much again. Where that fails it is not known.
     fn read_all(&mut self, conn: &Connection, organization: i64) -> StoreResult<bool> {
         self.newest.remove(&organization);
-        let last: Option<i64> = conn.one("SELECT max(key) FROM alert", [], cell)?;
-        let places = last.and_then(|last| usize::try_from(last).ok()).map_or(0, |last| last + 1);
-        self.column.reserve_exact(places.saturating_sub(self.column.len()));
-        self.read(conn, organization, ("", &[]), Self::put)
+        self.column.reserve_exact(places(conn)?.saturating_sub(self.column.len()));
+        self.read(conn, organization, ("", &[organization]), Self::put)
     }
 
     /// Reads some days, or leaves all as it is where reading fails.
     fn read_days(&mut self, conn: &Connection, organization: i64, days: Vec<i64>) -> StoreResult<bool> {
         let mut read = Vec::new();
         for day in days {
-            let within = [day_start(day), day_start(day.saturating_add(1))];
-            let condition: (&str, &[i64]) = match day {
-                NO_DAY => (" AND a.alert_time IS NULL", &[]),
-                _ => (" AND a.alert_time >= ?2 AND a.alert_time < ?3", &within),
-            };
-            if !self.read(conn, organization, condition, |_, key, number| read.push((key, number)))? {
+            let (condition, values) = on_day(organization, day);
+            if !self.read(conn, organization, (condition, &values), |_, key, number| read.push((key, number)))? {
                 return Ok(false);
             }
         }
@@ -182,6 +175,7 @@ mod tests {
     use chrono::TimeDelta;
     use uuid::Uuid;
 
+    use super::super::statements::Statements as _;
     use super::*;
     use crate::domain::time::Timestamp;
     use crate::domain::{Alert, AlertId, AlertPatch, AlertType, CompanyId, Deadline, OrganizationId, Provider};

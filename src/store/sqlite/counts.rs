@@ -18,7 +18,26 @@ pub(super) const NO_DAY: i64 = i64::MAX;
 
 /// Whole days since 1970.
 pub(super) fn day_of(time: Option<Timestamp>) -> i64 {
-    time.map_or(NO_DAY, |time| time.timestamp_micros().div_euclid(DAY_MICROS))
+    day_of_micros(time.map(|time| time.timestamp_micros()))
+}
+
+/// The same of a time as it is stored.
+pub(super) fn day_of_micros(time: Option<i64>) -> i64 {
+    time.map_or(NO_DAY, |micros| micros.div_euclid(DAY_MICROS))
+}
+
+/// The alerts of an organization on a day: a condition behind that of the organization, and the values of both.
+pub(super) fn on_day(organization: i64, day: i64) -> (&'static str, Vec<i64>) {
+    match day {
+        NO_DAY => (" AND a.alert_time IS NULL", vec![organization]),
+        day => (" AND a.alert_time >= ?2 AND a.alert_time < ?3", vec![organization, day_start(day), day_start(day + 1)]),
+    }
+}
+
+/// How many places a column by the key of every alert has: keys count up from 1.
+pub(super) fn places(conn: &Connection) -> StoreResult<usize> {
+    let last: Option<i64> = conn.one("SELECT max(key) FROM alert", [], cell)?;
+    Ok(last.and_then(|last| usize::try_from(last).ok()).map_or(0, |last| last + 1))
 }
 
 /// The first microsecond of a day.

@@ -18,10 +18,10 @@ const FEW: u128 = 10_000;
 
 /// Everything that matches, where it takes more than one index to know: that is the total as well.
 pub(super) fn matched(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Option<Marks>> {
-    if wanted.conditions.is_any() && wanted.transaction_time == (None, None) && wanted.texts.is_empty() && wanted.companies.is_none() {
+    if wanted.is_counted() || wanted.expires.is_some() && wanted.conditions.is_any() {
         return Ok(None);
     }
-    let (cache, of) = (reader.marks.clone(), (reader.newest()?, matching(wanted), reader.budget.is_hurried()));
+    let (cache, of) = (reader.marks(), (reader.newest()?, matching(wanted), reader.budget.is_hurried()));
     Ok(cache.kept_or(of, || Ok(find(reader, wanted)?.map(Marks::into_keys)))?.map(Marks::of_keys))
 }
 
@@ -60,7 +60,7 @@ fn by_parts(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Option<Marks>> 
         return by_words(reader, wanted);
     }
     let is_timed = wanted.transaction_time != (None, None);
-    if wanted.expires.is_some() || wanted.texts.is_empty() && (!is_timed || wanted.is_in_transaction_time()) {
+    if wanted.texts.is_empty() && (!is_timed || wanted.is_in_transaction_time()) {
         return Ok(None);
     }
     let is_short = wanted.short_texts().next().is_some();

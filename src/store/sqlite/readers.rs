@@ -77,11 +77,7 @@ pub(super) struct Reader {
     pub(super) budget: Budget,
     pub(super) dictionary: Dictionary,
     pub(super) counts: CountCache,
-    alerts: AlertCache,
-    columns: ColumnCache,
-    amounts: AmountCache,
-    pub(super) marks: MarksCache,
-    waiting_texts: WaitingTexts,
+    shared: Shared,
     /// The keys of organizations, which never change.
     organizations: HashMap<OrganizationId, i64>,
     /// The newest commit of the snapshot that is read from, once it is known.
@@ -89,31 +85,19 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    fn open(database: &Path, cache_kib: u32, Shared { alerts, columns, amounts, marks, waiting_texts }: Shared) -> StoreResult<Self> {
+    fn open(database: &Path, cache_kib: u32, shared: Shared) -> StoreResult<Self> {
         let mut conn = open(database, Purpose::Read)?;
         // A negative size is one in KiB.
         conn.pragma_update(None, "cache_size", -i64::from(cache_kib))?;
         let budget = Budget::of(&mut conn)?;
         let (dictionary, counts) = (Dictionary::new(), CountCache::default());
-        Ok(Self {
-            conn,
-            budget,
-            dictionary,
-            counts,
-            alerts,
-            columns,
-            amounts,
-            marks,
-            waiting_texts,
-            organizations: HashMap::new(),
-            newest: None,
-        })
+        Ok(Self { conn, budget, dictionary, counts, shared, organizations: HashMap::new(), newest: None })
     }
 
     /// The alert of a row.
     pub(super) fn alert(&mut self, key: i64) -> StoreResult<SharedAlert> {
         let newest = self.newest()?;
-        self.alerts.alert(&self.conn, &mut self.dictionary, key, newest)
+        self.shared.alerts.alert(&self.conn, &mut self.dictionary, key, newest)
     }
 
     /// The key of an organization.
@@ -144,7 +128,7 @@ impl Reader {
             return Err(StoreError::Unavailable("it takes longer than a caller's thread may".to_owned()));
         }
         let of = (organization, self.counts.all(organization), self.newest()?);
-        self.columns.matching(&self.conn, of, cells, companies)
+        self.shared.columns.matching(&self.conn, of, cells, companies)
     }
 
     /// The keys of what waits for an answer and has all these texts; nothing where the texts are not at hand.
@@ -153,14 +137,19 @@ impl Reader {
             return Err(StoreError::Unavailable("it takes longer than a caller's thread may".to_owned()));
         }
         let newest = self.newest()?;
-        self.waiting_texts.having(&self.conn, (organization, newest), texts)
+        self.shared.waiting_texts.having(&self.conn, (organization, newest), texts)
     }
 
     /// The sums of these keys' alerts, as far as they are the organization's; nothing where no amounts are at hand. The counts have to be of the
     /// snapshot.
     pub(super) fn sums(&mut self, organization: i64, keys: impl Iterator<Item = usize>) -> StoreResult<Option<Vec<CurrencySum>>> {
         let of = (organization, self.counts.all(organization), self.newest()?);
-        self.amounts.sums(&self.conn, of, keys)
+        self.shared.amounts.sums(&self.conn, of, keys)
+    }
+
+    /// What the last filters matched, as all readers of the lane remember it.
+    pub(super) fn marks(&self) -> MarksCache {
+        self.shared.marks.clone()
     }
 
     /// The newest commit of the snapshot.

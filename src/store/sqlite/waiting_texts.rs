@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use fixedbitset::FixedBitSet;
 use rusqlite::{Connection, params_from_iter};
 
-use super::counts::{DAY_MICROS, NO_DAY, day_start, touched_days};
+use super::counts::{day_of_micros, on_day, touched_days};
 use crate::store::StoreResult;
 
 /// Of more that waits nothing is kept: the memory would be too much. The half of it is what a desk with a million alerts has.
@@ -50,29 +50,26 @@ impl Texts {
     fn brought_to(mut self, conn: &Connection, organization: i64, newest: i64) -> StoreResult<Self> {
         let mut fits = true;
         if self.newest == 0 {
-            fits = self.read(conn, organization, "", &[])?;
+            fits = self.read(conn, "", &[organization])?;
         } else if self.newest != newest {
             for day in touched_days(conn, organization, self.newest)? {
                 self.days.remove(&day);
-                let within = [day_start(day), day_start(day.saturating_add(1))];
-                fits &= match day {
-                    NO_DAY => self.read(conn, organization, " AND a.alert_time IS NULL", &[])?,
-                    _ => self.read(conn, organization, " AND a.alert_time >= ?2 AND a.alert_time < ?3", &within)?,
-                };
+                let (condition, values) = on_day(organization, day);
+                fits &= self.read(conn, condition, &values)?;
             }
         }
         let waiting: usize = self.days.values().map(|day| day.ends.len()).sum();
         Ok(if fits && waiting <= MOST_WAITING { Self { newest, ..self } } else { Self { newest: HOPELESS, ..Self::default() } })
     }
 
-    fn read(&mut self, conn: &Connection, organization: i64, condition: &str, values: &[i64]) -> StoreResult<bool> {
+    fn read(&mut self, conn: &Connection, condition: &str, values: &[i64]) -> StoreResult<bool> {
         let mut statement = conn.prepare_cached(&format!(
             "SELECT a.key, a.alert_time, s.text FROM alert a INDEXED BY alert_waiting_by_time CROSS JOIN alert_search s ON s.alert = a.key
              WHERE a.organization = ?1 AND a.open_deadline IS NOT NULL{condition}"
         ))?;
-        let mut rows = statement.query(params_from_iter(std::iter::once(organization).chain(values.iter().copied())))?;
+        let mut rows = statement.query(params_from_iter(values))?;
         while let Some(row) = rows.next()? {
-            let day = self.days.entry(row.get::<_, Option<i64>>(1)?.map_or(NO_DAY, |micros| micros.div_euclid(DAY_MICROS))).or_default();
+            let day = self.days.entry(day_of_micros(row.get(1)?)).or_default();
             day.texts.push_str(row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?);
             let (Ok(key), Ok(end)) = (u32::try_from(row.get::<_, i64>(0)?), u32::try_from(day.texts.len())) else { return Ok(false) };
             day.ends.push((key, end));
