@@ -337,10 +337,7 @@ impl App {
         let cx = &self.cx;
         self.dialogs.retain(|dialog| !dialog.is_stale(cx));
         self.waiting.retain(|dialog| !dialog.is_stale(cx));
-        if self.dialogs.is_empty() {
-            self.dialogs.extend(self.waiting.pop_front());
-        }
-        self.cx.covered = !self.dialogs.is_empty();
+        self.open_next();
         effects.extend(self.cx.decisions.looks(now).into_iter().map(|(key, look)| Effect::Look(key, Box::new(look))));
         for decision in self.cx.decisions.leave(now) {
             effects.push(Effect::Resolve(decision.key, decision.alert.id, decision.request()));
@@ -379,10 +376,7 @@ impl App {
                 self.cx.leaving = false;
                 self.cx.decisions.ask_again();
                 self.ask_of_waiting();
-                if self.dialogs.is_empty() {
-                    self.dialogs.extend(self.waiting.pop_front());
-                    self.cx.covered = !self.dialogs.is_empty();
-                }
+                self.open_next();
                 if !self.cx.covered {
                     let waits = if self.unsent() == 1 { "decision waits" } else { "decisions wait" };
                     let words = format!("Not sent, and still here: {} {waits} for a refund to be recorded.", count(self.unsent() as u64));
@@ -392,6 +386,14 @@ impl App {
         }
         self.make_room_for_notes();
         effects
+    }
+
+    /// Opens the dialog that waits for its turn, where none is open.
+    fn open_next(&mut self) {
+        if self.dialogs.is_empty() {
+            self.dialogs.extend(self.waiting.pop_front());
+        }
+        self.cx.covered = !self.dialogs.is_empty();
     }
 
     /// While another deployment cannot be reached, what would leave waits; once it answers, it is asked what becomes of it.

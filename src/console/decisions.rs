@@ -267,7 +267,6 @@ impl Decisions {
         let instead_of = before.filter(|first| resolution.gives_money_back() && self.holds_others(*first));
         self.all.retain(|decision| decision.alert.id != alert.id);
         let after = self.rests_on(&alert, &resolution, &[]);
-        let look = if resolution.gives_money_back() || resolution.rests_on_another() { LookStage::Due } else { LookStage::Done(None, now) };
         self.made += 1;
         let idempotency_key = format!("console-{}", Uuid::now_v7());
         let (last_moment, closed_by) = (last_moment(&alert, now), closed_by(&alert, now));
@@ -290,7 +289,7 @@ impl Decisions {
             after,
             instead_of,
             known: KnownRefunds::default(),
-            look,
+            look: LookStage::Due,
             waits_elsewhere: false,
             rule: None,
             idempotency_key,
@@ -328,7 +327,7 @@ impl Decisions {
             after: None,
             instead_of: None,
             known: KnownRefunds::default(),
-            look: LookStage::Done(None, now),
+            look: LookStage::Due,
             waits_elsewhere: false,
             rule: None,
             idempotency_key: left.key.clone(),

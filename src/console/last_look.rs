@@ -45,7 +45,7 @@ pub enum LookStage {
     Due,
     /// It is being looked.
     Running,
-    /// It was looked at this moment, or need not be; and what could not be looked for.
+    /// It was looked at this moment; and what could not be looked for.
     Done(Option<String>, Timestamp),
 }
 

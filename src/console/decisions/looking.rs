@@ -30,7 +30,7 @@ impl PendingDecision {
     fn needs_look(&self, now: Timestamp) -> bool {
         let looks = self.resolution.gives_money_back() || self.resolution.rests_on_another();
         match self.look {
-            LookStage::Due => true,
+            LookStage::Due => looks,
             LookStage::Running => false,
             LookStage::Done(_, at) => looks && now - at > FRESH,
         }
