@@ -422,3 +422,30 @@ impl Deployment {
         self.read_only
     }
 }
+
+/// A stub of [`Alerts`] for tests: it lists what a function says, and knows no alert by its id.
+#[cfg(test)]
+pub(crate) mod listing {
+    use super::*;
+
+    pub(crate) struct Lists<F>(pub F);
+
+    #[async_trait]
+    impl<F: Fn(&AlertQuery) -> Result<Page<Alert>, ServiceError> + Send + Sync> Alerts for Lists<F> {
+        async fn list(&self, query: &AlertQuery) -> Result<Page<Alert>, ServiceError> {
+            self.0(query)
+        }
+
+        async fn get(&self, id: AlertId) -> Result<Alert, ServiceError> {
+            Err(ServiceError::AlertNotFound(id))
+        }
+
+        async fn clock_lead(&self) -> Result<Option<TimeDelta>, ServiceError> {
+            Ok(None)
+        }
+
+        async fn resolve(&self, id: AlertId, _: ResolveRequest) -> Result<Alert, ServiceError> {
+            Err(ServiceError::AlertNotFound(id))
+        }
+    }
+}

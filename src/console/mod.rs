@@ -5,6 +5,7 @@
 //! deployment, and their results come back as messages. A frame is drawn when nothing waits and something changed. The console
 //! knows services, never an engine: what else it needs of one is handed to it in its [`Session`].
 
+pub mod answer_words;
 pub mod app;
 pub mod areas;
 pub mod auto_rules;

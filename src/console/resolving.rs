@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use super::answer_words::answered_as;
 use super::decisions::{DecisionEvent, PendingDecision};
 use super::dialog::run;
 use super::last_look::Looked;
-use super::screens::queue::columns::answered_as;
 use super::text::count;
 use super::unfinished::in_words;
 use super::{Action, AppContext, Effect, Keep, Message, Order, Orders, Reply, Tone};

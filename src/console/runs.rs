@@ -7,8 +7,8 @@ use std::collections::{HashSet, VecDeque};
 use chrono::Duration;
 use uuid::Uuid;
 
+use super::answer_words::answered_as;
 use super::decisions::{DecisionEvent, PendingDecision};
-use super::screens::queue::columns::answered_as;
 use crate::desk::{GroupDraft, LeftDecision, Leftovers};
 use crate::domain::{Alert, Resolution, Timestamp};
 

@@ -90,14 +90,13 @@ pub async fn first_to_lapse(alerts: &dyn Alerts, filter: AlertFilter) -> Result<
 
 #[cfg(test)]
 mod tests {
-    use async_trait::async_trait;
-    use chrono::{Duration, TimeDelta};
+    use chrono::Duration;
     use uuid::Uuid;
 
     use super::*;
     use crate::domain::time::from_iso;
     use crate::domain::{Deadline, Page, Provider, Timestamp};
-    use crate::service::ResolveRequest;
+    use crate::service::listing::Lists;
 
     fn now() -> Timestamp {
         from_iso("2026-03-10T12:00:00Z").unwrap()
@@ -111,9 +110,8 @@ mod tests {
         first_row: fn(PageRequest) -> u64,
     }
 
-    #[async_trait]
-    impl Alerts for Listed {
-        async fn list(&self, query: &AlertQuery) -> Result<Page<Alert>, ServiceError> {
+    impl Listed {
+        fn page(&self, query: &AlertQuery) -> Result<Page<Alert>, ServiceError> {
             if !self.knows_types && !query.filter.types.is_empty() {
                 return Err(ServiceError::InvalidRequest(Vec::new()));
             }
@@ -128,18 +126,6 @@ mod tests {
             let data = all.iter().skip(rows((self.first_row)(query.page))).take(rows(size.into())).cloned().collect();
             Ok(Page { data, total: all.len() as u64, counted: true, page, size })
         }
-
-        async fn get(&self, id: AlertId) -> Result<Alert, ServiceError> {
-            Err(ServiceError::AlertNotFound(id))
-        }
-
-        async fn clock_lead(&self) -> Result<Option<TimeDelta>, ServiceError> {
-            Ok(None)
-        }
-
-        async fn resolve(&self, id: AlertId, _: ResolveRequest) -> Result<Alert, ServiceError> {
-            Err(ServiceError::AlertNotFound(id))
-        }
     }
 
     fn listed(types: &[(AlertType, usize)]) -> Listed {
@@ -148,7 +134,7 @@ mod tests {
     }
 
     async fn told(listed: Listed) -> (usize, u64, bool) {
-        let found = closing(&listed, 4).await.unwrap();
+        let found = closing(&Lists(move |query: &AlertQuery| listed.page(query)), 4).await.unwrap();
         assert!(found.first && found.alerts.iter().all(|alert| !alert.alert_type.is_notice()));
         (found.alerts.len(), found.unread(), found.open_end)
     }

@@ -53,47 +53,28 @@ pub async fn collect(alerts: &dyn Alerts, stretch: Stretch) -> Result<(Vec<Alert
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use async_trait::async_trait;
-    use chrono::TimeDelta;
     use rstest::rstest;
     use uuid::Uuid;
 
     use super::*;
     use crate::domain::{AlertType, Page, Provider};
-    use crate::service::ResolveRequest;
+    use crate::service::listing::Lists;
 
     fn id(number: usize) -> AlertId {
         AlertId(Uuid::from_u128(number as u128))
     }
 
     /// A list of alerts that is another one each time a page of it is read.
-    struct Moving {
-        reads: AtomicUsize,
-        rows: fn(usize) -> Vec<usize>,
-    }
-
-    #[async_trait]
-    impl Alerts for Moving {
-        async fn list(&self, query: &AlertQuery) -> Result<Page<Alert>, ServiceError> {
-            let rows = (self.rows)(self.reads.fetch_add(1, Ordering::Relaxed));
+    fn moving(rows: fn(usize) -> Vec<usize>) -> impl Alerts {
+        let reads = AtomicUsize::new(0);
+        Lists(move |query: &AlertQuery| {
+            let rows = rows(reads.fetch_add(1, Ordering::Relaxed));
             let PageRequest { page, size } = query.page;
             let first = usize::try_from(page * u64::from(size)).unwrap();
             let alert = |number: &usize| Alert::new(id(*number), Provider::Verifi, AlertType::VerifiDispute);
             let data = rows.iter().skip(first).take(size as usize).map(alert).collect();
             Ok(Page { data, total: rows.len() as u64, counted: true, page, size })
-        }
-
-        async fn get(&self, id: AlertId) -> Result<Alert, ServiceError> {
-            Err(ServiceError::AlertNotFound(id))
-        }
-
-        async fn clock_lead(&self) -> Result<Option<TimeDelta>, ServiceError> {
-            Ok(None)
-        }
-
-        async fn resolve(&self, id: AlertId, _: ResolveRequest) -> Result<Alert, ServiceError> {
-            Err(ServiceError::AlertNotFound(id))
-        }
+        })
     }
 
     /// One more comes in front of all after each read.
@@ -111,7 +92,7 @@ mod tests {
     #[case::that_shrinks(shrinks)]
     #[tokio::test]
     async fn of_a_list_whatever_stays_in_it_is_collected(#[case] rows: fn(usize) -> Vec<usize>) {
-        let alerts = Moving { reads: AtomicUsize::new(0), rows };
+        let alerts = moving(rows);
         let stretch = Stretch { filter: AlertFilter::default(), sort: Sort::default(), first: 0, count: 250 };
 
         let (collected, _) = collect(&alerts, stretch).await.unwrap();

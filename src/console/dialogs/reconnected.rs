@@ -9,9 +9,9 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::question::{KeyedAnswer, Question, answered};
+use crate::console::answer_words::answered_as;
 use crate::console::decisions::{PendingDecision, State, WaitReason};
 use crate::console::resolving::{subject, taken_back};
-use crate::console::screens::queue::columns::answered_as;
 use crate::console::text::{counted, sanitize};
 use crate::console::{AppContext, ClickTargets, Dialog, Effect, Loadable, Message, Order, Orders, Tone};
 use crate::desk::{DecisionFate, DecisionRecord};

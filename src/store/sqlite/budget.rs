@@ -8,7 +8,7 @@ use rusqlite::{Connection, ErrorCode};
 use tokio_util::sync::CancellationToken;
 
 use super::worker::locked;
-use crate::store::StoreResult;
+use crate::store::{StoreError, StoreResult};
 
 /// How far a statement under a budget goes: steps of SQLite's virtual machine, some ten of them for each row.
 const STEPS: u32 = 500_000;
@@ -17,6 +17,11 @@ const FEW_STEPS: u32 = 150_000;
 /// How far one goes where another way is short.
 const FEWEST_STEPS: u32 = 15_000;
 const STEPS_BETWEEN_CHECKS: u32 = 500;
+
+/// What a caller's thread is not kept for.
+pub(super) fn too_long_for_a_caller() -> StoreError {
+    StoreError::Unavailable("it takes longer than a caller's thread may".to_owned())
+}
 
 /// When everything that runs is over.
 #[derive(Debug, Clone)]
@@ -69,6 +74,11 @@ impl Budget {
     /// Whether there is a moment at which everything is over.
     pub(super) fn is_hurried(&self) -> bool {
         matches!(*locked(&self.end), Some(Until::At(_)))
+    }
+
+    /// Refuses what takes longer than there is time up to that moment, if there is one.
+    pub(super) fn refuse_hurried(&self) -> StoreResult<()> {
+        if self.is_hurried() { Err(too_long_for_a_caller()) } else { Ok(()) }
     }
 
     fn is_over(&self) -> bool {

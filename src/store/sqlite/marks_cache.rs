@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use fixedbitset::FixedBitSet;
 
+use super::budget::too_long_for_a_caller;
 use super::sql::Sql;
 use super::worker::locked;
-use crate::store::{StoreError, StoreResult};
+use crate::store::StoreResult;
 
 /// How many filters are kept: of a million alerts each takes 125 KB.
 const MOST: usize = 4;
@@ -50,13 +51,14 @@ fn taken_at_once(slot: &Slot) -> StoreResult<MutexGuard<'_, Option<FixedBitSet>>
     match slot.try_lock() {
         Ok(kept) => Ok(kept),
         Err(TryLockError::Poisoned(kept)) => Ok(kept.into_inner()),
-        Err(TryLockError::WouldBlock) => Err(StoreError::Unavailable("it takes longer than a caller's thread may".to_owned())),
+        Err(TryLockError::WouldBlock) => Err(too_long_for_a_caller()),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::StoreError;
 
     /// A filter for a text.
     fn wanted(text: &str) -> Sql {

@@ -124,18 +124,14 @@ impl Reader {
         cells: &CellFilter,
         companies: Option<&Vec<i64>>,
     ) -> StoreResult<Option<FixedBitSet>> {
-        if self.budget.is_hurried() {
-            return Err(StoreError::Unavailable("it takes longer than a caller's thread may".to_owned()));
-        }
+        self.budget.refuse_hurried()?;
         let of = (organization, self.counts.all(organization), self.newest()?);
         self.shared.columns.matching(&self.conn, of, cells, companies)
     }
 
     /// The keys of what waits for an answer and has all these texts; nothing where the texts are not at hand.
     pub(super) fn waiting_with(&mut self, organization: i64, texts: &[String]) -> StoreResult<Option<FixedBitSet>> {
-        if self.budget.is_hurried() {
-            return Err(StoreError::Unavailable("it takes longer than a caller's thread may".to_owned()));
-        }
+        self.budget.refuse_hurried()?;
         let newest = self.newest()?;
         self.shared.waiting_texts.having(&self.conn, (organization, newest), texts)
     }

@@ -3,22 +3,17 @@
 use avert::console::message::Message;
 use avert::domain::resolution::Decision;
 use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, AlertStatus, Resolution};
+use avert::domain::{Alert, AlertId, Resolution};
 use avert::service::{ResolveRequest, ServiceError};
 use chrono::Duration;
 
-use super::fake::{Fate, morning, refunded_sibling};
+use super::fake::{Fate, morning, morning_of_twins, refunded_sibling};
 use super::rig::{Made, Rig, clock};
 use super::settling::unfinished;
 
-/// A morning whose first alert has an open double at its own network; both ids.
+/// A console on the morning of twins; both ids.
 fn twins() -> (Rig, [AlertId; 2]) {
-    let now = clock().now();
-    let mut alerts = morning(now);
-    let other = refunded_sibling(&alerts[0], 1_001, now);
-    let twin = Alert { status: AlertStatus::Open, outcome: None, provider_id: "TWIN".to_owned(), ..other };
-    let ids = [alerts[0].id, twin.id];
-    alerts.push(twin);
+    let (alerts, ids) = morning_of_twins(clock().now());
     (Made { size: (200, 60), ..Made::of(alerts) }.start(), ids)
 }
 

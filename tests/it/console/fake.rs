@@ -488,6 +488,16 @@ pub fn morning(now: Timestamp) -> Vec<Alert> {
     alerts
 }
 
+/// A morning whose first alert has an open double at its own network; both ids.
+pub fn morning_of_twins(now: Timestamp) -> (Vec<Alert>, [AlertId; 2]) {
+    let mut alerts = morning(now);
+    let other = refunded_sibling(&alerts[0], 1_001, now);
+    let twin = Alert { status: AlertStatus::Open, outcome: None, provider_id: "TWIN".to_owned(), ..other };
+    let ids = [alerts[0].id, twin.id];
+    alerts.push(twin);
+    (alerts, ids)
+}
+
 /// An answered alert on the same payment as another one, at another network.
 pub fn refunded_sibling(of: &Alert, number: u128, now: Timestamp) -> Alert {
     let id = AlertId(Uuid::from_u128(number));

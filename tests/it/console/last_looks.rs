@@ -9,27 +9,16 @@ use avert::console::perform::perform;
 use avert::desk::{JournalDecision, JournalEntry, JournalPart, JournalStep};
 use avert::domain::resolution::Decision;
 use avert::domain::time::{Clock, to_iso};
-use avert::domain::{Alert, AlertId, AlertStatus, Deadline, Environment, Resolution};
+use avert::domain::{Alert, AlertId, Deadline, Environment, Resolution};
 use avert::service::{ResolveRequest, ServiceError};
 use chrono::Duration;
 use rstest::rstest;
 use std::time::Duration as Wait;
 use uuid::Uuid;
 
-use super::fake::{Fake, Fate, morning, refunded_sibling};
+use super::fake::{Fake, Fate, morning, morning_of_twins, refunded_sibling};
 use super::rig::{Made, Rig, clock};
 use super::settling::unfinished;
-
-/// A morning whose first alert has an open double at its own network; both ids.
-fn twins() -> (Vec<Alert>, [AlertId; 2]) {
-    let now = clock().now();
-    let mut alerts = morning(now);
-    let other = refunded_sibling(&alerts[0], 1_001, now);
-    let twin = Alert { status: AlertStatus::Open, outcome: None, provider_id: "TWIN".to_owned(), ..other };
-    let ids = [alerts[0].id, twin.id];
-    alerts.push(twin);
-    (alerts, ids)
-}
 
 fn sandbox() -> SessionInfo {
     SessionInfo { name: "acme-eu".to_owned(), environment: Some(Environment::Sandbox), ..SessionInfo::default() }
@@ -54,7 +43,7 @@ fn busy() -> Option<ServiceError> {
 
 #[test]
 fn a_refund_whose_last_look_fails_leaves_and_its_proof_says_why() {
-    let (alerts, [first, _]) = twins();
+    let (alerts, [first, _]) = morning_of_twins(clock().now());
     let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
     rig.update(Message::GoToAlert(first));
     rig.press("r ctrl-s");
@@ -76,7 +65,7 @@ fn a_refund_whose_last_look_fails_leaves_and_its_proof_says_why() {
 
 #[test]
 fn a_refund_can_be_taken_back_while_its_last_look_lasts_and_was_not_sent() {
-    let (alerts, [first, _]) = twins();
+    let (alerts, [first, _]) = morning_of_twins(clock().now());
     let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
     rig.update(Message::GoToAlert(first));
     rig.holding_looks = true;
@@ -121,7 +110,7 @@ fn a_refund_whose_last_look_came_to_its_end_says_nothing_of_it() {
 
 #[tokio::test]
 async fn a_last_look_that_would_outlast_the_window_is_given_up_and_said() {
-    let (alerts, _) = twins();
+    let (alerts, _) = morning_of_twins(clock().now());
     let alert = alerts[0].clone();
     let service = Fake::with(alerts, clock());
     service.never_compares();
@@ -134,7 +123,7 @@ async fn a_last_look_that_would_outlast_the_window_is_given_up_and_said() {
 
 #[test]
 fn a_refund_that_leaves_at_once_is_held_back_where_another_refunded_meanwhile() {
-    let (mut alerts, [first, second]) = twins();
+    let (mut alerts, [first, second]) = morning_of_twins(clock().now());
     alerts[0].deadline = Deadline::At(clock().now() + Duration::seconds(13));
     let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
     rig.update(Message::GoToAlert(first));
@@ -151,7 +140,7 @@ fn a_refund_that_leaves_at_once_is_held_back_where_another_refunded_meanwhile() 
 #[case::with_a_grace(5)]
 #[case::without_one(0)]
 fn a_tick_on_a_refund_that_is_on_its_way_covers_that_one_when_it_lands(#[case] grace: u64) {
-    let (alerts, [first, second]) = twins();
+    let (alerts, [first, second]) = morning_of_twins(clock().now());
     let mut rig = Made { size: (200, 60), grace: Wait::from_secs(grace), ..Made::of(alerts) }.start();
     rig.holding = true;
     rig.update(Message::GoToAlert(first));
@@ -168,7 +157,7 @@ fn a_tick_on_a_refund_that_is_on_its_way_covers_that_one_when_it_lands(#[case] g
 
 #[test]
 fn a_tick_covers_no_refund_that_was_not_known() {
-    let (mut alerts, [first, second]) = twins();
+    let (mut alerts, [first, second]) = morning_of_twins(clock().now());
     let third = Alert { id: AlertId::generate(), provider_id: "THIRD".to_owned(), ..alerts.last().unwrap().clone() };
     alerts.push(third.clone());
     let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
@@ -186,7 +175,7 @@ fn a_tick_covers_no_refund_that_was_not_known() {
 
 #[test]
 fn a_refund_that_the_engine_has_begun_while_the_form_is_open_asks_for_the_tick() {
-    let (alerts, [first, second]) = twins();
+    let (alerts, [first, second]) = morning_of_twins(clock().now());
     let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
     rig.update(Message::GoToAlert(second));
     rig.advance(Duration::seconds(1));
@@ -202,7 +191,7 @@ fn a_refund_that_the_engine_has_begun_while_the_form_is_open_asks_for_the_tick()
 
 #[test]
 fn what_was_confirmed_in_a_case_covers_no_refund_that_is_found_after_it() {
-    let (mut alerts, [first, second]) = twins();
+    let (mut alerts, [first, second]) = morning_of_twins(clock().now());
     let now = clock().now();
     let third = Alert { id: AlertId::generate(), provider_id: "THIRD".to_owned(), ..alerts.last().unwrap().clone() };
     let twin = alerts.iter_mut().find(|alert| alert.id == second).unwrap();
@@ -227,7 +216,7 @@ fn what_was_confirmed_in_a_case_covers_no_refund_that_is_found_after_it() {
 
 #[test]
 fn a_ticked_refund_that_waited_for_the_deployment_leaves_when_it_is_sent_again() {
-    let (mut alerts, [first, second]) = twins();
+    let (mut alerts, [first, second]) = morning_of_twins(clock().now());
     let now = clock().now();
     let twin = alerts.iter_mut().find(|alert| alert.id == second).unwrap();
     *twin = Alert { id: second, ..refunded_sibling(twin, 1_001, now) };
@@ -369,7 +358,7 @@ fn of_maria(rig: &Rig, id: AlertId) -> Vec<JournalEntry> {
 
 #[test]
 fn the_question_of_what_followed_a_refund_says_how_another_answered_it() {
-    let (alerts, [first, second]) = twins();
+    let (alerts, [first, second]) = morning_of_twins(clock().now());
     let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
     rig.update(Message::GoToAlert(first));
     rig.press("r ctrl-s");
@@ -391,7 +380,7 @@ fn the_question_of_what_followed_a_refund_says_how_another_answered_it() {
 
 #[test]
 fn the_question_of_what_followed_a_refund_says_why_it_was_refused() {
-    let (alerts, [first, second]) = twins();
+    let (alerts, [first, second]) = morning_of_twins(clock().now());
     let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
     rig.update(Message::GoToAlert(first));
     rig.press("r ctrl-s");

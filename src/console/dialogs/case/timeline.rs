@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use chrono::Duration;
 
+use crate::console::answer_words::answer_words;
 use crate::console::notes::NoteList;
 use crate::console::resolving::{UNLOOKED, spoken};
 use crate::console::screens::activity::proof::{RowTone, step_words};
-use crate::console::screens::queue::columns::answer_words;
 use crate::console::screens::queue::facts::Facts;
 use crate::console::unfinished::{Stage, Unfinished};
 use crate::desk::{DecisionFate, DecisionRecord, History};

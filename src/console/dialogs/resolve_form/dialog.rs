@@ -6,6 +6,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::{Choice, FormContext, FormMoment, FormStep, FormSubmission, FormWarning, ResolveForm};
+use crate::console::answer_words::answered_as;
 use crate::console::context::masked;
 use crate::console::decisions::State;
 use crate::console::dialog::run;
@@ -13,7 +14,6 @@ use crate::console::guards::on_its_payment;
 use crate::console::known_refunds::KnownRefunds;
 use crate::console::resolving::record;
 use crate::console::screens::queue::ANOTHER_LIST;
-use crate::console::screens::queue::columns::answered_as;
 use crate::console::screens::queue::facts::Facts;
 use crate::console::screens::queue::state::Queue;
 use crate::console::suggestion::{Suggestion, order_advice};

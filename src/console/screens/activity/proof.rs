@@ -2,8 +2,8 @@
 
 use ratatui::style::Style;
 
+use crate::console::answer_words::answered_as;
 use crate::console::decisions::{PendingDecision, State};
-use crate::console::screens::queue::columns::answered_as;
 use crate::console::screens::queue::signs::ListSign;
 use crate::console::text::sanitize;
 use crate::console::unfinished::Stage;

@@ -11,9 +11,10 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::columns::{amount, answer_words};
+use super::columns::amount;
 use super::facts::{Facts, warnings};
 use super::state::{Queue, QueueTarget};
+use crate::console::answer_words::answer_words;
 use crate::console::decisions::{Departure, PendingDecision, State};
 use crate::console::suggestion::Suggestion;
 use crate::console::text::{columns, counted, cut, sanitize, wrap};

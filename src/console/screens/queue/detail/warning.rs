@@ -3,8 +3,8 @@
 use ratatui::style::Modifier;
 
 use super::Parts;
+use crate::console::answer_words::answer_words;
 use crate::console::decisions::State;
-use crate::console::screens::queue::columns::answer_words;
 use crate::console::screens::queue::facts::Warning;
 use crate::console::suggestion::Suggestion;
 use crate::console::unfinished::{Stage, in_words};
