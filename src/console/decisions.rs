@@ -87,7 +87,7 @@ pub struct PendingDecision {
     after: Option<u64>,
     /// The first decision of others that wait here, which failed and which this one was made instead of.
     instead_of: Option<u64>,
-    /// The refunds on its payment that were known and confirmed.
+    /// The refunds on its payment that were known when it was made: confirmed, or what it rests on.
     known: KnownRefunds,
     look: LookStage,
     /// Whether it waits for a refund that another console or the command line has with the engine.
@@ -297,7 +297,7 @@ impl Decisions {
         self.made
     }
 
-    /// Notes which refunds on its payment were known and confirmed when an alert's decision was staged.
+    /// Notes which refunds on its payment were known when an alert's decision was staged: confirmed, or what it rests on.
     pub fn confirm(&mut self, alert: AlertId, known: KnownRefunds) {
         let Some(place) = self.all.iter().position(|decision| decision.alert.id == alert) else { return };
         if self.all[place].after.is_none() {

@@ -32,7 +32,7 @@ pub struct LastLook {
     /// The alert that is answered.
     pub alert: Alert,
     pub sort: LookSort,
-    /// The refunds on its payment that were known and confirmed.
+    /// The refunds on its payment that were known when it was staged: confirmed, or what it rests on.
     pub known: KnownRefunds,
     /// How long it may take: no longer than the refund can wait for it.
     pub within: Duration,
@@ -81,10 +81,10 @@ impl LastLook {
                 (Payment::OnItsWay(other), LookSort::Refund) => {
                     return Looked::Against(format!("may be paid twice: a refund of {other} is with its network, or may have arrived"));
                 }
-                (Payment::Open(_), LookSort::RestsOnRefund { waited: true }) => {
+                (Payment::Open(found), LookSort::RestsOnRefund { waited }) if waited || self.misses_a_refund(&found) => {
                     return Looked::Against("the refund that it was to follow is not recorded".to_owned());
                 }
-                (Payment::Open(_), LookSort::RestsOnRefund { waited: false }) => return Looked::Clear,
+                (Payment::Open(_), LookSort::RestsOnRefund { .. }) => return Looked::Clear,
                 (Payment::Open(found), LookSort::Refund) => others = found,
             },
             Ok(Err(error)) => untold = Some(error.to_string()),
@@ -102,6 +102,12 @@ impl LastLook {
             Err(error) => untold = untold.or(Some(error.to_string())),
         }
         untold.map_or(Looked::Clear, |why| Looked::InPart(why.trim_end_matches('.').to_owned()))
+    }
+
+    /// Whether one of these was taken for refunded, or about to be, and is not.
+    fn misses_a_refund(&self, found: &[Alert]) -> bool {
+        let is_refunded = |other: &Alert| duplicate::Duplicate::of(&self.alert, other).is_some_and(|double| double.is_refunded());
+        !self.known.by_order && found.iter().any(|other| self.known.alerts.contains(&other.id) && !is_refunded(other))
     }
 
     /// Asks the deployment for the others on the payment, and which refunds are on their way.

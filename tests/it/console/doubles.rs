@@ -6,6 +6,7 @@ use avert::domain::time::Clock;
 use avert::domain::{Alert, AlertId, Resolution};
 use avert::service::{ResolveRequest, ServiceError};
 use chrono::Duration;
+use rstest::rstest;
 
 use super::fake::{Fate, morning, morning_of_twins, refunded_sibling};
 use super::rig::{Made, Rig, clock};
@@ -217,6 +218,25 @@ fn what_rests_on_a_refund_that_the_engine_gave_up_does_not_leave() {
     rig.advance(Duration::seconds(10));
 
     assert_eq!(reason(&rig, second), None);
+    assert!(rig.screen().contains("the refund that it was to follow is not recorded"), "{}", rig.screen());
+}
+
+#[rstest]
+#[case::by_itself("i 3 ctrl-s")]
+#[case::with_others("space b alt-i 3 ctrl-s")]
+fn what_rests_on_a_refund_that_the_engine_gave_up_before_it_was_looked_for_does_not_leave(#[case] keys: &str) {
+    let (mut rig, [first, second]) = twins();
+    *rig.service.unfinished.lock().unwrap() = vec![unfinished(first, "PARKED")];
+    rig.hear();
+    rig.advance(Duration::seconds(1));
+    rig.update(Message::GoToAlert(second));
+    rig.advance(Duration::seconds(1));
+    rig.press(keys);
+
+    rig.service.unfinished.lock().unwrap().clear();
+    rig.advance(Duration::seconds(10));
+
+    assert_eq!(reason(&rig, second), None, "{}", rig.screen());
     assert!(rig.screen().contains("the refund that it was to follow is not recorded"), "{}", rig.screen());
 }
 

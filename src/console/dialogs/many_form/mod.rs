@@ -26,7 +26,7 @@ use crate::console::text::counted;
 use crate::console::{Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, Reply, TextInput};
 use crate::desk::{Draft, GroupDraft};
 use crate::domain::resolution::FieldError;
-use crate::domain::{Alert, AlertId, Resolution, Timestamp, duplicate};
+use crate::domain::{Alert, AlertId, OrderAdvice, Resolution, Timestamp, duplicate};
 
 pub use gets::AnswerScope;
 use gets::{FormItem, Said, gets};
@@ -185,8 +185,7 @@ impl ManyForm {
     fn work_out(&mut self, cx: &AppContext) {
         let orders = gets::orders(&self.rows, &self.twins);
         for (row, order) in self.rows.iter_mut().zip(orders).filter(|(row, _)| !row.confirmed.is_empty() || row.known.is_some()) {
-            let alerts = cx.decisions.refunds_known(&row.alert, row.others(), &cx.unfinished);
-            row.hold_to_known(KnownRefunds { alerts, by_order: order.is_some_and(|order| order.was_refunded_before()) });
+            row.hold_to_known(row.refunds_known(order, cx));
         }
         let parts = self.answer.answer();
         let (choice, dialect) = (self.answer.choice(), cx.place.dialect);
@@ -274,6 +273,7 @@ impl ManyForm {
             Gets::Sent(_) => None,
         });
         let left_out: Vec<(Alert, String)> = left_out.collect();
+        let known = self.known_refunds(&made, cx);
         let refunds = self.answer.says_refund();
         if let AnswerScope::Case(first) = self.purpose
             && refunds
@@ -301,10 +301,8 @@ impl ManyForm {
         let mut outcome = vec![Order::Close];
         outcome.extend(self.typed.end());
         outcome.extend(stage_together(words, self.chosen.clone(), made, first_decides, cx));
-        for row in &self.rows {
-            if let Some(known) = &row.known {
-                cx.decisions.confirm(row.alert.id, known.clone());
-            }
+        for (alert, known) in known {
+            cx.decisions.confirm(alert, known);
         }
         cx.runs.leave_out(left_out);
         let filled_in = self.stands();
@@ -316,6 +314,16 @@ impl ManyForm {
             outcome.push(Order::Act(Action::Bulk));
         }
         outcome
+    }
+
+    /// The refunds that were known of what is made: those that were confirmed by hand, and those that an answer rests on.
+    fn known_refunds(&self, made: &[(Alert, Resolution)], cx: &AppContext) -> Vec<(AlertId, KnownRefunds)> {
+        let rests = |row: &FormItem| made.iter().any(|(alert, resolution)| alert.id == row.alert.id && resolution.rests_on_another());
+        let of = |(row, order): (&FormItem, Option<OrderAdvice>)| {
+            let rested_on = || rests(row).then(|| row.refunds_known(order, cx));
+            Some((row.alert.id, row.known.clone().or_else(rested_on)?))
+        };
+        self.rows.iter().zip(gets::orders(&self.rows, &self.twins)).filter_map(of).collect()
     }
 
     /// What is said below the form now.
