@@ -7,6 +7,7 @@ use super::http::{Answer, Call, NoAnswer};
 use super::inner::{Authorization, Inner};
 use super::reading;
 use super::refusals::{about, fields, redirected, unavailable, words};
+use crate::domain::indeterminate::is_contrary;
 use crate::domain::{Alert, AlertId, FieldError, Resolution};
 use crate::service::{OutcomeUnknown, ResolveRequest, ServiceError};
 use crate::wire::body;
@@ -49,7 +50,7 @@ impl Inner {
             _ => answer,
         };
         let refusal = match answer.status {
-            200..=299 => return accepted(&answer, id),
+            200..=299 => return accepted(&answer, id, &resolution),
             _ => answer.refusal(),
         };
         match answer.status {
@@ -91,8 +92,8 @@ impl Inner {
             Ok(alert) if alert.outcome.is_some() || refusal.is("alert_already_resolved") => {
                 Err(ServiceError::AlreadyResolved(Box::new(alert)))
             }
-            // A conflict without an outcome and without a word why: somebody else is at it.
-            Ok(_) => Err(ServiceError::ResolutionInProgress),
+            // Somebody else may be at it, or ours was sent twice on the way and the first one is.
+            Ok(_) => Err(ServiceError::Indeterminate(format!("{}, and the alert has no outcome", words(refusal, "it answered 409")))),
             // Whose it is only the alert can tell: a proxy may have sent ours twice.
             Err(error) => Err(ServiceError::Indeterminate(format!("it answered 409, and the alert cannot be read: {error}"))),
         }
@@ -108,9 +109,13 @@ impl Inner {
     }
 }
 
-/// An acceptance: the alert with its outcome. Where that cannot be read, only the alert itself can tell.
-fn accepted(answer: &Answer, id: AlertId) -> Result<Alert, ServiceError> {
+/// An acceptance: the alert with its outcome. Where that cannot be read, only the alert itself can tell; and where it says the contrary of
+/// what was sent, that is what stands.
+fn accepted(answer: &Answer, id: AlertId, sent: &Resolution) -> Result<Alert, ServiceError> {
     let why = match reading::alert(answer, id) {
+        Ok(alert) if alert.outcome.as_ref().is_some_and(|outcome| is_contrary(sent, outcome)) => {
+            return Err(ServiceError::AlreadyResolved(Box::new(alert)));
+        }
         Ok(alert) if alert.outcome.is_some() => return Ok(alert),
         Ok(_) => about(answer, &format!("it answered {}, with an alert that has no outcome", answer.status)),
         Err(ServiceError::Unavailable(why)) => format!("it answered {}, but {why}", answer.status),

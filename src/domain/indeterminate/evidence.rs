@@ -42,6 +42,13 @@ pub(super) fn is_meant(resolution: &Resolution, outcome: &Outcome, sent_at: Time
     comments && amount && !earlier && !evidence.contains(&Evidence::Against) && evidence.contains(&Evidence::For)
 }
 
+/// Whether `outcome` says the contrary of `resolution` about the money. What was refunded before the alert is told either way.
+pub(super) fn is_contrary(resolution: &Resolution, outcome: &Outcome) -> bool {
+    let [refunded, not_refunded] = [OlderRefunded::Refunded, OlderRefunded::NotRefunded].map(|word| plain(word.as_str()));
+    let contrary = if plain(decide(resolution).refunded) == refunded { not_refunded } else { refunded };
+    !resolution.says_refunded_before() && plain(&outcome.refunded) == contrary
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Evidence {
     For,
@@ -126,6 +133,27 @@ mod tests {
                 assert_eq!(landed, meant == other, "{meant:?} {other:?}");
             }
         }
+    }
+
+    #[rstest]
+    #[case(Decision::Refunded, "not refunded", true)]
+    #[case(Decision::Refunded, "NOT_REFUNDED", true)]
+    #[case(Decision::Refunded, "Refunded", false)]
+    #[case(Decision::Refunded, "not settled", false)]
+    #[case(Decision::Refunded, "", false)]
+    #[case(Decision::NotRefunded, "refunded", true)]
+    #[case(Decision::NotRefunded, "not refunded", false)]
+    #[case(Decision::Invalid(InvalidReason::Duplicate), "refunded", true)]
+    #[case(Decision::Invalid(InvalidReason::Duplicate), "INVALID", false)]
+    #[case(Decision::Invalid(InvalidReason::PreviouslyRefunded), "not refunded", false)]
+    fn the_contrary_is_that_money_went_back_where_none_was_to_or_the_other_way_round(
+        #[case] meant: Decision,
+        #[case] refunded: &str,
+        #[case] contrary: bool,
+    ) {
+        let outcome = Outcome { refunded: refunded.to_owned(), ..Outcome::sample(AlertId::generate()) };
+
+        assert_eq!(is_contrary(&says(meant, ""), &outcome), contrary);
     }
 
     #[rstest]

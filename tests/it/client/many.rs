@@ -48,7 +48,7 @@ impl Place {
         let (known, ways, landed) = (ids.clone(), ways.to_vec(), Arc::clone(&decided));
         let names = Arc::<Mutex<Vec<(String, AlertId)>>>::default();
         let called = Arc::clone(&names);
-        let plan = move |asked: &Asked, _: &[Asked]| {
+        let plan = move |asked: &Asked, before: &[Asked]| {
             if asked.path() == "/api/v1/alerts" {
                 let called = called.lock().unwrap();
                 let named = |(name, id): &(String, AlertId)| {
@@ -65,7 +65,12 @@ impl Place {
             let mut landed = landed.lock().unwrap();
             let as_it_is = |landed: &[AlertId]| match landed.contains(&known[at]) {
                 true => {
-                    let mut alert = resolved(known[at], "refunded", "resolved", "");
+                    // As it was sent, or by somebody else.
+                    let is_of_it = |sent: &&Asked| sent.method == "PUT" && sent.path() == asked.path();
+                    let sent = std::iter::once(asked).chain(before.iter().rev()).find(is_of_it);
+                    let body = sent.and_then(|sent| serde_json::from_slice::<Value>(&sent.body).ok()).unwrap_or_default();
+                    let refunded = if body["refunded"] == "NOT REFUNDED" { "not refunded" } else { "refunded" };
+                    let mut alert = resolved(known[at], refunded, "of its own", "");
                     // When it was is not told: the binary's clock is the machine's own.
                     alert["outcome"]["actionTimestamp"] = Value::Null;
                     alert

@@ -221,8 +221,27 @@ async fn a_bad_request_whose_reason_broke_off_may_have_meant_that_nobody_knows()
 }
 
 #[tokio::test]
-async fn a_conflict_without_a_code_and_without_an_outcome_is_one_on_its_way() {
-    assert_eq!(refused_resolve(ResponseTemplate::new(409)).await.0, ServiceError::ResolutionInProgress);
+async fn a_conflict_without_a_code_and_without_an_outcome_does_not_say_whose_decision_it_was() {
+    let (error, _) = refused_resolve(ResponseTemplate::new(409)).await;
+
+    assert_eq!(error, ServiceError::Indeterminate("it answered 409, and the alert has no outcome".to_owned()));
+}
+
+#[rstest]
+#[case("not refunded", "CHARGEBACK")]
+#[case("NOT_REFUNDED", "RESOLVED")]
+#[tokio::test]
+async fn an_acceptance_that_says_the_contrary_is_the_outcome_that_stands(#[case] refunded_word: &str, #[case] status: &str) {
+    let server = MockServer::start().await;
+    let id = AlertId::generate();
+    let mut body = resolved(id, refunded_word, "of its own", "");
+    body["status"] = json!(status);
+    resolving(id).respond_with(answer(200, &body)).mount(&server).await;
+
+    let error = current(&server).resolve(id, refunded()).await.unwrap_err();
+
+    let ServiceError::AlreadyResolved(found) = error else { panic!("{error}") };
+    assert_eq!(found.outcome.unwrap().refunded, refunded_word);
 }
 
 #[tokio::test]
