@@ -18,7 +18,7 @@ impl Duplicates for Client {
             let asked: HashSet<AlertId> = ids.iter().copied().collect();
             let names: Vec<String> = ids.iter().map(ToString::to_string).collect();
             let answer = self.inner.read_route(&format!("/duplicates?ids={}", names.join(","))).await?;
-            let all = reading::page(&answer, PageRequest { page: 0, size: MAX_PAGE_SIZE })?.data;
+            let all = reading::page(&answer, PageRequest { page: 0, size: MAX_PAGE_SIZE })?.page.data;
             // All on one list: which are on whose payment is told by their facts, as it is everywhere.
             let of = |alert: &Alert| (alert.id, duplicate::of(alert, &all).into_iter().cloned().collect());
             found.extend(all.iter().filter(|alert| asked.contains(&alert.id)).map(of));

@@ -11,14 +11,13 @@ use tokio_util::task::TaskTracker;
 use super::http::Http;
 use super::inner::{Authorization, Inner};
 use super::options::{self, AccessCredential, Base, ClientError, ClientOptions};
-use super::reading;
-use super::refusals::refused_read;
+use super::page_cap::PageCap;
 use super::tokens::Tokens;
 use crate::domain::person::person_header;
 use crate::domain::resolution::FieldError;
 use crate::domain::{Alert, AlertId, AlertQuery, Page};
 use crate::service::{Alerts, Deployment, ResolveRequest, ServiceError};
-use crate::wire::{Dialect, query};
+use crate::wire::Dialect;
 
 /// Most hours that the older dialect's `expiresIn` takes (interface, Limits).
 const OLDER_MOST_HOURS: u32 = 24;
@@ -62,6 +61,7 @@ impl Client {
             person: options.person.as_deref().and_then(person_header).filter(|_| options.operator_key.is_some()),
             operator_key: options.operator_key,
             pauses: options.pauses,
+            page_cap: PageCap::default(),
             sending: TaskTracker::new(),
             changes: Mutex::default(),
         };
@@ -95,11 +95,6 @@ impl Client {
     }
 }
 
-/// The query string of what is asked. What no parameter says is refused here, and nothing is sent.
-pub(super) fn written(query: &AlertQuery, company_parameter: &str) -> Result<String, ServiceError> {
-    query::write(query, company_parameter).map_err(|error| ServiceError::InvalidRequest(vec![error]))
-}
-
 #[async_trait]
 impl Alerts for Client {
     async fn list(&self, query: &AlertQuery) -> Result<Page<Alert>, ServiceError> {
@@ -111,12 +106,7 @@ impl Alerts for Client {
             let message = format!("{hours} is not allowed: this deployment speaks the older dialect, which knows 1 to {OLDER_MOST_HOURS}");
             return Err(ServiceError::InvalidRequest(vec![FieldError::new("expiresIn", message)]));
         }
-        let url = inner.base.alerts(&written(query, &inner.company_parameter)?);
-        let answer = inner.read(&url).await?;
-        match answer.status {
-            200..=299 => reading::page(&answer, query.page),
-            _ => Err(refused_read(&answer, None)),
-        }
+        inner.list(query).await
     }
 
     async fn get(&self, id: AlertId) -> Result<Alert, ServiceError> {

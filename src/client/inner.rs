@@ -6,6 +6,7 @@ use tokio_util::task::TaskTracker;
 
 use super::http::{Answer, Call, Http, NoAnswer};
 use super::options::{Base, Pauses};
+use super::page_cap::PageCap;
 use super::reading;
 use super::refusals::refused_read;
 use super::stream::ChangeStream;
@@ -27,6 +28,7 @@ pub(super) struct Inner {
     /// Who works here, as a header carries it; only where the service is known to be an avert.
     pub(super) person: Option<String>,
     pub(super) pauses: Pauses,
+    pub(super) page_cap: PageCap,
     /// Decisions on their way.
     pub(super) sending: TaskTracker,
     /// The change stream, where one is open and nobody waits for it.

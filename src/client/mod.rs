@@ -16,6 +16,8 @@ mod inner;
 mod intake;
 mod operator;
 mod options;
+mod page_cap;
+mod paging;
 mod probe;
 mod reading;
 mod refusals;

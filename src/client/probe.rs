@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use reqwest::Method;
 use serde_json::Value;
 
-use super::handle::{Client, written};
+use super::handle::Client;
 use super::http::{Answer, Call};
 use super::inner::Authorization;
+use super::paging::written;
 use super::reading;
 use super::refusals::refused_read;
 use crate::domain::field::Field;
@@ -51,7 +52,7 @@ impl Client {
         if !(200..=299).contains(&answer.status) {
             return Err(refused_read(&answer, None));
         }
-        let page = reading::page(&answer, query.page)?;
+        let page = reading::page(&answer, query.page)?.page;
         let names = names_with_values(&answer.body);
         let comes = |field: &Field<Alert>| names.iter().any(|name| field.is_called(name));
         // The time that is left is told beside the fields that are kept.

@@ -22,15 +22,25 @@ pub(super) fn any_alert(answer: &Answer) -> Result<Alert, ServiceError> {
     Ok(alert)
 }
 
-/// A page of alerts.
-pub(super) fn page(answer: &Answer, asked: PageRequest) -> Result<Page<Alert>, ServiceError> {
+/// A page of alerts, and how many rows it has, with those that are none.
+pub(super) struct PageAnswer {
+    pub page: Page<Alert>,
+    pub rows: u32,
+}
+
+/// A page of alerts. A first one with rows of which none can be read is no answer.
+pub(super) fn page(answer: &Answer, asked: PageRequest) -> Result<PageAnswer, ServiceError> {
     let mut unknown = UnknownNames::default();
     let list = read::page(&text(answer), asked, &mut unknown).map_err(|error| unreadable(answer, "list of alerts", &error))?;
     log_unknown_fields(&unknown);
+    let rows = list.page.data.len() + list.unreadable.len();
     if let Some(error) = list.unreadable.first() {
+        if list.page.data.is_empty() && asked.page == 0 {
+            return Err(unreadable(answer, "list of alerts", error));
+        }
         tracing::warn!(rows = list.unreadable.len(), field = error.field, "rows of the list are no alerts and were left out");
     }
-    Ok(list.page)
+    Ok(PageAnswer { page: list.page, rows: u32::try_from(rows).unwrap_or(u32::MAX) })
 }
 
 /// The outcome of an alert, from the older dialect's own route.

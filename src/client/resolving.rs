@@ -127,7 +127,7 @@ fn accepted(answer: &Answer, id: AlertId, sent: &Resolution) -> Result<Alert, Se
 /// What the service answers before it looks at a decision (too often, too large, no such route), as an error of that decision.
 fn not_taken(error: ServiceError) -> ServiceError {
     match error {
-        ServiceError::Unavailable(why) | ServiceError::Throttled { why, .. } => ServiceError::Refused(why),
+        ServiceError::Unavailable(why) => ServiceError::Refused(why),
         error => error,
     }
 }

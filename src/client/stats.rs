@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 
-use super::handle::{Client, written};
+use super::handle::Client;
+use super::paging::written;
 use crate::domain::{AlertFilter, AlertQuery, AtRisk, Calendar, Count, CurrencySum, Insights};
 use crate::service::{ServiceError, Stats};
 use crate::wire::operator::{CountsJson, CurrencySumJson, InsightsJson, ListJson, MOST_HOURS};

@@ -5,10 +5,14 @@ use avert::domain::query::{Vocabulary, parse};
 use avert::domain::url::{BaseUrl, PlainHttp};
 use avert::domain::{AlertFilter, AlertId, AlertQuery, CompanyId, PageRequest, Provider};
 use avert::service::{Alerts, ServiceError};
-use avert::wire::Dialect;
+use avert::wire::{self, Dialect};
+use rstest::rstest;
 use serde_json::json;
+use uuid::Uuid;
 use wiremock::matchers::{any, header as has_header, query_param};
 use wiremock::{Mock, MockServer, ResponseTemplate};
+
+use crate::support::raw_server::{Asked, Play, RawServer};
 
 use super::foreign::{KEY, answer, current, getting, header, listing, older, open, options, requests, token};
 
@@ -139,4 +143,52 @@ fn no_secret_shows_when_a_client_is_printed() {
 
         assert!(!text.contains("s3cret") && !text.contains("s&cret"), "{text}");
     }
+}
+
+/// A list of so many alerts, of which no answer has more than seven rows; whether it tells how many a page has.
+async fn of_sevens(total: u64, tells_size: bool) -> (RawServer, Vec<AlertId>) {
+    let ids: Vec<AlertId> = (1..=total).map(|number| AlertId(Uuid::from_u128(number.into()))).collect();
+    let all = ids.clone();
+    let plan = move |asked: &Asked, _: &[Asked]| {
+        let (_, query) = asked.target.split_once('?').unwrap();
+        let PageRequest { page, size } = wire::query::read(query, Dialect::Current).unwrap().page;
+        let size = size.min(7);
+        let rows = all.iter().skip((page * u64::from(size)).try_into().unwrap()).take(size as usize);
+        let mut answer = json!({"data": rows.map(|id| open(*id)).collect::<Vec<_>>(), "total": total, "page": page});
+        if tells_size {
+            answer["size"] = json!(size);
+        }
+        Play::json(200, &answer)
+    };
+    (RawServer::start(plan).await, ids)
+}
+
+#[rstest]
+#[case::that_says_so(true)]
+#[case::that_does_not(false)]
+#[tokio::test]
+async fn a_deployment_that_gives_fewer_rows_than_it_is_asked_for_is_read_row_by_row_all_the_same(#[case] tells_size: bool) {
+    let (server, ids) = of_sevens(60, tells_size).await;
+    let client = Client::new(options(&server.url(), Dialect::Current)).unwrap();
+
+    let mut pages = Vec::new();
+    for page in 0..4 {
+        pages.push(client.list(&AlertQuery { page: PageRequest { page, size: 25 }, ..AlertQuery::default() }).await.unwrap());
+    }
+
+    let read: Vec<Vec<AlertId>> = pages.iter().map(|page| page.data.iter().map(|alert| alert.id).collect()).collect();
+    assert_eq!(read, [&ids[..25], &ids[25..50], &ids[50..], &[]]);
+    assert!(pages.iter().all(|page| (page.total, page.size) == (60, 25)), "{pages:?}");
+}
+
+#[tokio::test]
+async fn a_first_page_without_a_row_that_can_be_read_is_no_answer() {
+    let server = MockServer::start().await;
+    let mut nameless = open(AlertId::generate());
+    nameless["id"] = json!("not-a-uuid");
+    listing().respond_with(answer(200, &json!({"data": [nameless], "total": 1}))).mount(&server).await;
+
+    let error = current(&server).list(&AlertQuery::default()).await.unwrap_err();
+
+    assert!(matches!(&error, ServiceError::Unavailable(why) if why.contains("its answer is no list of alerts: id")), "{error}");
 }

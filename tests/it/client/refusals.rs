@@ -148,12 +148,20 @@ async fn a_service_that_cannot_answer_says_so_once(#[case] status: u16) {
 #[case(problem(421, "wrong_host"), "421")]
 #[case(problem(413, "body_too_large"), "413")]
 #[case(problem(404, "route_not_found"), "base URL")]
-#[case(ResponseTemplate::new(429).insert_header("retry-after", "7"), "7 s")]
+#[case(ResponseTemplate::new(429), "too often")]
 #[tokio::test]
 async fn a_decision_that_did_not_get_in_is_not_sent_again(#[case] response: ResponseTemplate, #[case] words: &str) {
     let (error, sent) = refused_resolve(response).await;
 
     assert!(matches!(&error, ServiceError::Refused(why) if why.contains(words)), "{error}");
+    assert_eq!(sent, 1);
+}
+
+#[tokio::test]
+async fn a_decision_that_came_too_soon_is_not_sent_again_and_says_when_others_may_be() {
+    let (error, sent) = refused_resolve(ResponseTemplate::new(429).insert_header("retry-after", "7")).await;
+
+    assert!(matches!(&error, ServiceError::Throttled { why, wait } if why.contains("7 s") && wait.as_secs() == 7), "{error}");
     assert_eq!(sent, 1);
 }
 
