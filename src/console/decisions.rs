@@ -491,16 +491,17 @@ impl Decisions {
                 if landed { DecisionEvent::Landed(alert) } else { DecisionEvent::Overtaken(alert) }
             }
             Err(ServiceError::ProviderOutcomeUnknown(unknown)) => DecisionEvent::Unknown(unknown.to_string()),
-            Err(
-                ServiceError::Indeterminate(why)
-                | ServiceError::Unavailable(why)
-                | ServiceError::Unreachable(why)
-                | ServiceError::Throttled { why, .. },
-            ) => DecisionEvent::Unknown(format!("{} (sent to the service; the alert is looked at)", why.trim_end_matches('.'))),
+            Err(ServiceError::Indeterminate(why) | ServiceError::Unavailable(why) | ServiceError::Unreachable(why)) => {
+                DecisionEvent::Unknown(format!("{} (sent to the service; the alert is looked at)", why.trim_end_matches('.')))
+            }
             Err(ServiceError::NotReached(why)) if decision.has_time(now) => DecisionEvent::Kept(why),
             Err(ServiceError::NotReached(why) | ServiceError::NotSent(why)) => DecisionEvent::Refused(format!("not sent: {why}")),
             Err(ServiceError::ProviderFailed(why)) => DecisionEvent::Refused(declined(&why)),
             Err(ServiceError::Refused(why)) => DecisionEvent::Refused(format!("the service refused: {why}")),
+            Err(ServiceError::Throttled { why, wait }) => {
+                self.put_off(now + Duration::from_std(wait).unwrap_or_default());
+                DecisionEvent::Refused(format!("the service refused: {why}"))
+            }
             Err(error) => DecisionEvent::Refused(error.to_string()),
         };
         self.note(key, &event, now);

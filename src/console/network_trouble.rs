@@ -57,12 +57,7 @@ impl NetworkTroubles {
             Err(ServiceError::ProviderOutcomeUnknown(unknown)) if unknown.found_out_by() == FoundOutBy::Storing => DecisionFault::Service,
             Err(ServiceError::ProviderOutcomeUnknown(_)) => DecisionFault::Unknown,
             Err(ServiceError::ProviderFailed(_)) => DecisionFault::Declined,
-            Err(
-                ServiceError::Indeterminate(_)
-                | ServiceError::Unavailable(_)
-                | ServiceError::Unreachable(_)
-                | ServiceError::Throttled { .. },
-            ) => DecisionFault::Unheard,
+            Err(ServiceError::Indeterminate(_) | ServiceError::Unavailable(_) | ServiceError::Unreachable(_)) => DecisionFault::Unheard,
             // What the alert itself was told by somebody else is no trouble.
             Err(ServiceError::AlreadyResolved(_) | ServiceError::ResolutionInProgress | ServiceError::WaitsForPerson(_)) => return,
             Err(_) => DecisionFault::Service,

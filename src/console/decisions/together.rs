@@ -201,6 +201,27 @@ mod tests {
     }
 
     #[test]
+    fn while_the_service_asks_to_be_left_alone_nothing_leaves_but_what_would_be_late() {
+        let mut alerts = made(6);
+        for (place, (alert, _)) in alerts.iter_mut().take(5).enumerate() {
+            alert.deadline = Deadline::At(now() + Duration::seconds(if place < 4 { 30 } else { 40 }));
+        }
+        let mut decisions = Decisions::default();
+        let (_, all) = decisions.stage_together(alerts, false, Duration::seconds(5), now());
+        let due = now() + Duration::seconds(5);
+        let first = keys(&decisions.leave_looked(due));
+
+        let too_often = ServiceError::Throttled { why: "it was asked too often".to_owned(), wait: std::time::Duration::from_secs(60) };
+        let event = decisions.answered(first[1], Err(too_often), due);
+        first.iter().filter(|key| **key != first[1]).for_each(|key| landed(&mut decisions, *key, due));
+        let left = [5, 29, 30, 64, 65].map(|seconds| keys(&decisions.leave_looked(now() + Duration::seconds(seconds))));
+
+        assert_eq!(first, all[..4]);
+        assert_eq!(event, Some(DecisionEvent::Refused("the service refused: it was asked too often".to_owned())));
+        assert_eq!(left, [vec![], vec![], vec![all[4]], vec![], vec![all[5]]]);
+    }
+
+    #[test]
     fn four_are_with_the_networks_at_once_and_each_answer_lets_the_next_one_leave() {
         let (mut decisions, _, all, due) = staged(6, false);
 

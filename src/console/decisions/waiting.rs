@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Decisions, PendingDecision, State, WaitReason, is_due};
+use super::{Decisions, MARGIN, PendingDecision, State, WaitReason, is_due};
 use crate::domain::Timestamp;
 
 impl PendingDecision {
@@ -27,6 +27,17 @@ impl Decisions {
         }
         if asks {
             self.ask_about(WaitReason::NoAnswer);
+        }
+    }
+
+    /// Keeps what is about to leave here until a moment: the deployment asked to be left alone. Where a window may close meanwhile, the try
+    /// is worth more than its patience.
+    pub(super) fn put_off(&mut self, until: Timestamp) {
+        for decision in &mut self.all {
+            let in_time = [decision.last_moment, decision.closes_from.map(|closes| closes - MARGIN)].into_iter().flatten().min();
+            if let State::Staged(due) = &mut decision.state {
+                *due = in_time.map_or(until, |last| until.min(last)).max(*due);
+            }
         }
     }
 
