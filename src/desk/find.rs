@@ -76,7 +76,7 @@ pub async fn find_with_orders(
     let mut found = find(alerts, search, query, size).await?;
     let (Some(desk), [word]) = (desk, query.words()) else { return Ok(found) };
     // An order may have a sign in its name that is none of the word.
-    let named = order_named(desk, &query.text()).and_then(|order| order.map_or_else(|| order_named(desk, word), |order| Ok(Some(order))));
+    let named = order_named(desk, query.text()).and_then(|order| order.map_or_else(|| order_named(desk, word), |order| Ok(Some(order))));
     let order = match named {
         Ok(Some(order)) => order,
         Ok(None) => return Ok(found),
@@ -140,7 +140,7 @@ pub async fn find(alerts: &dyn Alerts, find: Option<&dyn Find>, query: &FindQuer
     }
     let mut candidates: Vec<Alert> = Vec::new();
     let mut limits = Vec::new();
-    let mut words: Vec<&String> = query.words().iter().collect();
+    let mut words = query.spellings();
     words.sort_by_key(|word| Reverse(word.chars().count()));
     for word in words.into_iter().take(WORDS) {
         if let Ok(id) = word.parse::<AlertId>() {
@@ -149,7 +149,7 @@ pub async fn find(alerts: &dyn Alerts, find: Option<&dyn Find>, query: &FindQuer
                 answer => add(&mut candidates, [answer?]),
             }
         }
-        limits.extend(search(alerts, word, &mut candidates).await?);
+        limits.extend(search(alerts, &word, &mut candidates).await?);
     }
     limits.push(
         "this deployment searches network ids, descriptors, BINs and last four only; all else was compared in what that found".to_owned(),

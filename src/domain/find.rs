@@ -5,10 +5,10 @@ use std::cmp::{Ordering, Reverse};
 
 use super::alert::Alert;
 use super::card::{BIN_DIGITS, LAST_DIGITS, is_card_number, mask_card_numbers};
-use super::closed_enum::closed_enum;
 use super::field::{Field, Kind};
-use super::find_words::{TypedWords, typed_words, with_all_decimals};
-use super::fold::fold;
+use super::find_reading::{MatchGrade, Reading};
+use super::find_words::{taken_apart, typed_words, with_all_decimals};
+use super::fold::{APOSTROPHES, ascii_digit, fold, search_key};
 use super::ids::AlertId;
 use super::money::Amount;
 use super::outcome::Outcome;
@@ -20,30 +20,14 @@ pub const MOST_FOUND: u32 = 100;
 /// Most characters of a search.
 pub const LONGEST_SEARCH: usize = 250;
 
-closed_enum! {
-    /// How well a word matches a field; the better one is the lesser one.
-    #[derive(PartialOrd, Ord)]
-    pub enum MatchGrade {
-        /// It is the whole value.
-        Whole = "whole",
-        /// The value begins with it.
-        Prefix = "prefix",
-        /// It is inside the value.
-        Inside = "inside",
-    }
-}
-
-/// A full-text query: words, all of which have to match, each in any field, letter case ignored.
+/// A full-text query: readings of what was typed, of which one has to match, each of its words in any field. Letter case, accents and other
+/// forms of writing are ignored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FindQuery {
-    words: Vec<String>,
-    /// Those of them that stand behind the hidden digits of a card: they match as a whole value only.
-    last_digits: Vec<String>,
-    /// All that was typed, where that is not one word as it is.
-    typed: Option<String>,
-    /// What may be a whole value though the words are not: a number of which the amount has more decimals, else all that was typed, such as
-    /// a descriptor.
-    phrase: Option<String>,
+    /// As it was typed, but for what is nobody's business.
+    typed: String,
+    /// The first one is of the words as they stand.
+    readings: Vec<Reading>,
 }
 
 impl FindQuery {
@@ -56,83 +40,88 @@ impl FindQuery {
         if text.chars().count() > LONGEST_SEARCH {
             return Err(format!("at most {LONGEST_SEARCH} characters are allowed"));
         }
-        let folded = fold(&without_card_numbers(text));
-        let TypedWords { words, last_digits } = typed_words(&folded);
-        if words.is_empty() {
+        let plain = |c: char| if c.is_control() { ' ' } else { ascii_digit(c).unwrap_or(c) };
+        let typed = without_card_numbers(text.chars().map(plain).collect::<String>().trim()).into_owned();
+        let key = search_key(&typed);
+        let words = typed_words(&key);
+        if words.words().is_empty() {
             return Err("a word to look for is needed, such as an order number".to_owned());
         }
-        let typed = folded.trim();
-        let is_phrase = words != [typed] && !typed.contains(char::is_control);
-        let typed = is_phrase.then(|| typed.to_owned());
-        Ok(Self { phrase: with_all_decimals(&words).or_else(|| typed.clone()), words, last_digits, typed })
+        // All that was typed may be one value, such as a descriptor.
+        let others = [with_all_decimals(&words), taken_apart(&words), Some(Reading::whole_value(key.trim()))];
+        let mut readings = vec![words];
+        for other in others.into_iter().flatten() {
+            if !other.is_implied(&readings[0], MatchGrade::Whole) {
+                readings.push(other);
+            }
+        }
+        Ok(Self { typed, readings })
     }
 
-    /// The words, in lower case, each once.
+    /// The words as they stand, as search keys, each once.
     pub fn words(&self) -> &[String] {
-        &self.words
+        self.readings[0].words()
     }
 
-    /// What is a whole value, in lower case, where an alert matches by it better than by the words.
-    pub fn phrase(&self) -> Option<&str> {
-        self.phrase.as_deref()
+    /// What was typed, in all its readings.
+    pub fn readings(&self) -> &[Reading] {
+        &self.readings
+    }
+
+    /// Those by which an alert may match at least so well that matches by none of the others.
+    pub fn readings_at(&self, grade: MatchGrade) -> impl Iterator<Item = &Reading> {
+        let (first, others) = self.readings.split_at(1);
+        first.iter().chain(others.iter().filter(move |other| !other.is_implied(&first[0], grade)))
     }
 
     /// A text that is read as this query.
-    pub fn text(&self) -> Cow<'_, str> {
-        self.typed.as_deref().map_or_else(|| Cow::Owned(self.words.join(" ")), Cow::Borrowed)
+    pub fn text(&self) -> &str {
+        &self.typed
     }
 
-    /// Whether a word has to be a whole value.
-    pub fn is_whole_only(&self, word: &str) -> bool {
-        self.last_digits.iter().any(|digits| digits == word)
+    /// The words for a search that ignores letter case alone: as they were typed, without accents, and in other readings. Of a word with an
+    /// apostrophe, which has several forms, the longest part.
+    pub fn spellings(&self) -> Vec<String> {
+        let as_typed = typed_words(&fold(&self.typed));
+        let longest = |word: &String| word.split(APOSTROPHES).max_by_key(|part| part.len()).unwrap_or_default().to_owned();
+        let mut all: Vec<String> = Vec::new();
+        for word in as_typed.words().iter().chain(self.readings_at(MatchGrade::Inside).flat_map(Reading::words)).map(longest) {
+            if !word.is_empty() && !all.contains(&word) {
+                all.push(word);
+            }
+        }
+        all
     }
 
-    /// How well what is found may match. A character alone is inside of nearly everything: it is looked for as a whole value and at the
-    /// beginning of one.
+    /// How well what is found may match.
     pub fn grades(&self) -> &'static [MatchGrade] {
-        match self.words.as_slice() {
-            [word] if word.chars().nth(1).is_none() => &[MatchGrade::Whole, MatchGrade::Prefix],
-            _ => &MatchGrade::ALL,
-        }
+        self.readings[0].grades()
     }
 
-    /// The field that tells best why an alert was found: the one that is all that was typed, else the first word counts before the others.
+    /// The field that tells best why an alert was found: that of the reading that matches best, of which the first word counts before the
+    /// others.
     pub fn best_field<'a>(&self, alert: &'a Alert) -> Option<FindField<'a>> {
-        if let Some(field) = find_fields(alert).into_iter().find(|field| self.is_all_of(&fold(&field.value))) {
-            return Some(field);
-        }
+        let fields = find_fields(alert);
+        let keys = keys_of(&fields);
+        let reading =
+            self.readings.iter().min_by_key(|reading| reading.grade(&keys).map_or(MatchGrade::ALL.len(), |grade| grade as usize))?;
         let of_word = |word: &String| {
-            let graded = find_fields(alert).into_iter().filter_map(|field| Some((self.grade_in(&fold(&field.value), word)?, field)));
+            let graded = keys.iter().enumerate().filter_map(|(place, key)| Some((reading.grade_in(key, word)?, place)));
             graded.min_by_key(|(grade, _)| *grade)
         };
-        self.words.iter().filter_map(of_word).min_by_key(|(grade, _)| *grade).map(|(_, field)| field)
+        let (_, place) = reading.words().iter().filter_map(of_word).min_by_key(|(grade, _)| *grade)?;
+        fields.into_iter().nth(place)
     }
 
-    /// How well an alert matches, which is as well as the word that matches least, or as a whole value where all that was typed is one; none
-    /// where a word does not match at all, or less well than [`FindQuery::grades`] allows.
+    /// How well an alert matches, which is as well as by the best of the readings.
     pub fn grade(&self, alert: &Alert) -> Option<MatchGrade> {
-        let fields: Vec<String> = find_fields(alert).iter().map(|field| fold(&field.value)).collect();
-        let of_word = |word: &String| fields.iter().filter_map(|field| self.grade_in(field, word)).min();
-        let of_words = self.words.iter().map(of_word).try_fold(MatchGrade::Whole, |worst, grade| Some(worst.max(grade?)))?;
-        let grade = if fields.iter().any(|field| self.is_all_of(field)) { MatchGrade::Whole } else { of_words };
-        self.grades().contains(&grade).then_some(grade)
-    }
-
-    fn grade_in(&self, field: &str, word: &str) -> Option<MatchGrade> {
-        grade_in(field, word).filter(|grade| *grade == MatchGrade::Whole || !self.is_whole_only(word))
-    }
-
-    fn is_all_of(&self, field: &str) -> bool {
-        self.phrase() == Some(field)
+        let keys = keys_of(&find_fields(alert));
+        self.readings.iter().filter_map(|reading| reading.grade(&keys)).min()
     }
 }
 
-fn grade_in(field: &str, word: &str) -> Option<MatchGrade> {
-    match field.find(word)? {
-        0 if field.len() == word.len() => Some(MatchGrade::Whole),
-        0 => Some(MatchGrade::Prefix),
-        _ => Some(MatchGrade::Inside),
-    }
+fn keys_of(fields: &[FindField<'_>]) -> Vec<String> {
+    fields.iter().map(|field| search_key(&field.value)).collect()
 }
 
 /// The same text with no more of a card number than an alert has.
@@ -216,6 +205,7 @@ mod tests {
         Alert {
             provider_id: "ETH-77".to_owned(),
             merchant_descriptor: "ACME *Shop Köln".to_owned(),
+            merchant_name: "Café O’Brien & Ægir".to_owned(),
             merchant_order_id: Some("SO-1001".to_owned()),
             acquirer_reference_number: Some("74537604221234567890123".to_owned()),
             auth_code: Some("0A17C9".to_owned()),
@@ -269,6 +259,20 @@ mod tests {
     #[case(" acme *SHOP köln ", Some(MatchGrade::Whole))]
     #[case("acme shop köln", Some(MatchGrade::Inside))]
     #[case("acme *shop", Some(MatchGrade::Inside))]
+    #[case("koln", Some(MatchGrade::Inside))]
+    #[case("cafe", Some(MatchGrade::Prefix))]
+    #[case("CAFE\u{301}", Some(MatchGrade::Prefix))]
+    #[case("cafe o'brien & aegir", Some(MatchGrade::Whole))]
+    #[case("O'Brien", Some(MatchGrade::Inside))]
+    #[case("o‘brien", Some(MatchGrade::Inside))]
+    #[case("‘café’", Some(MatchGrade::Prefix))]
+    #[case("o brian", None)]
+    #[case("ＳＯ－１００１", Some(MatchGrade::Whole))]
+    #[case("４２４２", Some(MatchGrade::Whole))]
+    #[case("4111114242", Some(MatchGrade::Whole))]
+    #[case("4111111001", None)]
+    #[case("1'234.50", Some(MatchGrade::Whole))]
+    #[case("1234eur", None)]
     #[case("so-1001 nobody", None)]
     #[case("eth-77so", None)]
     #[case("a", Some(MatchGrade::Prefix))]
@@ -286,12 +290,62 @@ mod tests {
     #[case("nobody 4242", Some(("last four", "4242")))]
     #[case("4111 so-1001", Some(("order", "SO-1001")))]
     #[case("acme *shop köln", Some(("descriptor", "ACME *Shop Köln")))]
+    #[case("obrien", None)]
+    #[case("o'brien", Some(("merchant", "Café O’Brien & Ægir")))]
+    #[case("4111114242", Some(("BIN", "411111")))]
+    #[case("1234.5 eur", Some(("amount", "1234.50")))]
     #[case("nobody", None)]
     fn the_field_that_matches_best_tells_why(#[case] text: &str, #[case] expected: Option<(&str, &str)>) {
         let alert = alert();
         let best = FindQuery::parse(text).unwrap().best_field(&alert);
 
         assert_eq!(best.as_ref().map(|field| (field.label, &*field.value)), expected);
+    }
+
+    #[rstest]
+    #[case("20usd", Some(MatchGrade::Whole))]
+    #[case("USD20", Some(MatchGrade::Whole))]
+    #[case("7201 20usd", Some(MatchGrade::Whole))]
+    #[case("7201 acm 20usd", Some(MatchGrade::Prefix))]
+    #[case("20eur", None)]
+    #[case("2usd", None)]
+    #[case("020usd", None)]
+    #[case("5555557201", Some(MatchGrade::Whole))]
+    #[case("555555 7201", Some(MatchGrade::Whole))]
+    #[case("5555557", None)]
+    fn what_is_written_together_is_found_as_two_values(#[case] text: &str, #[case] expected: Option<MatchGrade>) {
+        let found = Alert {
+            amount: Some("20".parse().unwrap()),
+            currency: Currency::new("USD"),
+            card_bin: "555555".to_owned(),
+            card_last_four: "7201".to_owned(),
+            ..alert()
+        };
+
+        assert_eq!(FindQuery::parse(text).unwrap().grade(&found), expected);
+        let longer_bin = Alert { card_bin: "55555577".to_owned(), ..found };
+        assert_eq!(FindQuery::parse("5555557201").unwrap().grade(&longer_bin), Some(MatchGrade::Prefix));
+    }
+
+    #[rstest]
+    #[case("20usd", "X-20USD-7", Some(MatchGrade::Inside))]
+    #[case("usd20", "USD20-7", Some(MatchGrade::Prefix))]
+    #[case("20jpy", "20JPY", Some(MatchGrade::Whole))]
+    #[case("4111117201", "SO4111117201", Some(MatchGrade::Inside))]
+    #[case("4111117201", "4111117201", Some(MatchGrade::Whole))]
+    fn what_is_written_together_is_found_as_one_value_too(#[case] text: &str, #[case] id: &str, #[case] expected: Option<MatchGrade>) {
+        let found = Alert { provider_id: id.to_owned(), ..alert() };
+
+        assert_eq!(FindQuery::parse(text).unwrap().grade(&found), expected);
+    }
+
+    #[rstest]
+    #[case("O’Brien Müller", &["brien", "müller", "muller"])]
+    #[case("SO-1001", &["so-1001"])]
+    #[case("4111114242", &["4111114242", "411111", "4242"])]
+    #[case("acme shop", &["acme", "shop"])]
+    fn where_letter_case_alone_is_ignored_words_are_looked_for_in_each_spelling(#[case] text: &str, #[case] expected: &[&str]) {
+        assert_eq!(FindQuery::parse(text).unwrap().spellings(), expected);
     }
 
     #[test]
@@ -329,6 +383,8 @@ mod tests {
     #[case("a,1", "a,1")]
     #[case("a,123", "a,123")]
     #[case("1,234.x", "1,234.x")]
+    #[case("1’234’567.5", "1234567.5")]
+    #[case("1'23", "1'23")]
     fn only_numbers_are_read_as_decimals(#[case] typed: &str, #[case] word: &str) {
         assert_eq!(FindQuery::parse(typed).unwrap().words(), [word]);
     }
@@ -338,12 +394,14 @@ mod tests {
     #[case(" 5555-5555-5555-4444 ", &["555555", "4444"])]
     #[case("4111 1111 1111 1111", &["411111", "1111"])]
     #[case("4111 1111 1111 1112", &["4111", "1111", "1112"])]
+    #[case("４１１１１１１１１１１１１１１１", &["411111", "1111"])]
+    #[case("4111\t1111\t1111\t1111", &["411111", "1111"])]
     #[case("paid by 4111111111111111", &["paid", "by", "411111", "1111"])]
     fn of_a_card_number_no_more_is_looked_for_than_an_alert_has(#[case] typed: &str, #[case] words: &[&str]) {
         let query = FindQuery::parse(typed).unwrap();
 
         assert_eq!(query.words(), words);
-        assert!(!is_card_number(&query.text()));
+        assert!(!is_card_number(query.text()));
     }
 
     #[test]
@@ -375,7 +433,7 @@ mod tests {
         fn no_text_makes_a_search_panic_and_its_words_are_plain(text in "\\PC{0,60}") {
             if let Ok(query) = FindQuery::parse(&text) {
                 prop_assert!(query.words().iter().all(|word| !word.is_empty() && !word.contains(char::is_whitespace)));
-                prop_assert_eq!(FindQuery::parse(&query.text()), Ok(query.clone()));
+                prop_assert_eq!(FindQuery::parse(query.text()), Ok(query.clone()));
                 query.grade(&alert());
             }
         }

@@ -1,43 +1,39 @@
 //! The words of a search, as people write them: an amount with its currency, the last digits of a card behind what hides the others, what
-//! stands in quotes.
+//! stands in quotes; and what else they may mean.
 
 use std::borrow::Cow;
 
-use super::card::LAST_DIGITS;
+use super::card::{BIN_DIGITS, LAST_DIGITS};
+use super::find_reading::Reading;
+use super::fold::ELLIPSIS;
 use super::money::{Amount, Currency, Money};
 
-/// What was typed, as words.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct TypedWords {
-    /// Each once.
-    pub(super) words: Vec<String>,
-    /// Those of them that are the last digits of a card whose others are hidden.
-    pub(super) last_digits: Vec<String>,
-}
-
 /// What stands around a word and is none of it.
-const AROUND: [char; 11] = [',', ';', '"', '“', '”', '„', '«', '»', '‹', '›', '`'];
+const AROUND: [char; 11] = [',', ';', '"', '“', '”', '„', '«', '»', '‹', '›', '\''];
+
+/// Letters of the code of a currency (ISO 4217).
+const CODE_LETTERS: usize = 3;
 
 /// A number of more characters is no amount that is typed with fewer decimals.
 const LONGEST_AMOUNT: usize = 9;
 
 /// What stands for a hidden digit of a card.
-const HIDDEN: [char; 4] = ['•', '·', '…', '*'];
+const HIDDEN: [char; 4] = ['•', '·', ELLIPSIS, '*'];
 
 /// The signs of currencies; those that several have name none.
 const SIGNS: [(char, Option<&str>); 5] = [('€', Some("eur")), ('£', Some("gbp")), ('₹', Some("inr")), ('$', None), ('¥', None)];
 
-/// The words of a folded text.
-pub(super) fn typed_words(folded: &str) -> TypedWords {
-    let mut all = TypedWords::default();
+/// The words of a text, which is a search key or in lower case. The last digits of a card whose others are hidden are a whole value.
+pub(super) fn typed_words(text: &str) -> Reading {
+    let mut all = Reading::default();
     // How many digits are hidden before what comes next; an ellipsis stands for several.
     let mut hidden = 0;
-    for (at, part) in parts(folded) {
+    for (at, part) in parts(text) {
         match part {
             Part::Hidden(digits) => hidden += digits,
             Part::Blank => {}
             Part::Text => {
-                all.take(at, hidden > 1);
+                take(&mut all, at, hidden > 1);
                 hidden = 0;
             }
         }
@@ -54,12 +50,7 @@ enum Part {
 /// The text in pieces of one sort each.
 fn parts(text: &str) -> Vec<(&str, Part)> {
     let sort = |c: char| {
-        if HIDDEN.contains(&c) {
-            2
-        } else {
-            // A typographic apostrophe may be a plain one in the alert.
-            u8::from(c.is_whitespace() || c.is_control() || matches!(c, '’' | '‘'))
-        }
+        if HIDDEN.contains(&c) { 2 } else { u8::from(c.is_whitespace() || c.is_control()) }
     };
     let (mut all, mut rest) = (Vec::new(), text);
     while let Some(first) = rest.chars().next() {
@@ -68,7 +59,7 @@ fn parts(text: &str) -> Vec<(&str, Part)> {
         let part = match sort(first) {
             0 => Part::Text,
             1 => Part::Blank,
-            _ => Part::Hidden(piece.chars().map(|c| if c == '…' { 2 } else { 1 }).sum()),
+            _ => Part::Hidden(piece.chars().map(|c| if c == ELLIPSIS { 2 } else { 1 }).sum()),
         };
         all.push((piece, part));
         rest = behind;
@@ -76,35 +67,20 @@ fn parts(text: &str) -> Vec<(&str, Part)> {
     all
 }
 
-impl TypedWords {
-    /// Takes in a piece without blanks.
-    fn take(&mut self, piece: &str, is_behind_hidden: bool) {
-        let piece = piece.trim_matches(AROUND);
-        let piece = piece.strip_prefix('#').unwrap_or(piece).trim_matches(AROUND);
-        if let Some((bin, last)) = behind_crosses(piece) {
-            self.add(bin);
-            self.add_last(last);
-        } else if is_behind_hidden && is_last(piece) {
-            self.add_last(piece);
-        } else if let Some((number, currency)) = with_currency(piece) {
-            self.add(&as_decimal(number));
-            self.add(currency);
-        } else {
-            self.add(&as_decimal(piece));
-        }
-    }
-
-    fn add(&mut self, word: &str) {
-        if !word.is_empty() && !self.words.iter().any(|known| known == word) {
-            self.words.push(word.to_owned());
-        }
-    }
-
-    fn add_last(&mut self, digits: &str) {
-        self.add(digits);
-        if !self.last_digits.iter().any(|known| known == digits) {
-            self.last_digits.push(digits.to_owned());
-        }
+/// Takes in a piece without blanks.
+fn take(all: &mut Reading, piece: &str, is_behind_hidden: bool) {
+    let piece = piece.trim_matches(AROUND);
+    let piece = piece.strip_prefix('#').unwrap_or(piece).trim_matches(AROUND);
+    if let Some((bin, last)) = behind_crosses(piece) {
+        all.add(bin);
+        all.add_whole(last);
+    } else if is_behind_hidden && is_last(piece) {
+        all.add_whole(piece);
+    } else if let Some((number, currency)) = with_currency(piece) {
+        all.add(&as_decimal(number));
+        all.add(currency);
+    } else {
+        all.add(&as_decimal(piece));
     }
 }
 
@@ -133,11 +109,18 @@ fn with_currency(word: &str) -> Option<(&str, &str)> {
             return is_number(number).then_some((number, code.unwrap_or("")));
         }
     }
-    let is_code = |code: &str| code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_lowercase());
-    let is_amount = |number: &str| is_number(number) && number.contains(['.', ',']);
-    let before = word.split_at_checked(3).filter(|(code, number)| is_code(code) && is_amount(number)).map(|(code, number)| (number, code));
-    let behind = || word.split_at_checked(word.len().checked_sub(3)?).filter(|(number, code)| is_code(code) && is_amount(number));
-    before.or_else(behind)
+    number_beside_code(word).filter(|(number, _)| number.contains(['.', ',']))
+}
+
+/// A number that stands before or behind a code of three letters, and the code.
+fn number_beside_code(word: &str) -> Option<(&str, &str)> {
+    let before = word.split_at_checked(CODE_LETTERS).map(|(code, rest)| (rest, code));
+    let behind = word.len().checked_sub(CODE_LETTERS).and_then(|at| word.split_at_checked(at));
+    [before, behind].into_iter().flatten().find(|(rest, code)| is_code(code) && is_number(rest))
+}
+
+fn is_code(word: &str) -> bool {
+    word.len() == CODE_LETTERS && word.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
 fn is_number(text: &str) -> bool {
@@ -146,19 +129,48 @@ fn is_number(text: &str) -> bool {
     is_digits(whole) && is_digits(decimals)
 }
 
-/// The amount with the decimals of its currency, where it is a number alone or with currencies, and was typed with fewer.
-pub(super) fn with_all_decimals(words: &[String]) -> Option<String> {
-    let (numbers, others): (Vec<&String>, Vec<&String>) = words.iter().partition(|word| is_number(word));
+/// The reading that a number is an amount which was typed with fewer decimals than its currency has: where it is one alone or with a currency.
+pub(super) fn with_all_decimals(words: &Reading) -> Option<Reading> {
+    let (numbers, others): (Vec<&String>, Vec<&String>) = words.words().iter().partition(|word| is_number(word));
     let [number] = numbers.as_slice() else { return None };
-    let is_code = |word: &String| word.len() == 3 && word.bytes().all(|byte| byte.is_ascii_lowercase());
-    // Longer ones are numbers of something else.
-    if others.len() > 1 || number.len() > LONGEST_AMOUNT || !others.iter().all(|word| is_code(word)) {
+    if others.len() > 1 || !others.iter().all(|word| is_code(word)) {
         return None;
     }
-    let currency = Currency::new(others.first().map_or("EUR".to_owned(), |code| code.to_ascii_uppercase()));
+    let whole = amount(number, others.first().map_or("eur", |code| code)).filter(|whole| whole != *number)?;
+    let mut all = Reading::whole_value(&whole);
+    others.into_iter().for_each(|code| all.add_as(words, code));
+    Some(all)
+}
+
+/// The reading that words are two values each, written together: an amount without decimals and its currency, or a card's BIN and last digits.
+pub(super) fn taken_apart(words: &Reading) -> Option<Reading> {
+    let mut all = Reading::default();
+    for word in words.words() {
+        let money = number_beside_code(word).filter(|(number, _)| is_digits(number));
+        if let Some((amount, code)) = money.and_then(|(number, code)| Some((amount(number, code)?, code))) {
+            all.add_whole(&amount);
+            all.add_whole(code);
+        } else if is_digits(word) && word.len() == BIN_DIGITS + LAST_DIGITS {
+            let (bin, last) = word.split_at(BIN_DIGITS);
+            // A BIN may have eight digits in the alert.
+            all.add(bin);
+            all.add_whole(last);
+        } else {
+            all.add_as(words, word);
+        }
+    }
+    (all != *words).then_some(all)
+}
+
+/// A number with all decimals of this currency.
+fn amount(number: &str, code: &str) -> Option<String> {
+    // Longer ones are numbers of something else.
+    if number.len() > LONGEST_AMOUNT {
+        return None;
+    }
     let amount: Amount = number.parse().ok()?;
-    let whole = Money { amount, currency }.number().replace(',', "");
-    (whole != **number && whole.len() > number.len() && whole.starts_with(number.as_str())).then_some(whole)
+    let whole = Money { amount, currency: Currency::new(code.to_ascii_uppercase()) }.number().replace(',', "");
+    whole.starts_with(number).then_some(whole)
 }
 
 /// The same number without what parts its thousands, and with a point before its decimals, of which there are one or two behind a comma;
@@ -178,6 +190,14 @@ fn as_decimal(word: &str) -> Cow<'_, str> {
             let (whole, decimals) = word.split_once('.').unwrap_or((word, "0"));
             if digits(decimals) && is_grouped(whole, ',') { Cow::Owned(word.replace(',', "")) } else { Cow::Borrowed(word) }
         }
-        None => Cow::Borrowed(word),
+        None => {
+            // As it is written in Switzerland.
+            let (whole, decimals) = word.split_once('.').unwrap_or((word, "0"));
+            if whole.contains('\'') && digits(decimals) && is_grouped(whole, '\'') {
+                Cow::Owned(word.replace('\'', ""))
+            } else {
+                Cow::Borrowed(word)
+            }
+        }
     }
 }

@@ -24,6 +24,7 @@ pub mod expiry;
 pub mod field;
 pub mod filter;
 pub mod find;
+pub mod find_reading;
 mod find_words;
 pub mod fold;
 pub mod ids;
@@ -68,7 +69,8 @@ pub use credential::{CreatedCredential, Credential, CredentialKind, CredentialLi
 pub use environment::Environment;
 pub use event::{Event, EventKind};
 pub use filter::{AlertFilter, AlertQuery, Page, PageRequest, Sort, SortField, SortOrder};
-pub use find::{FindQuery, MatchGrade};
+pub use find::FindQuery;
+pub use find_reading::MatchGrade;
 pub use ids::*;
 pub use insights::{DayCount, Insights, KindCount, Lapsing, ResponseTime};
 pub use intake::{AlertPatch, IngestOptions, IngestReport, IntakeTerms, RejectedRow, ResponseWindows, UnknownWords};

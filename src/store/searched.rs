@@ -2,8 +2,9 @@
 
 use crate::domain::filter::search_fields;
 use crate::domain::find::{FindField, find_fields, outcome_fields};
-use crate::domain::fold::fold;
-use crate::domain::{Alert, Currency, FindQuery, MatchGrade, Outcome};
+use crate::domain::find_reading::Reading;
+use crate::domain::fold::{fold, search_key};
+use crate::domain::{Alert, Currency, MatchGrade, Outcome};
 
 /// Stands between the fields of [`search_text`]. No field has it: see [`searchable`].
 const SEPARATOR: char = '\u{1f}';
@@ -43,14 +44,24 @@ pub(super) fn spellings(codes: &[Currency]) -> Vec<String> {
     codes.iter().flat_map(each).collect()
 }
 
-/// Text as it is searched: lower case, and without what has a meaning of its own or what an index cannot hold.
+/// Text as the list operation searches it: lower case, and without what has a meaning of its own or what an index cannot hold.
 pub(super) fn searchable(text: &str) -> String {
+    kept(fold(text))
+}
+
+/// Text as the search over all fields knows it: its search key, and without the same.
+pub(super) fn find_key(text: &str) -> String {
+    kept(search_key(text))
+}
+
+/// The text with others in the place of what has a meaning of its own and of what an index cannot hold.
+fn kept(text: String) -> String {
     let replace = |c: char| match c {
         '\0' | SEPARATOR | DESCRIPTOR_MARK => '\u{1e}',
         '\u{fffe}' | '\u{ffff}' => '\u{fffd}',
         other => other,
     };
-    fold(text).chars().map(replace).collect()
+    if text.chars().all(|c| replace(c) == c) { text } else { text.chars().map(replace).collect() }
 }
 
 /// What searches look into: the four fields, so that nothing matches across two of them.
@@ -74,7 +85,7 @@ pub(super) fn outcome_text(outcome: &Outcome) -> Option<String> {
 fn edged<'a>(fields: impl IntoIterator<Item = FindField<'a>>) -> String {
     let mut text = EDGE.to_owned();
     for field in fields {
-        text.push_str(&searchable(&field.value));
+        text.push_str(&find_key(&field.value));
         text.push_str(EDGE);
     }
     text
@@ -82,22 +93,17 @@ fn edged<'a>(fields: impl IntoIterator<Item = FindField<'a>>) -> String {
 
 /// What [`find_text`] has to contain so that a text matches at least as well as this.
 pub(super) fn find_pattern(text: &str, grade: MatchGrade) -> String {
-    match (grade, searchable(text)) {
+    match (grade, find_key(text)) {
         (MatchGrade::Whole, text) => format!("{EDGE}{text}{EDGE}"),
         (MatchGrade::Prefix, text) => format!("{EDGE}{text}"),
         (MatchGrade::Inside, text) => text,
     }
 }
 
-/// The same for every word.
-pub(super) fn find_patterns(query: &FindQuery, grade: MatchGrade) -> Vec<String> {
-    let of_word = |word: &String| if query.is_whole_only(word) { MatchGrade::Whole } else { grade };
-    query.words().iter().map(|word| find_pattern(word, of_word(word))).collect()
-}
-
-/// What [`find_text`] has to contain so that all that was typed is a whole value; none where that is the one word.
-pub(super) fn phrase_pattern(query: &FindQuery) -> Option<String> {
-    Some(find_pattern(query.phrase()?, MatchGrade::Whole))
+/// The same for every word of a reading.
+pub(super) fn find_patterns(reading: &Reading, grade: MatchGrade) -> Vec<String> {
+    let of_word = |word: &String| if reading.is_whole_only(word) { MatchGrade::Whole } else { grade };
+    reading.words().iter().map(|word| find_pattern(word, of_word(word))).collect()
 }
 
 #[cfg(test)]
@@ -118,7 +124,7 @@ mod tests {
     fn an_answer_adds_the_text_of_its_outcome_and_takes_nothing_away() {
         let mut alert = Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud);
         let before = find_text(&alert);
-        let resolution = Resolution::Current { decision: Decision::Refunded, comments: "Sent by till 9".to_owned() };
+        let resolution = Resolution::Current { decision: Decision::Refunded, comments: "Café’s till ½ \u{301}".to_owned() };
 
         record_outcome(&mut alert, AttemptId::generate(), &resolution, Timestamp::UNIX_EPOCH);
 

@@ -163,7 +163,11 @@ pub(super) fn all(derived: &mut Derived) -> Vec<Operation> {
             )
             .refused(400, "A parameter is not understood"),
         operator("get", "/find", "findAlerts", "Alerts by words in any field: order numbers, references, amounts, names, comments")
-            .required_query("q", searched, "The words, all of which have to match, each in any field, letter case ignored")
+            .required_query(
+                "q",
+                searched,
+                "The words, all of which have to match, each in any field; letter case, accents and other forms of writing are ignored",
+            )
             .query("size", whole(1, MOST_FOUND.into()), "How many at most; 20 where it is not given")
             .json(
                 200,

@@ -13,7 +13,7 @@ use super::rows::{read_by_ids, read_by_keys};
 use super::statements::{Sql, Value, cell, limit_of};
 use super::unit::Unit;
 use crate::domain::{Alert, FindQuery, MatchGrade, OrganizationId, SortOrder};
-use crate::store::searched::{EDGE, SearchShare, find_patterns, find_text, phrase_pattern};
+use crate::store::searched::{EDGE, SearchShare, find_patterns, find_text};
 
 /// So many of the newest alerts that wait, and of the oldest others, tell how common a word is: the newest others lie behind all that wait,
 /// and most have lapsed a moment ago.
@@ -105,7 +105,8 @@ impl Search<'_> {
         Ok(found)
     }
 
-    /// Whether the index knows something of the loosest of these: a trigram inside of a word, or one with an end of a value.
+    /// Whether the index knows something of the loosest of these: a trigram inside of a word, or one with an end of a value, as each reading
+    /// but the first has one.
     fn is_indexed(&self, grades: &[MatchGrade]) -> bool {
         !grades.contains(&MatchGrade::Inside) || self.query.words().iter().any(|word| word.chars().nth(2).is_some())
     }
@@ -205,16 +206,11 @@ impl Search<'_> {
         self.push_patterns(sql, grade, &edged("a.find_text"), &edge_in_index());
     }
 
-    /// Every word matches so well, or all that was typed is a whole value and every word is somewhere.
+    /// Every word of a reading matches so well.
     fn push_patterns(&self, sql: &mut Sql, grade: MatchGrade, text: &str, edge: &str) {
-        let mut ways = vec![find_patterns(self.query, grade)];
-        if let Some(phrase) = phrase_pattern(self.query).filter(|_| grade != MatchGrade::Inside) {
-            let words = find_patterns(self.query, MatchGrade::Inside);
-            ways.push(std::iter::once(phrase).chain(words).collect());
-        }
-        for (way, patterns) in ways.into_iter().enumerate() {
+        for (way, reading) in self.query.readings_at(grade).enumerate() {
             sql.push(if way == 0 { "((" } else { ") OR (" });
-            for (place, pattern) in patterns.into_iter().enumerate() {
+            for (place, pattern) in find_patterns(reading, grade).into_iter().enumerate() {
                 if place > 0 {
                     sql.push(" AND ");
                 }
@@ -243,12 +239,13 @@ pub(super) async fn index_all(conn: &Connection) -> Work<()> {
     Ok(())
 }
 
-/// Gives the next alerts their texts, those behind this one. Their keys in order.
+/// Gives the next alerts their texts, those behind this one; what has its own already is not written. Their keys in order.
 pub(super) async fn index_behind(conn: &Connection, last: i64) -> Work<Vec<i64>> {
     let next = "SELECT key FROM alert WHERE key > $1 ORDER BY key LIMIT $2";
     let keys: Vec<i64> = conn.all(next, &[&last, &BATCH], cell).await?;
     let texts: Vec<String> = read_by_keys(conn, &keys).await?.iter().map(|stored| find_text(&stored.alert)).collect();
-    let update = "UPDATE alert SET find_text = new.text FROM unnest($1::bigint[], $2::text[]) AS new (key, text) WHERE alert.key = new.key";
+    let update = "UPDATE alert SET find_text = new.text FROM unnest($1::bigint[], $2::text[]) AS new (key, text)
+        WHERE alert.key = new.key AND alert.find_text <> new.text";
     conn.run(update, &[&keys, &texts]).await?;
     Ok(keys)
 }

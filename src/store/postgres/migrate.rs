@@ -37,11 +37,15 @@ const MIGRATIONS: &[Migration] = &[
     Migration::new(1, "store", include_str!("../../../assets/migrations/postgres/0001_store.sql")),
     Migration::new(2, "signing_keys", include_str!("../../../assets/migrations/postgres/0002_signing_keys.sql")),
     Migration::new(3, "sorts", include_str!("../../../assets/migrations/postgres/0003_sorts.sql")),
-    Migration { indexes_alerts: true, ..Migration::new(4, "find", include_str!("../../../assets/migrations/postgres/0004_find.sql")) },
+    Migration::new(4, "find", include_str!("../../../assets/migrations/postgres/0004_find.sql")),
     Migration::new(5, "insights", include_str!("../../../assets/migrations/postgres/0005_insights.sql")),
     Migration::new(6, "persons", include_str!("../../../assets/migrations/postgres/0006_persons.sql")),
     Migration::new(7, "lists", include_str!("../../../assets/migrations/postgres/0007_lists.sql")),
     Migration::new(8, "audit_pending", include_str!("../../../assets/migrations/postgres/0008_audit_pending.sql")),
+    Migration {
+        indexes_alerts: true,
+        ..Migration::new(9, "find_keys", include_str!("../../../assets/migrations/postgres/0009_find_keys.sql"))
+    },
 ];
 
 /// Looks, without changing anything, what has become of the schema.

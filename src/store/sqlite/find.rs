@@ -19,9 +19,10 @@ use super::rows::{read_by_key, read_searched};
 use super::sql::{Sql, phrase};
 use super::statements::{Statements as _, cell};
 use crate::domain::find::among;
+use crate::domain::find_reading::Reading;
 use crate::domain::{Alert, FindQuery, MatchGrade, OrganizationId};
 use crate::store::StoreResult;
-use crate::store::searched::{SearchShare, find_pattern, searchable};
+use crate::store::searched::{SearchShare, find_key, find_pattern};
 
 /// How far each way goes before another one is taken.
 #[derive(Debug, Clone, Copy)]
@@ -71,9 +72,7 @@ fn find_within(
     size: usize,
 ) -> StoreResult<Vec<Alert>> {
     let Some(organization) = reader.organization(organization)? else { return Ok(Vec::new()) };
-    if let Some(asked) = Asked::of(&reader.conn, query.words(), MatchGrade::Inside, FieldOwners::All)?
-        && let Some(few) = few_candidates(&reader.conn, &asked, bounds.candidates)?
-    {
+    if let Some(few) = few_of_all_readings(&reader.conn, query, bounds.candidates)? {
         let Reader { conn, dictionary, .. } = reader;
         let mut is_own = conn.prepare_cached("SELECT 1 FROM alert WHERE key = ?1 AND organization = ?2")?;
         let mut alerts = Vec::new();
@@ -90,16 +89,31 @@ fn find_within(
     for grade in query.grades().iter().copied() {
         let missing = size - found.len();
         let search = Search { bounds, organization, own, query, grade, waiting: &waiting };
-        let mut of_grade = search.run(reader, query.words(), missing)?;
-        if let Some(phrase) = query.phrase().filter(|_| grade == MatchGrade::Whole) {
-            let by_phrase = search.run(reader, &[phrase.to_owned()], missing)?;
-            of_grade.retain(|alert| by_phrase.iter().all(|other| other.id != alert.id));
-            of_grade.extend(by_phrase);
+        let mut of_grade: Vec<Alert> = Vec::new();
+        for reading in query.readings_at(grade).filter(|reading| reading.grades().contains(&grade)) {
+            let more = search.run(reader, reading, missing)?;
+            of_grade.retain(|alert| more.iter().all(|other| other.id != alert.id));
+            of_grade.extend(more);
+        }
+        if query.readings().len() > 1 {
             of_grade = among(query, &of_grade, missing).into_iter().cloned().collect();
         }
         found.extend(of_grade);
     }
     Ok(found)
+}
+
+/// The candidates of all readings, where each has no more than `most`.
+fn few_of_all_readings(conn: &Connection, query: &FindQuery, most: usize) -> StoreResult<Option<Vec<i64>>> {
+    let mut all = Vec::new();
+    for reading in query.readings_at(MatchGrade::Inside) {
+        let Some(asked) = Asked::of(conn, reading, MatchGrade::Inside, FieldOwners::All)? else { return Ok(None) };
+        let Some(few) = few_candidates(conn, &asked, most)? else { return Ok(None) };
+        all.extend(few);
+    }
+    all.sort_unstable();
+    all.dedup();
+    Ok(Some(all))
 }
 
 /// The candidates in all organizations, where the indexes have no more than `most`.
@@ -137,12 +151,12 @@ struct Walked {
 }
 
 impl Search<'_> {
-    /// The best of those where all of these texts match so well, so many at most.
-    fn run(&self, reader: &mut Reader, texts: &[String], most: usize) -> StoreResult<Vec<Alert>> {
+    /// The best of those that match so well by a reading, so many at most.
+    fn run(&self, reader: &mut Reader, reading: &Reading, most: usize) -> StoreResult<Vec<Alert>> {
         let (mut found, mut left) = (Vec::new(), None);
         for share in SearchShare::ALL {
             if found.len() < most {
-                found.extend(self.of_share(reader, texts, share, most - found.len(), &mut left)?);
+                found.extend(self.of_share(reader, reading, share, most - found.len(), &mut left)?);
             }
         }
         Ok(found)
@@ -152,13 +166,13 @@ impl Search<'_> {
     fn of_share(
         &self,
         reader: &mut Reader,
-        texts: &[String],
+        reading: &Reading,
         share: SearchShare,
         missing: usize,
         left: &mut Option<(Asked, Marks)>,
     ) -> StoreResult<Vec<Alert>> {
-        let asked = Asked::of(&reader.conn, texts, self.grade, fields_of(share))?;
-        let short = self.short_words();
+        let asked = Asked::of(&reader.conn, reading, self.grade, fields_of(share))?;
+        let short = self.short_words(reading);
         if let Some(asked) = &asked
             && short.is_empty()
         {
@@ -257,10 +271,10 @@ impl Search<'_> {
         Ok(alert.is_some_and(|alert| self.query.grade(&alert) == Some(self.grade)))
     }
 
-    /// The words that have no trigram of their own.
-    fn short_words(&self) -> Vec<&str> {
-        let is_short = |word: &&str| self.grade == MatchGrade::Inside && word.chars().nth(2).is_none();
-        self.query.words().iter().map(String::as_str).filter(is_short).collect()
+    /// The words of which no index knows anything: inside of a value they have no trigram of their own.
+    fn short_words<'a>(&self, reading: &'a Reading) -> Vec<&'a str> {
+        let is_short = |word: &&str| self.grade == MatchGrade::Inside && word.chars().nth(2).is_none() && !reading.is_whole_only(word);
+        reading.words().iter().map(String::as_str).filter(is_short).collect()
     }
 
     /// Goes through a share, the newest first, past the marks where there are some, until so many are missing no longer; reads so many alerts
@@ -316,10 +330,12 @@ const BY_TRIGRAMS: &str = "SELECT rowid FROM alert_find WHERE alert_find MATCH ?
 const BY_HEADS: &str = "SELECT rowid FROM alert_head WHERE alert_head MATCH ?1";
 
 impl Asked {
-    /// For all of these texts, each of which has to match so well; nothing where no index knows anything of them. Of the trigrams the rarest.
-    fn of(conn: &Connection, texts: &[String], grade: MatchGrade, fields: FieldOwners) -> StoreResult<Option<Self>> {
+    /// For all words of a reading, each of which has to match so well; nothing where no index knows anything of them. Of the trigrams the
+    /// rarest.
+    fn of(conn: &Connection, reading: &Reading, grade: MatchGrade, fields: FieldOwners) -> StoreResult<Option<Self>> {
         let (mut wanted, mut begun): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
-        for text in texts {
+        for text in reading.words() {
+            let grade = if reading.is_whole_only(text) { MatchGrade::Whole } else { grade };
             let head = match grade {
                 MatchGrade::Whole => Some(heads::being(text, fields)),
                 MatchGrade::Prefix => heads::beginning_with(text, fields),
@@ -437,7 +453,7 @@ enum Beginning {
 const MOST_TRIGRAMS: usize = 200;
 
 fn beginning_with(conn: &Connection, word: &str) -> StoreResult<Beginning> {
-    let word = searchable(word);
+    let word = find_key(word);
     let end = format!("{word}{}", char::MAX);
     let beginning = "SELECT term FROM alert_find_term WHERE term >= ?1 AND term < ?2 LIMIT ?3";
     let terms: Vec<String> = conn.all(beginning, (&word, &end, MOST_TRIGRAMS as i64 + 1), cell)?;

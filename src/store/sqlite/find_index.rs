@@ -97,19 +97,10 @@ pub(super) fn index_anew(conn: &Connection, dictionary: &mut Dictionary, changes
     Ok(())
 }
 
-/// Puts every alert into the index of trigrams, which is empty.
-pub(super) fn index_trigrams(conn: &Connection) -> StoreResult<()> {
-    index_all(conn, &[TRIGRAMS])
-}
-
-/// Puts every alert into the index of beginnings, which is empty.
-pub(super) fn index_heads(conn: &Connection) -> StoreResult<()> {
-    index_all(conn, &[HEADS])
-}
-
-fn index_all(conn: &Connection, indexes: &[TextIndex]) -> StoreResult<()> {
+/// Puts every alert into both indexes, which are empty.
+pub(super) fn index_all(conn: &Connection) -> StoreResult<()> {
     let mut last = 0;
-    while let Some(newest) = put_in_behind(conn, indexes, last)?.last() {
+    while let Some(newest) = index_behind(conn, last)?.last() {
         last = *newest;
     }
     Ok(())
@@ -117,10 +108,6 @@ fn index_all(conn: &Connection, indexes: &[TextIndex]) -> StoreResult<()> {
 
 /// Puts the next alerts into both indexes, those behind this one, which have none of them. Their keys in order.
 pub(super) fn index_behind(conn: &Connection, last: i64) -> StoreResult<Vec<i64>> {
-    put_in_behind(conn, &[TRIGRAMS, HEADS], last)
-}
-
-fn put_in_behind(conn: &Connection, indexes: &[TextIndex], last: i64) -> StoreResult<Vec<i64>> {
     let mut dictionary = Dictionary::new();
     let keys: Vec<i64> = conn.all("SELECT key FROM alert WHERE key > ?1 ORDER BY key LIMIT ?2", [last, AT_ONCE], cell)?;
     let behind = "SELECT alert FROM alert_unindexed WHERE alert > ?1 AND alert <= ?2";
@@ -134,11 +121,7 @@ fn put_in_behind(conn: &Connection, indexes: &[TextIndex], last: i64) -> StoreRe
         }
         texts.push((*key, FindTexts::of(&alert)));
     }
-    for index in indexes {
-        for (key, texts) in &texts {
-            index.put_in(conn, *key, texts)?;
-        }
-    }
+    index(conn, &texts)?;
     Ok(keys)
 }
 
@@ -353,8 +336,7 @@ mod tests {
         }
         answer(&store, answered.id, "sent by till nine").await;
         caught_up(&store).await;
-        let anew: [fn(&Connection) -> StoreResult<()>; 2] =
-            [|conn| index_trigrams(conn).and_then(|()| index_heads(conn)), |conn| index_behind(conn, 0).map(|_| ())];
+        let anew: [fn(&Connection) -> StoreResult<()>; 2] = [index_all, |conn| index_behind(conn, 0).map(|_| ())];
 
         for make in anew {
             let work = move |unit: &mut Unit<'_>, _: &Actor| {
@@ -378,8 +360,10 @@ mod tests {
         answer(&store, alert.id, "sent by till nine").await;
         leave_unindexed(&store).await;
         let anew = |unit: &mut Unit<'_>, _: &Actor| {
-            unit.conn.run("INSERT INTO alert_head (alert_head) VALUES ('delete-all')", [])?;
-            index_heads(unit.conn)
+            for index in ["alert_find", "alert_head"] {
+                unit.conn.run(&format!("INSERT INTO {index} ({index}) VALUES ('delete-all')"), [])?;
+            }
+            index_all(unit.conn)
         };
         store.write(WriteKind::Quiet, anew).await.unwrap();
         let [before, _] = beginnings(&store).await;

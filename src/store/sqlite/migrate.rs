@@ -51,15 +51,15 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration::new(9, "last_success", include_str!("../../../assets/migrations/sqlite/0009_last_success.sql")),
     Migration::new(10, "signing_keys", include_str!("../../../assets/migrations/sqlite/0010_signing_keys.sql")),
     Migration::new(11, "sorts", include_str!("../../../assets/migrations/sqlite/0011_sorts.sql")),
-    Migration::new(12, "find", include_str!("../../../assets/migrations/sqlite/0012_find.sql")).and(find_index::index_trigrams),
+    Migration::new(12, "find", include_str!("../../../assets/migrations/sqlite/0012_find.sql")),
     Migration::new(13, "insights", include_str!("../../../assets/migrations/sqlite/0013_insights.sql")),
     Migration::new(14, "persons", include_str!("../../../assets/migrations/sqlite/0014_persons.sql")),
     Migration::new(15, "search_terms", include_str!("../../../assets/migrations/sqlite/0015_search_terms.sql")),
     Migration::new(16, "unindexed", include_str!("../../../assets/migrations/sqlite/0016_unindexed.sql")),
     Migration::new(17, "open_attempts", include_str!("../../../assets/migrations/sqlite/0017_open_attempts.sql")),
     Migration::new(18, "heads", include_str!("../../../assets/migrations/sqlite/0018_heads.sql")),
-    Migration::new(19, "head_lengths", include_str!("../../../assets/migrations/sqlite/0019_head_lengths.sql"))
-        .and(find_index::index_heads),
+    Migration::new(19, "head_lengths", include_str!("../../../assets/migrations/sqlite/0019_head_lengths.sql")),
+    Migration::new(20, "find_keys", include_str!("../../../assets/migrations/sqlite/0020_find_keys.sql")).and(find_index::index_all),
 ];
 
 /// What a look at a file found.

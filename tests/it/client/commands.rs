@@ -121,6 +121,24 @@ async fn a_search_elsewhere_says_how_many_alerts_it_did_not_look_at() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_search_elsewhere_asks_for_what_is_written_in_one_way_alone() {
+    let server = MockServer::start().await;
+    let mut row = open(AlertId::generate());
+    row["merchantDescriptor"] = json!("MÜLLER O’BRIEN");
+    let page = |rows: &[Value]| answer(200, &json!({"data": rows, "total": rows.len(), "page": 0, "size": 100}));
+    for word in ["müller", "brien"] {
+        listing().and(wiremock::matchers::query_param("q", word)).respond_with(page(std::slice::from_ref(&row))).mount(&server).await;
+    }
+    listing().respond_with(page(&[])).mount(&server).await;
+
+    for text in ["Müller", "o'brien", "O’Brien"] {
+        let output = at(&server, &["alerts", "find", text, "--output", "json"]);
+
+        assert_eq!(serde_json::from_slice::<Value>(&output.stdout).unwrap().as_array().unwrap().len(), 1, "{text}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_older_avert_and_one_that_refuses_an_order_are_searched_as_far_as_they_can_be_asked() {
     let server = MockServer::start().await;
     let mut row = open(AlertId::generate());

@@ -71,13 +71,16 @@ fn alert(number: usize) -> Value {
 }
 
 /// Searches over all fields: of each kind of match, by comments, in odd letters, of what matches everything and nothing.
-const FINDS: [&str; 16] = [
+const FINDS: [&str; 19] = [
     "acme",
     "P-11",
     "9.9",
     "9.90 EUR",
     "0.01",
     "%C3%A4rger",
+    "arger",
+    "10usd",
+    "4000000000",
     "%C4%B0",
     "50%25",
     "a_b",

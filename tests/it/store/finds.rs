@@ -17,6 +17,8 @@ contract!(
     what_changes_is_found_by_what_it_is_now,
     an_answer_is_found_by_its_comment,
     another_organizations_alerts_are_not_found,
+    accents_and_other_forms_of_writing_are_ignored,
+    what_is_written_together_is_found_as_two_values_and_as_one,
     what_means_something_in_a_pattern_is_looked_for_as_it_is,
     two_characters_are_found_inside_and_one_alone_at_the_beginning,
     a_whole_value_of_several_words_comes_before_newer_alerts_with_these_words,
@@ -29,15 +31,37 @@ pub(super) async fn found(fixture: &Fixture, text: &str) -> Vec<AlertId> {
     alerts.into_iter().map(|alert| alert.id).collect()
 }
 
+/// Names that differ in the form of their writing alone, and others.
+const NAMES: [&str; 10] = [
+    "Café Müller",
+    "CAFE\u{301} MULLER",
+    "Cafe Mu\u{308}ller",
+    "O’Brien & Söhne",
+    "O'BRIEN & SOHNE",
+    "Straße ５",
+    "Strasse 5",
+    "ﬁne Ørsted …",
+    "\u{301}",
+    "´ ¨x",
+];
+
 prop_compose! {
     fn full_alerts()(
         alert in alerts(),
-        order in proptest::option::of("[A-C]{1,2}-[0-2]{1,4}"),
+        order in proptest::option::of(prop_oneof!["[A-C]{1,2}-[0-2]{1,4}", "X?(10USD|4111111234)"]),
+        name in proptest::option::of(select(NAMES.to_vec())),
+        card in any::<bool>(),
         arn in proptest::option::of("[0-3]{6}"),
         code in proptest::option::of("[0-2a-b]{3}"),
-        comment in proptest::option::of(select(vec!["refunded by hand", "Ärger, 100%", "50_off \\ \"x\""])),
+        comment in proptest::option::of(select(vec!["refunded by hand", "Ärger, 100%", "50_off \\ \"x\"", "l’été à ½"])),
     ) -> Alert {
         let mut alert = Alert { merchant_order_id: order, acquirer_reference_number: arn, auth_code: code, ..alert };
+        if let Some(name) = name {
+            alert.merchant_name = name.to_owned();
+        }
+        if card {
+            (alert.card_bin, alert.card_last_four) = ("411111".to_owned(), "1234".to_owned());
+        }
         if let (Some(outcome), Some(comment)) = (&mut alert.outcome, comment) {
             outcome.comments = comment.to_owned();
         }
@@ -56,7 +80,9 @@ enum Word {
 fn words() -> impl Strategy<Value = Vec<Word>> {
     let part = any::<(Index, Index, Index, Index)>().prop_map(|(alert, field, from, to)| Word::Part(alert, field, from, to));
     let all = any::<(Index, Index)>().prop_map(|(alert, field)| Word::All(alert, field));
-    let own = select(vec!["acme", "a", "1", "00", "c-", "ä", "100%", "_", "\\", "\"", "nobody", "…", "10.00"]).prop_map(Word::Own);
+    let own = select(vec!["acme", "a", "1", "00", "c-", "ä", "100%", "_", "\\", "\"", "nobody", "…", "10.00"]);
+    let written = select(vec!["cafe", "mul", "müller", "o'b", "O’Br", "ss", "ß", "fi", "10usd", "EUR10", "4111111234", "e", "l'e"]);
+    let own = prop_oneof![own, written].prop_map(Word::Own);
     proptest::collection::vec(prop_oneof![3 => part, 1 => all, 1 => own], 1..3)
 }
 
@@ -151,6 +177,45 @@ async fn another_organizations_alerts_are_not_found(fixture: Fixture) {
     for organization in [stranger, other.organization.id] {
         assert_eq!(fixture.store.find(organization, &query, 10).await.unwrap(), []);
     }
+}
+
+async fn accents_and_other_forms_of_writing_are_ignored(fixture: Fixture) {
+    // Ids have no letters beyond `f`: none has such a word by chance.
+    let named = |id: &str, name: &str| Alert { merchant_name: name.to_owned(), ..open_alert(id) };
+    let alerts = [named("1", "Kafé Müller"), named("2", "KAFE\u{301} MULLER"), named("3", "kafe mu\u{308}ller")];
+    let others = [named("4", "O’Brien"), named("5", "o`brien"), named("6", "Straße Ｎｏ４２"), named("7", "STRASSE NO42")];
+    fixture.bring(&[&alerts[..], &others].concat()).await;
+
+    for (text, count) in
+        [("kafé", 3), ("KAFE", 3), ("muller", 3), ("ull", 3), ("kafe müller", 3), ("o'brien", 2), ("O’BRIEN", 2), ("o'b", 2)]
+    {
+        assert_eq!(found(&fixture, text).await.len(), count, "{text}");
+    }
+    for text in ["strasse no42", "straße", "aß", "ｎｏ４２"] {
+        assert_eq!(found(&fixture, text).await.len(), 2, "{text}");
+    }
+    let answered = resolve(&fixture, claim(&fixture, &alerts[0])).await;
+    assert!(found(&fixture, "kafe").await.contains(&answered.id));
+}
+
+async fn what_is_written_together_is_found_as_two_values_and_as_one(fixture: Fixture) {
+    let priced = |id: &str, amount: &str, code: &str| Alert {
+        amount: amount.parse().ok(),
+        currency: avert::domain::Currency::new(code),
+        card_bin: "411111".to_owned(),
+        card_last_four: amount.replace('.', ""),
+        ..open_alert(id)
+    };
+    let alerts =
+        [priced("N1", "20.00", "USD"), priced("N2", "20.00", "EUR"), priced("S-20USD", "7", "EUR"), priced("4111112000x", "1", "EUR")];
+    fixture.bring(&alerts).await;
+    let ids = |places: &[usize]| places.iter().map(|place| alerts[*place].id).collect::<Vec<_>>();
+
+    for (text, places) in [("20usd", &[0, 2][..]), ("usd20", &[0]), ("20gbp", &[]), ("20usd 2000", &[0]), ("20usd n1", &[0])] {
+        assert_eq!(found(&fixture, text).await, ids(places), "{text}");
+    }
+    let by_card = found(&fixture, "4111112000").await;
+    assert_eq!((by_card.len(), by_card.last()), (3, Some(&alerts[3].id)));
 }
 
 async fn what_means_something_in_a_pattern_is_looked_for_as_it_is(fixture: Fixture) {

@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 
 use avert::domain::database::{DatabaseTls, PostgresAddress};
-use avert::domain::{AuditState, CutOffs, EndpointAuth, NewEndpoint, Secret};
+use avert::domain::{Alert, AuditState, CutOffs, EndpointAuth, NewEndpoint, Secret};
 use avert::store::postgres::migrate;
 use avert::store::{
     AlertStore as _, AuditStore as _, EndpointStore as _, OrganizationStore as _, PostgresOptions, PostgresStore, SchemaState, StoreError,
@@ -115,10 +115,32 @@ async fn alerts_from_before_there_was_a_search_over_all_fields_are_found_by_it()
 
     let applied = migrate::migrate(&server).await.unwrap();
 
-    assert_eq!(applied, ["find", "insights", "persons", "lists", "audit_pending"]);
+    assert_eq!(applied, ["find", "insights", "persons", "lists", "audit_pending", "find_keys"]);
     assert_eq!(fixture.store.count_alerts(fixture.organization).await.unwrap(), 2);
     assert_eq!(found(&fixture, "a-10293").await, [open.id, answered.id]);
     assert_eq!(found(&fixture, "10 march").await, [answered.id]);
+}
+
+#[tokio::test]
+async fn alerts_from_before_accents_were_ignored_are_found_without_them() {
+    let Some(ground) = Postgres::fresh().await else { return };
+    let (server, hands) = (ground.database.server(), ground.database.client().await);
+    let fixture = Fixture::start(Arc::new(ground)).await;
+    let accented = Alert { merchant_name: "Kafé O’Brien".to_owned(), ..open_alert("P1") };
+    fixture.bring(&[accented.clone(), open_alert("P2")]).await;
+    let before =
+        "UPDATE alert SET find_text = replace(find_text, 'kafe o''brien', 'kafé o’brien'); DELETE FROM schema_migration WHERE number >= 9";
+    hands.batch_execute(before).await.unwrap();
+    let rows = async || hands.query("SELECT xmin::text FROM alert ORDER BY key", &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
+    let (unaware, versions): (_, Vec<String>) = (found(&fixture, "kafe").await, rows().await);
+
+    let applied = migrate::migrate(&server).await.unwrap();
+
+    assert_eq!((unaware, applied), (vec![], vec!["find_keys"]));
+    assert_eq!(found(&fixture, "kafe o'brien").await, [accented.id]);
+    let versions_now: Vec<String> = rows().await;
+    assert_ne!(versions_now[0], versions[0]);
+    assert_eq!(versions_now[1], versions[1], "what has its text already is not written");
 }
 
 #[rstest]

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use avert::domain::{EndpointAuth, NewEndpoint, Secret};
+use avert::domain::{Alert, EndpointAuth, NewEndpoint, Secret};
 use avert::store::{AccessStore as _, SqliteOptions, SqliteStore, StoreError, UpkeepStore as _};
 use rstest::rstest;
 
@@ -223,4 +223,33 @@ async fn alerts_from_before_there_was_a_search_over_all_fields_are_found_by_it()
 
     assert_eq!(found(&again, "a-10293").await, [open.id, answered.id]);
     assert_eq!(found(&again, "10 march").await, [answered.id]);
+}
+
+#[tokio::test]
+async fn alerts_from_before_accents_were_ignored_are_found_without_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let first = over(directory.path()).await;
+    let named = |id: &str| Alert { merchant_name: "Kafé O’Brien".to_owned(), ..open_alert(id) };
+    let (open, answered) = (named("P1"), named("P2"));
+    first.bring(&[open.clone(), answered.clone()]).await;
+    resolve(&first, claim(&first, &answered)).await;
+    drop(first);
+    let file = directory.path().join("avert.db");
+    let before = "INSERT INTO alert_find (alert_find) VALUES ('delete-all'); INSERT INTO alert_head (alert_head) VALUES ('delete-all');
+         INSERT INTO alert_find (rowid, text) SELECT key, char(31, 31) || 'kafé o’brien' || char(31, 31) FROM alert;
+         INSERT INTO alert_head (rowid, text) SELECT key, 'kafé' || char(57607) FROM alert;
+         DELETE FROM schema_migration WHERE number >= 20";
+    rusqlite::Connection::open(&file).unwrap().execute_batch(before).unwrap();
+
+    let again = over(directory.path()).await;
+
+    for text in ["kafe", "KAFE\u{301}", "o'brien", "kafe o'brien"] {
+        assert_eq!(found(&again, text).await, [open.id, answered.id], "{text}");
+    }
+    assert_eq!(found(&again, "10 march").await, [answered.id]);
+    let indexed = |trigram: &str| {
+        let count = "SELECT coalesce(sum(doc), 0) FROM alert_find_term WHERE term = ?1";
+        rusqlite::Connection::open(&file).unwrap().query_row(count, [trigram], |row| row.get::<_, i64>(0)).unwrap()
+    };
+    assert_eq!((indexed("afé"), indexed("afe")), (0, 2), "nothing is left of what was indexed before");
 }

@@ -1,0 +1,3 @@
+-- The search over many fields ignores accents and other forms of writing: its text has of each field the search key (the compatibility
+-- decomposition without diacritics, in lower case, with one apostrophe) and not the text in lower case. Alerts from before get theirs with
+-- this step: SQL alone has no such keys.
