@@ -144,6 +144,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::domain::code_words::{dispute_reason, merchant_category};
     use crate::domain::{AlertType, Amount, Currency, Provider};
 
     #[test]
@@ -195,6 +196,18 @@ mod tests {
                 merchant.currency
             );
         }
+    }
+
+    #[test]
+    fn every_reason_and_every_trade_has_words() {
+        let Catalogue { merchants, networks, .. } = Catalogue::built_in();
+        let codes = networks.reasons.values().flat_map(|reasons| [&reasons.fraud, &reasons.dispute, &reasons.cancel]).flatten();
+        let bare: Vec<&String> = codes
+            .filter(|code| dispute_reason(code).is_none())
+            .chain(merchants.iter().map(|merchant| &merchant.mcc).filter(|mcc| merchant_category(mcc).is_none()))
+            .collect();
+
+        assert_eq!(bare, Vec::<&String>::new());
     }
 
     #[test]

@@ -241,6 +241,24 @@ fn what_rests_on_a_refund_that_the_engine_gave_up_before_it_was_looked_for_does_
 }
 
 #[test]
+fn from_the_warning_in_a_form_a_key_goes_to_the_alert_that_it_names_and_the_draft_is_kept() {
+    let (mut rig, [first, second]) = twins();
+    rig.update(Message::GoToAlert(second));
+    rig.advance(Duration::seconds(1));
+    rig.press("n t o");
+    let warned = rig.screen();
+
+    rig.press("alt-w");
+    let there = rig.app.queue().current().map(|alert| alert.id);
+    rig.update(Message::GoToAlert(second));
+    rig.press("n");
+
+    assert!(warned.contains("alt-w goes there"), "{warned}");
+    assert_eq!(there, Some(first));
+    assert!(rig.screen().contains("What was written for this decision before is in the form."), "{}", rig.screen());
+}
+
+#[test]
 fn a_range_takes_in_nobody_who_arrives() {
     let mut rig = Rig::new(morning(clock().now()));
     rig.press("V j j");

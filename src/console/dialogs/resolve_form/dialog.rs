@@ -53,6 +53,9 @@ struct Typed {
 /// The key that puts into the form what another console has begun.
 const OTHER: KeyEvent = KeyEvent::new(KeyCode::Char('o'), KeyModifiers::ALT);
 
+/// The key that goes to the other alert that the form warns of.
+const WARNED: KeyEvent = KeyEvent::new(KeyCode::Char('w'), KeyModifiers::ALT);
+
 const READ_ONLY: &str = "This place is read-only: nothing is sent from here.";
 
 /// Opens the form on the alert under the cursor, or says why it cannot be answered now.
@@ -289,6 +292,22 @@ impl ResolveDialog {
         run(effects)
     }
 
+    /// Leaves the form, whose draft is kept, for the other alert that it warns of.
+    fn go_to_warned(&mut self, cx: &mut AppContext) -> Orders {
+        let found = self.facts.duplicates.loaded().map_or(&[][..], Vec::as_slice);
+        let others = found.iter().chain(cx.decisions.not_left().map(|decision| &decision.alert));
+        let named = self.form.warned_of(cx.now);
+        let is_named =
+            |other: &&Alert| named.is_some_and(|named| named.provider == other.provider && named.provider_id == other.provider_id);
+        let Some(named) = others.into_iter().find(is_named).cloned() else {
+            cx.hint("No other alert is warned of here.");
+            return Vec::new();
+        };
+        let mut outcome = self.after(FormStep::Cancel(self.form.draft()), cx);
+        outcome.extend([Order::Act(Action::ShowQueue), Message::GoToFound(Box::new(named)).into()]);
+        outcome
+    }
+
     /// The form is closed by its user.
     fn closed(&self) -> Orders {
         let closed = self.typed.recorded.then(|| record(JournalStep::Closed { alert: self.form.alert_id() }));
@@ -330,6 +349,7 @@ impl Dialog for ResolveDialog {
         let mut orders = Orders::new();
         match message {
             Message::Input(Event::Key(key)) if *key == OTHER && self.other.is_some() => return self.take_other(cx),
+            Message::Input(Event::Key(key)) if *key == WARNED => return self.go_to_warned(cx),
             Message::Input(event) => {
                 self.form.set_now(cx.now);
                 // What a rule or another form has decided meanwhile counts before anything is sent.

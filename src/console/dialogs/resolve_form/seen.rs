@@ -10,7 +10,7 @@ use crate::console::text::sanitize;
 use crate::console::times;
 use crate::console::unfinished::in_words;
 use crate::domain::advice::AdviceBasis;
-use crate::domain::duplicate::{DecisionSays, DuplicateState};
+use crate::domain::duplicate::{DecisionSays, Duplicate, DuplicateState};
 use crate::domain::resolution::{Decision, OlderWord};
 use crate::domain::{AlertStatus, Deadline, OrderAdvice, Timestamp};
 
@@ -48,7 +48,12 @@ impl ResolveForm {
         if offline && self.sends_nothing().is_none() {
             lines.push(Seen::new(Attention::Care, "the service does not answer: what is sent waits here, and asks once it does"));
         }
-        lines.extend(self.warnings.iter().filter_map(|warning| self.seen_of(warning, now)));
+        let named = self.warned_of(now);
+        lines.extend(self.warnings.iter().filter_map(|warning| {
+            let Seen { tone, text } = self.seen_of(warning, now)?;
+            let is_named = named.is_some() && warning.duplicate() == named;
+            Some(Seen { tone, text: if is_named { format!("{text}; alt-w goes there") } else { text } })
+        }));
         lines.extend(self.network_rule());
         lines.extend(self.window(now));
         if self.alert.alert_type.is_notice() {
@@ -62,6 +67,12 @@ impl ResolveForm {
         }
         lines.sort_by_key(|line| line.tone);
         lines
+    }
+
+    /// The other alert that weighs most of those that are warned of.
+    pub(super) fn warned_of(&self, now: Timestamp) -> Option<&Duplicate> {
+        let told = |warning| Some((self.seen_of(warning, now)?.tone, warning.duplicate()?));
+        self.warnings.iter().filter_map(told).min_by_key(|(tone, _)| *tone).map(|(_, duplicate)| duplicate)
     }
 
     /// Why nothing is sent whatever is decided here, in two parts; none where a decision can leave.
