@@ -140,6 +140,11 @@ fn news(queue: &Queue, draw: &DrawContext<'_>, brevity: u8) -> Vec<Piece> {
 fn put_marked(queue: &Queue, draw: &DrawContext<'_>, pieces: &mut Vec<Piece>, brevity: u8, room: u16) -> bool {
     let (theme, marked) = (draw.theme, &queue.marked);
     let (words, action) = match queue.range_rows() {
+    if matches!(queue.at_risk, Loadable::NotAsked) && !queue.counts_at_risk() && brevity == 0 {
+        // Only an avert counts what lapses; Insights reads lists for it.
+        pieces.push(Piece::new(3, "what lapses soon: Insights  ", theme.quiet).doing(Action::ShowInsights));
+        pieces.push(Piece::new(0, draw.key(Action::ShowInsights), theme.key).doing(Action::ShowInsights));
+    }
         Some((first, rows)) => {
             let shown = queue.listing.lines_between(first, first + rows);
             let alerts = if brevity < 3 { counted(shown, "alert", "alerts") } else { count(shown) };
@@ -233,10 +238,6 @@ fn at_risk(queue: &Queue, draw: &DrawContext<'_>, brevity: u8) -> Option<Piece> 
     let theme = draw.theme;
     let at_risk = match &queue.at_risk {
         Loadable::Loaded(at_risk) => at_risk,
-        // Only an avert counts what lapses.
-        Loadable::NotAsked if !queue.counts_at_risk() && brevity == 0 => {
-            return Some(Piece::new(3, "what lapses soon is not told here", theme.quiet));
-        }
         _ => return None,
     };
     let alerts: u64 = at_risk.iter().map(|risk| risk.alerts).sum();
