@@ -15,7 +15,10 @@ use crate::domain::money::sums_by_currency;
 use crate::domain::{Alert, AlertFilter, AlertStatus, Money, SortField, SortOrder, query};
 
 /// How many times the line can be said in fewer words.
-const SHORTEST: u8 = 6;
+const SHORTEST: u8 = 7;
+
+/// From here on the name gives way too: what lapses soon is worth more than all of it.
+const NAME_GIVES_WAY: u8 = 6;
 
 /// No name is cut to fewer columns.
 const LEAST_NAME: u16 = 6;
@@ -64,19 +67,23 @@ pub fn draw(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Re
 /// The parts of the line at one of its lengths, and whether all of them have room. Sums have what the others leave.
 fn pieces(queue: &Queue, draw: &DrawContext<'_>, brevity: u8, width: u16) -> (Vec<Piece>, bool) {
     let (mut pieces, behind) = (name_and_counts(queue, draw, brevity), news(queue, draw, brevity));
-    let room = width.saturating_sub(needed(&pieces) + needed(&behind));
+    let mut room = width.saturating_sub(needed(&pieces) + needed(&behind));
+    if brevity == NAME_GIVES_WAY {
+        room = (width + columns(&pieces[0].text).saturating_sub(LEAST_NAME)).saturating_sub(needed(&pieces) + needed(&behind));
+    }
     // One sum stands there: that of what is marked, where something is.
     let has_marks = queue.marked.range.is_some() || queue.marked.is_reading() || !queue.marked.is_empty();
     let put_sums = if has_marks { put_marked } else { put_list_sums };
     let all = put_sums(queue, draw, &mut pieces, brevity, room);
     pieces.extend(behind);
     let excess = needed(&pieces).saturating_sub(width);
-    if brevity == SHORTEST && excess > 0 {
+    if brevity >= NAME_GIVES_WAY && excess > 0 {
         // The name goes before the sums do.
         let name = &mut pieces[0].text;
         *name = cut(name, columns(name).saturating_sub(excess).max(LEAST_NAME)).into_owned();
     }
-    (pieces, all && excess == 0)
+    let fits = needed(&pieces) <= width;
+    (pieces, all && fits)
 }
 
 fn needed(pieces: &[Piece]) -> u16 {
@@ -101,7 +108,7 @@ fn name_and_counts(queue: &Queue, draw: &DrawContext<'_>, brevity: u8) -> Vec<Pi
         pieces.push(Piece::new(0, " …", theme.accent));
     }
     // What lapses soon is worth more than what is put aside.
-    if let Some(words) = queue.snoozed_words().filter(|_| brevity < SHORTEST - 1) {
+    if let Some(words) = queue.snoozed_words().filter(|_| brevity < NAME_GIVES_WAY - 1) {
         pieces.push(Piece::new(2, words, theme.quiet));
     }
     pieces
@@ -115,7 +122,7 @@ fn news(queue: &Queue, draw: &DrawContext<'_>, brevity: u8) -> Vec<Piece> {
         // Offered since the start: the key opens it.
         let words = match brevity {
             ..3 => format!("answer to {} begun  ", count(begun.alerts.len() as u64)),
-            SHORTEST.. => "begun  ".to_owned(),
+            NAME_GIVES_WAY.. => "begun  ".to_owned(),
             _ => "answer begun  ".to_owned(),
         };
         pieces.push(Piece::new(3, words, theme.accent).doing(Action::Bulk));
@@ -133,6 +140,11 @@ fn news(queue: &Queue, draw: &DrawContext<'_>, brevity: u8) -> Vec<Piece> {
     if brevity < SHORTEST {
         pieces.extend(at_risk(queue, draw, brevity));
     }
+    if matches!(queue.at_risk, Loadable::NotAsked) && !queue.counts_at_risk() && brevity == 0 {
+        // Only an avert counts what lapses; Insights reads lists for it.
+        pieces.push(Piece::new(3, "what lapses soon: Insights  ", theme.quiet).doing(Action::ShowInsights));
+        pieces.push(Piece::new(0, draw.key(Action::ShowInsights), theme.key).doing(Action::ShowInsights));
+    }
     pieces
 }
 
@@ -140,11 +152,6 @@ fn news(queue: &Queue, draw: &DrawContext<'_>, brevity: u8) -> Vec<Piece> {
 fn put_marked(queue: &Queue, draw: &DrawContext<'_>, pieces: &mut Vec<Piece>, brevity: u8, room: u16) -> bool {
     let (theme, marked) = (draw.theme, &queue.marked);
     let (words, action) = match queue.range_rows() {
-    if matches!(queue.at_risk, Loadable::NotAsked) && !queue.counts_at_risk() && brevity == 0 {
-        // Only an avert counts what lapses; Insights reads lists for it.
-        pieces.push(Piece::new(3, "what lapses soon: Insights  ", theme.quiet).doing(Action::ShowInsights));
-        pieces.push(Piece::new(0, draw.key(Action::ShowInsights), theme.key).doing(Action::ShowInsights));
-    }
         Some((first, rows)) => {
             let shown = queue.listing.lines_between(first, first + rows);
             let alerts = if brevity < 3 { counted(shown, "alert", "alerts") } else { count(shown) };
@@ -154,7 +161,9 @@ fn put_marked(queue: &Queue, draw: &DrawContext<'_>, pieces: &mut Vec<Piece>, br
         None if marked.is_empty() => return true,
         None => (format!("{} marked", count(marked.alerts().len() as u64)), Action::Bulk),
     };
-    let (key, does) = (draw.key(action), does(action));
+    // What lapses soon is worth more than what the key does.
+    let does = if brevity == NAME_GIVES_WAY { "" } else { does(action) };
+    let key = draw.key(action);
     let needed = 3 + columns(&words) + 2 + columns(&key) + columns(does);
     pieces.push(Piece::new(3, words, theme.accent).doing(action));
     let mut all = needed <= room;
@@ -170,6 +179,7 @@ fn put_marked(queue: &Queue, draw: &DrawContext<'_>, pieces: &mut Vec<Piece>, br
             all &= sums.is_some() || money.is_empty();
             put_sums(sums, draw, pieces);
         }
+        None if brevity == NAME_GIVES_WAY => pieces.push(Piece::new(2, "no sum yet", theme.quiet)),
         None => pieces.push(Piece::new(2, "sum not known yet", theme.quiet)),
     }
     pieces.push(Piece::new(2, key, theme.key).doing(action));
