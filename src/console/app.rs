@@ -193,7 +193,7 @@ impl App {
             app.cx.notify(Tone::Bad, trouble);
         }
         if unknown && !app.cx.settings.auto_rules.is_empty() {
-            app.cx.notify(Tone::Bad, "No rule stages by itself: what was decided here before could not all be read.");
+            app.cx.notify(Tone::Bad, "No desk rule stages by itself: what was decided here before could not all be read.");
         }
         (app, effects)
     }

@@ -326,6 +326,7 @@ impl App {
             [TabNames::Whole, TabNames::Short, TabNames::Keys].map(|names| plan.before + self.tabs_room(calls, names, plan.gap));
         let said = said.to_owned();
         let words = [
+            (format!("desk {names}"), whole),
             (names.clone(), whole),
             (said.clone(), whole),
             (names.clone(), short),
@@ -520,7 +521,6 @@ impl App {
                 Wording::Shortest | Wording::Sign => "not all read".to_owned(),
             });
         }
-        let plain = |sign, words: &str, style| Standing { sign, words: words.to_owned(), style, calls: false };
         if let Some(call) = self.cx.last_call.failed() {
             return wrong(match wording {
                 Wording::Full => format!("{} failed, {}", call.asked, hour(&call.since)),
@@ -528,6 +528,7 @@ impl App {
                 Wording::Shortest | Wording::Sign => "a call failed".to_owned(),
             });
         }
+        let plain = |sign, words: &str, style| Standing { sign, words: words.to_owned(), style, calls: false };
         if self.ages_at().is_some_and(|at| at <= self.cx.now) {
             return plain("·", "not fresh", theme.quiet);
         }

@@ -64,7 +64,7 @@ fn where_one_that_waits_was_probably_refunded_by_a_rule_the_page_says_that_all_o
     rig.press("i");
     let form = rig.screen();
 
-    assert!(page.contains("by a rule at VERIFI") && page.contains("i answers all 3 as"), "{page}");
+    assert!(page.contains("by VERIFI's own rule") && page.contains("i answers all 3 as"), "{page}");
     assert!(page.contains("r refund, rest duplicate") && page.contains("i all invalid") && page.contains("n no refund"), "{page}");
     assert!(form.contains("3 will be sent"), "{form}");
 }
