@@ -224,7 +224,7 @@ impl ManyForm {
         let mut rows: Vec<AlertRow<'_>> = Vec::with_capacity(self.rows.len());
         for (position, row) in self.rows.iter().enumerate() {
             let (sign, what, style, quiet) = shown(position);
-            rows.push(AlertRow { sign, alert: &row.alert, what, style, quiet, beside: Vec::new() });
+            rows.push(AlertRow { sign, alert: &row.alert, what, brief: None, style, quiet, beside: Vec::new() });
         }
         let has_focus = self.part == Part::List;
         let columns = if self.purpose == AnswerScope::Bulk { OF_MANY } else { OF_ONE_PAYMENT };
