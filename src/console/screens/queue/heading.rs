@@ -93,7 +93,12 @@ fn needed(pieces: &[Piece]) -> u16 {
 /// The name of what is listed, and how many alerts it has.
 fn name_and_counts(queue: &Queue, draw: &DrawContext<'_>, brevity: u8) -> Vec<Piece> {
     let (theme, title) = (draw.theme, title(queue));
-    let name = if brevity < 4 { title.clone() } else { short_title(queue, &title) };
+    let name = match brevity {
+        ..4 => title.clone(),
+        NAME_GIVES_WAY if queue.is_set_aside() => "Found".to_owned(),
+        NAME_GIVES_WAY => title.split(", by ").next().unwrap_or(&title).to_owned(),
+        _ => short_title(queue, &title),
+    };
     let mut pieces = vec![Piece::new(0, name, theme.strong)];
     match queue.listing.total() {
         Some(total) => {
@@ -246,10 +251,7 @@ fn put_list_sums(queue: &Queue, draw: &DrawContext<'_>, pieces: &mut Vec<Piece>,
 /// How many alerts lapse soon.
 fn at_risk(queue: &Queue, draw: &DrawContext<'_>, brevity: u8) -> Option<Piece> {
     let theme = draw.theme;
-    let at_risk = match &queue.at_risk {
-        Loadable::Loaded(at_risk) => at_risk,
-        _ => return None,
-    };
+    let Loadable::Loaded(at_risk) = &queue.at_risk else { return None };
     let alerts: u64 = at_risk.iter().map(|risk| risk.alerts).sum();
     if alerts == 0 {
         let words = match brevity {
