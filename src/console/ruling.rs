@@ -110,7 +110,7 @@ impl App {
                 Ok(_) => {}
                 Err(ServiceError::InvalidRequest(errors)) => {
                     let why: Vec<String> = errors.iter().map(|error| format!("{} {}", error.field, error.message)).collect();
-                    self.tell_once(format!("Rule {name} cannot be asked for here, and does not act: {}.", why.join("; ")));
+                    self.tell_once(format!("Desk rule {name} cannot be asked for here, and does not act: {}.", why.join("; ")));
                     self.cx.auto.refuse(name);
                 }
                 Err(error) => {
