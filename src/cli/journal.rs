@@ -150,7 +150,7 @@ fn row(record: &DecisionRecord) -> Vec<String> {
     let seen_to = if record.dismissed { ", seen to" } else { "" };
     vec![
         to_iso(record.made_at),
-        [record.user.clone(), record.rule.as_ref().map(|rule| format!("by rule {rule}"))]
+        [record.user.clone(), record.rule.as_ref().map(|rule| format!("by desk rule {rule}"))]
             .into_iter()
             .flatten()
             .collect::<Vec<_>>()

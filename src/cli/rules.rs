@@ -1,4 +1,4 @@
-//! `avert rules`: the rules that suggest decisions, and what they would have done to the alerts of the past.
+//! `avert rules`: the desk rules that suggest decisions, and what they would have done to the alerts of the past.
 
 use std::io;
 use std::path::PathBuf;

@@ -21,7 +21,7 @@ pub(super) const TOPICS: &[Topic] = topics! {
     "import" "fields and formats of alerts that are brought in";
     "deployments" "profiles, credentials, what differs from this machine";
     "orders" "the shop's orders beside the alerts";
-    "rules" "rules that suggest decisions";
+    "rules" "desk rules that suggest decisions";
     "api" "dialects, errors, lists, time, outcomes, avert's own routes";
     "webhooks" "deliveries, retries, signatures, tests, listening";
     "networks" "gateways to Ethoca, Verifi and CDRN";

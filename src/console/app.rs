@@ -21,6 +21,7 @@ use super::journal_feed::JournalFeed;
 use super::journal_pane::JournalPane;
 use super::known_alerts::KnownAlerts;
 use super::known_endpoints::KnownEndpoints;
+use super::last_call::LastCall;
 use super::network_trouble::NetworkTroubles;
 use super::notes::NoteList;
 pub use super::parts::{DeskState, Parts};
@@ -145,6 +146,7 @@ impl App {
                 journal,
                 known: KnownAlerts::default(),
                 endpoints: KnownEndpoints::default(),
+                last_call: LastCall::default(),
                 writes: WriteCheck::from(operator.then_some(now)),
                 recent: kept.layout.recent.clone(),
                 next_console: None,
@@ -191,7 +193,7 @@ impl App {
             app.cx.notify(Tone::Bad, trouble);
         }
         if unknown && !app.cx.settings.auto_rules.is_empty() {
-            app.cx.notify(Tone::Bad, "No rule stages by itself: what was decided here before could not all be read.");
+            app.cx.notify(Tone::Bad, "No desk rule stages by itself: what was decided here before could not all be read.");
         }
         (app, effects)
     }
@@ -220,6 +222,7 @@ impl App {
     fn deliver(&mut self, message: Message) -> Vec<Effect> {
         self.cx.known.hear(&message);
         self.cx.endpoints.hear(&message);
+        self.cx.last_call.hear(&message, self.cx.now);
         self.hear_calls(&message);
         self.hear_runs(&message);
         self.hear_answered(&message);

@@ -14,6 +14,7 @@ use super::journal_feed::JournalFeed;
 use super::keymap::Chord;
 use super::known_alerts::KnownAlerts;
 use super::known_endpoints::KnownEndpoints;
+use super::last_call::LastCall;
 use super::network_trouble::NetworkTroubles;
 use super::notes::NoteList;
 use super::runs::Runs;
@@ -91,6 +92,8 @@ pub struct AppContext {
     pub known: KnownAlerts,
     /// What endpoints are known by.
     pub endpoints: KnownEndpoints,
+    /// Whether the last call to the service failed.
+    pub last_call: LastCall,
     pub writes: WriteCheck,
     /// What was chosen in the palette, the last first.
     pub recent: Vec<String>,

@@ -36,7 +36,7 @@ impl FailureLog {
 }
 
 /// What was asked of the deployment, and why it failed where it did.
-fn outcome(message: &Message) -> Option<(&'static str, Option<&ServiceError>)> {
+pub(super) fn outcome(message: &Message) -> Option<(&'static str, Option<&ServiceError>)> {
     Some(match message {
         Message::Page(_, answer) => ("reading the list", answer.as_ref().err()),
         Message::Counted(_, answer) | Message::CountedAll(answer) => ("counting alerts", answer.as_ref().err()),
@@ -49,6 +49,9 @@ fn outcome(message: &Message) -> Option<(&'static str, Option<&ServiceError>)> {
         Message::ReadForRules(_, read) => ("reading what rules act on", read.iter().find_map(|answer| answer.as_ref().err())),
         Message::LookedUpForRules(_, found) => ("looking for duplicates", found.iter().find_map(|(_, answer)| answer.as_ref().err())),
         Message::Collected(_, answer) => ("reading what is to be marked", answer.as_ref().err()),
+        Message::BegunRead(_, answer) => ("reading what was begun", answer.as_ref().err()),
+        Message::Closing(answer) => ("reading what lapses next", answer.as_ref().err()),
+        Message::Settled(_, _, answer) => ("settling a parked decision", answer.as_ref().err()),
         Message::Found(_, answer) => ("finding alerts", answer.as_ref().err()),
         Message::Marked(_, answer) => ("looking for duplicates of a page", answer.as_ref().err()),
         Message::Changed(answer) => ("waiting for changes", answer.as_ref().err()),

@@ -12,7 +12,7 @@ use super::pen::put_right;
 use super::screens::ScreenName;
 use super::screens::activity::views::needs_you;
 use super::screens::queue::link::LATE;
-use super::text::{columns, cut, sanitize};
+use super::text::{capitalized, columns, cut, sanitize};
 use super::{Action, Pen};
 use crate::domain::{Environment, Timestamp};
 use crate::service::ServiceError;
@@ -326,6 +326,7 @@ impl App {
             [TabNames::Whole, TabNames::Short, TabNames::Keys].map(|names| plan.before + self.tabs_room(calls, names, plan.gap));
         let said = said.to_owned();
         let words = [
+            (format!("desk {names}"), whole),
             (names.clone(), whole),
             (said.clone(), whole),
             (names.clone(), short),
@@ -520,6 +521,13 @@ impl App {
                 Wording::Shortest | Wording::Sign => "not all read".to_owned(),
             });
         }
+        if let Some(call) = self.cx.last_call.failed() {
+            return wrong(match wording {
+                Wording::Full => format!("{} failed, {}", call.asked, hour(&call.since)),
+                Wording::Brief => format!("a call failed, {}", hour(&call.since)),
+                Wording::Shortest | Wording::Sign => "a call failed".to_owned(),
+            });
+        }
         let plain = |sign, words: &str, style| Standing { sign, words: words.to_owned(), style, calls: false };
         if self.ages_at().is_some_and(|at| at <= self.cx.now) {
             return plain("·", "not fresh", theme.quiet);
@@ -547,8 +555,11 @@ impl App {
         if let Some((since, error)) = &self.cx.writes.failing {
             return Some(again("nothing can be recorded", since, error));
         }
-        let (part, (since, error)) = link.missing()?;
-        Some(again(&format!("{} cannot be read", part.words()), since, error))
+        if let Some((part, (since, error))) = link.missing() {
+            return Some(again(&format!("{} cannot be read", part.words()), since, error));
+        }
+        let call = self.cx.last_call.failed()?;
+        Some(format!("{} failed at {}: {}.", capitalized(call.asked), self.cx.times().hour(call.since), why(&call.error)))
     }
 }
 

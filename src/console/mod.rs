@@ -34,6 +34,7 @@ pub mod keymap;
 pub mod known_alerts;
 pub mod known_endpoints;
 pub mod known_refunds;
+mod last_call;
 pub mod last_look;
 pub mod listener;
 pub mod loadable;

@@ -18,10 +18,10 @@ impl App {
             self.has_mouse = self.cx.settings.mouse;
             outcome.push(Effect::Mouse(self.has_mouse).into());
         }
-        let (label, file) = (setting.label, &self.cx.settings.kept_in);
+        let (label, shown, file) = (setting.label, value.shown(), &self.cx.settings.kept_in);
         match file {
             Some(_) => outcome.push(Effect::KeepSetting(setting, value).into()),
-            None => self.cx.notify(Tone::Note, format!("{label}: {value} until this console is left; nothing of it is kept.")),
+            None => self.cx.notify(Tone::Note, format!("{label}: {shown} until this console is left; nothing of it is kept.")),
         }
         outcome
     }
@@ -42,7 +42,7 @@ impl App {
 
     /// Says what became of keeping a setting.
     pub(super) fn kept_setting(&mut self, setting: &'static UserSetting, answer: Result<(), String>) {
-        let (label, value) = (setting.label, (setting.current)(&self.cx.settings));
+        let (label, value) = (setting.label, (setting.current)(&self.cx.settings).shown());
         let stronger = self.cx.settings.overrides.iter().find(|stronger| stronger.key == setting.key);
         let words = match (answer, stronger) {
             (Err(why), _) => {

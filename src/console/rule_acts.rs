@@ -118,7 +118,11 @@ impl<'a> RuleDesk<'a> {
                 Ok(_) => acts.left.push(alert.id),
                 Err(wrong) => {
                     let why: Vec<String> = wrong.iter().map(|error| format!("{} {}", error.field, error.message)).collect();
-                    acts.unsaid.push(format!("Rule {} cannot be said here, its alerts are left to you: {}.", rule.name, why.join("; ")));
+                    acts.unsaid.push(format!(
+                        "Desk rule {} cannot be said here, its alerts are left to you: {}.",
+                        rule.name,
+                        why.join("; ")
+                    ));
                     acts.left.push(alert.id);
                 }
             }

@@ -23,7 +23,7 @@ impl App {
     pub(super) fn introduce_rules(&mut self) {
         let names = self.cx.auto.names().join(", ");
         if !names.is_empty() && self.cx.place.read_only {
-            self.cx.notify(Tone::Note, format!("This place is read-only: the rules named for it ({names}) stage nothing."));
+            self.cx.notify(Tone::Note, format!("This place is read-only: the desk rules named for it ({names}) stage nothing."));
         }
     }
 
@@ -110,7 +110,7 @@ impl App {
                 Ok(_) => {}
                 Err(ServiceError::InvalidRequest(errors)) => {
                     let why: Vec<String> = errors.iter().map(|error| format!("{} {}", error.field, error.message)).collect();
-                    self.tell_once(format!("Rule {name} cannot be asked for here, and does not act: {}.", why.join("; ")));
+                    self.tell_once(format!("Desk rule {name} cannot be asked for here, and does not act: {}.", why.join("; ")));
                     self.cx.auto.refuse(name);
                 }
                 Err(error) => {
@@ -159,7 +159,7 @@ impl App {
         let mut rules: Vec<&str> = acts.iter().map(|act| act.rule.as_str()).collect();
         rules.sort_unstable();
         rules.dedup();
-        cx.runs.begin(number, format!("by rule {}", rules.join(", ")), made, &keys, cx.now);
+        cx.runs.begin(number, format!("by desk rule {}", rules.join(", ")), made, &keys, cx.now);
         let (leave, them) = if acts.len() == 1 { ("leaves", "it") } else { ("leave", "them") };
         let undo = cx.key(Action::Undo);
         cx.notify(Tone::Note, format!("{words} staged, {leave} in {} s, {undo} takes {them} back", grace.num_seconds()));
@@ -185,13 +185,13 @@ impl App {
         let cx = &mut self.cx;
         match answer {
             Ok(ReadRules { rules, place }) => {
-                cx.notify(Tone::Good, format!("Read again: {}.", counted(rules.len() as u64, "rule", "rules")));
+                cx.notify(Tone::Good, format!("Read again: {}.", counted(rules.len() as u64, "desk rule", "desk rules")));
                 (cx.settings.rules, cx.settings.rules_in) = (rules.into(), Some(place));
                 cx.rules_read_at = cx.now;
                 vec![Message::RulesTaken.into()]
             }
             Err(why) => {
-                cx.notify(Tone::Bad, format!("The rules of before stay: {why}"));
+                cx.notify(Tone::Bad, format!("The desk rules of before stay: {why}"));
                 Vec::new()
             }
         }
@@ -202,9 +202,9 @@ impl App {
         let cx = &mut self.cx;
         let names = cx.auto.names().join(", ");
         if names.is_empty() {
-            cx.notify(Tone::Note, "No rule stages by itself here: a profile names those that do (auto_rules).");
+            cx.notify(Tone::Note, "No desk rule stages by itself here: a profile names those that do (auto_rules).");
         } else if cx.place.read_only {
-            cx.notify(Tone::Note, format!("This place is read-only: the rules named for it ({names}) stage nothing."));
+            cx.notify(Tone::Note, format!("This place is read-only: the desk rules named for it ({names}) stage nothing."));
         } else {
             let paused = !cx.auto.is_paused();
             cx.auto.pause(paused, cx.now);

@@ -29,6 +29,16 @@ impl fmt::Display for SettingValue {
     }
 }
 
+impl SettingValue {
+    /// As it is shown: a flag is on or off.
+    pub fn shown(self) -> String {
+        match self {
+            Self::Flag(flag) => if flag { "on" } else { "off" }.to_owned(),
+            other => other.to_string(),
+        }
+    }
+}
+
 /// A setting that is stronger than the file for this console, and what says so.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingOverride {

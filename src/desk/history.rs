@@ -172,9 +172,9 @@ impl History {
                 self.dismissed_runs.insert(run);
                 return;
             }
-            JournalStep::Dismissed { decision } => {
+            JournalStep::Dismissed { decision, taken_back } => {
                 if let Some(record) = self.record_mut(&decision) {
-                    record.dismissed = true;
+                    record.dismissed = !taken_back;
                 }
                 return;
             }
@@ -376,13 +376,15 @@ mod tests {
     #[test]
     fn what_failed_stays_open_until_somebody_has_seen_to_it() {
         let refused = JournalStep::Refused { decision: "a".to_owned(), why: "closed".to_owned() };
-        let dismissed = JournalStep::Dismissed { decision: "a".to_owned() };
+        let dismissed = |taken_back| JournalStep::Dismissed { decision: "a".to_owned(), taken_back };
 
         let failed = history(vec![staged("a", &alert()), refused.clone()]);
-        let seen_to = history(vec![staged("a", &alert()), refused, dismissed]);
+        let seen_to = history(vec![staged("a", &alert()), refused.clone(), dismissed(false)]);
+        let taken_back = history(vec![staged("a", &alert()), refused, dismissed(false), dismissed(true)]);
 
-        let open = [&failed, &seen_to].map(|history| history.record("a").map(|record| (record.fate().is_open(), record.dismissed)));
-        assert_eq!(open, [Some((true, false)), Some((true, true))]);
+        let open = [&failed, &seen_to, &taken_back];
+        let open = open.map(|history| history.record("a").map(|record| (record.fate().is_open(), record.dismissed)));
+        assert_eq!(open, [Some((true, false)), Some((true, true)), Some((true, false))]);
     }
 
     #[test]

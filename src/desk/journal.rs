@@ -150,7 +150,12 @@ pub enum JournalStep {
     /// At a later start it was read that this decision did not leave.
     Read { decision: String },
     /// Somebody has seen to a decision that failed: it calls for nobody any more.
-    Dismissed { decision: String },
+    Dismissed {
+        decision: String,
+        /// Whether that is taken back: it calls for somebody again.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        taken_back: bool,
+    },
     /// Somebody has seen what became of the decisions of a run: its results are not shown any more.
     RunDismissed {
         /// The key of its first decision.

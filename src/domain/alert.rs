@@ -128,7 +128,7 @@ record! {
         status: AlertStatus => Word "status".text(Content::Name, WORD).merge(Merge::Keep),
         status_code: Option<String> => Text "statusCode".text(Content::Prose, WORD).shown(Section::Provider, 9, "status code"),
         rule_type: Option<String> => Text "ruleType".text(Content::Prose, NAME).shown(Section::Provider, 5, "rule type"),
-        rule_name: Option<String> => Text "ruleName".found_as("network's rule").text(Content::Prose, NAME).shown(Section::Provider, 4, "rule"),
+        rule_name: Option<String> => Text "ruleName".found_as("network's rule").text(Content::Prose, NAME).shown(Section::Provider, 4, "network rule"),
         installment_number: Option<String> => Text "installmentNumber".text(Content::Prose, WORD).shown(Section::Transaction, 5, "instalment"),
         pricing_tier: Option<String> => Text "pricingTier".text(Content::Prose, WORD).shown(Section::Provider, 6, "tier"),
         transaction_time: Option<Timestamp> => Moment "transactionTimeStamp".merge(Merge::TakeUntilResolved).shown(Section::Transaction, 0, "time"),

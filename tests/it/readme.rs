@@ -63,7 +63,7 @@ fn the_page_of_the_console_shows_every_key_there_is() {
         "views",
         "columns",
         "the log",
-        "the rules",
+        "the desk rules",
     ];
     for (context, place) in places.into_iter().zip(words) {
         for binding in keymap.bindings(context) {

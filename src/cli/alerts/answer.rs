@@ -214,7 +214,7 @@ mod tests {
     #[case("status:open", vec![("status", "OPEN")], "--status and the query both say it")]
     #[case("sort:amount", vec![("sortField", "hoursLeft")], "--sort-field and the query both say it")]
     #[case("expires:soon", Vec::new(), "the query: expires:soon: ")]
-    #[case("status:open mcc:5941", Vec::new(), "the query: mcc:5941: is known to rules and to this machine's lists")]
+    #[case("status:open mcc:5941", Vec::new(), "the query: mcc:5941: is known to desk rules and to this machine's lists")]
     fn what_a_text_cannot_mean_is_told(#[case] text: &str, #[case] flags: Vec<(&'static str, &str)>, #[case] words: &str) {
         let Misused(error) = query(Some(text), flags, Dialect::Current, Vocabulary::Interface).unwrap_err();
 

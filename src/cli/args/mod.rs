@@ -133,7 +133,7 @@ pub(super) enum Command {
     /// The shop's orders, so that the console shows which one an alert is on
     #[command(subcommand)]
     Orders(OrdersCommand),
-    /// The rules that suggest decisions, and what they would have done
+    /// The desk rules that suggest decisions, and what they would have done
     #[command(subcommand)]
     Rules(RulesCommand),
     /// Copy everything into one file, verified, also while others work here

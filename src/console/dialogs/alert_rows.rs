@@ -22,6 +22,8 @@ pub struct AlertRow<'a> {
     pub sign: (&'static str, Style),
     pub alert: &'a Alert,
     pub what: String,
+    /// The same in fewer words, for where that leaves room for what names the alert.
+    pub brief: Option<String>,
     pub style: Style,
     /// Whether nothing is to be done with it: it steps back.
     pub quiet: bool,
@@ -104,13 +106,14 @@ fn placed(AlertTable { rows, columns, .. }: AlertTable<'_, '_>, happens: u16, ro
 }
 
 /// The columns behind what happens that have room, each with its place behind that and its width, and how much room all of that takes.
-/// Where not all have room the last one stays longest; half an id names nothing, so what names the alert goes before them.
+/// Where not all have room what happens is told in fewer words, then what names the alert goes, because half an id names nothing; the last
+/// column stays longest.
 fn placed_behind(table: AlertTable<'_, '_>, (least, happens): (u16, u16), room: u16) -> (Vec<(usize, u16, u16)>, u16) {
     let AlertTable { rows, title, beside, .. } = table;
     let wide = |head: &str, text: &dyn Fn(&AlertRow<'_>) -> u16| rows.iter().map(text).fold(text::columns(head), u16::max);
     let what = wide(title, &|row| text::columns(&row.what)).max(least);
     let width = |at: usize| wide(&beside[at], &|row| row.beside.get(at).map_or(0, |(text, _)| text::columns(text)));
-    let behind = |chosen: &[usize]| {
+    let behind = |chosen: &[usize], what: u16| {
         let mut x = what;
         let place = |at: &usize| {
             let place = (*at, x + GAP, width(*at));
@@ -127,9 +130,18 @@ fn placed_behind(table: AlertTable<'_, '_>, (least, happens): (u16, u16), room: 
         let is_named = columns.iter().any(|(column, ..)| *column == Column::ProviderId);
         (x + needed < room).then_some(is_named)
     };
-    for (chosen, named) in [(&all[..], true), (&all[last..], true), (&all[..], false), (&all[..last], false), (&all[last..], false)] {
-        let (places, needed) = behind(chosen);
-        if !chosen.is_empty() && names(needed).is_some_and(|is_named| is_named || !named) {
+    let full = what;
+    let brief = wide(title, &|row| text::columns(row.brief.as_deref().unwrap_or(&row.what)));
+    let ways = [(&all[..], full), (&all[last..], full), (&all[..], brief), (&all[last..], brief)];
+    for (chosen, what) in ways.into_iter().filter(|(chosen, _)| !chosen.is_empty()) {
+        let (places, needed) = behind(chosen, what);
+        if names(needed) == Some(true) {
+            return (places, needed);
+        }
+    }
+    for chosen in [&all[..], &all[..last], &all[last..]].into_iter().filter(|chosen| !chosen.is_empty()) {
+        let (places, needed) = behind(chosen, full);
+        if names(needed).is_some() {
             return (places, needed);
         }
     }
@@ -343,7 +355,9 @@ fn draw_in<T: Copy + PartialEq>(
                 Pen::new(buffer, cell).put(&cut(&text, *width), style);
             }
         }
-        Pen::new(buffer, rest(y)).put(&row.what, row.style);
+        let room = rest(y);
+        let brief = row.brief.as_ref().filter(|_| text::columns(&row.what) > room.width);
+        Pen::new(buffer, room).put(brief.unwrap_or(&row.what), row.style);
         for place in &behind {
             if let Some((text, style)) = row.beside.get(place.0) {
                 Pen::new(buffer, cell(y, *place)).put(text, *style);
@@ -373,7 +387,15 @@ mod tests {
     }
 
     fn row(alert: &Alert) -> AlertRow<'_> {
-        AlertRow { sign: ("·", Style::new()), alert, what: String::new(), style: Style::new(), quiet: false, beside: Vec::new() }
+        AlertRow {
+            sign: ("·", Style::new()),
+            alert,
+            what: String::new(),
+            brief: None,
+            style: Style::new(),
+            quiet: false,
+            beside: Vec::new(),
+        }
     }
 
     proptest! {

@@ -77,7 +77,7 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         Action::SettingChange => dialog::open(setting_choice::SettingChoice::of(settings.setting()?, cx)),
         Action::Views => dialog::open(views::ViewsMenu::of(queue, cx)),
         Action::Columns => dialog::open(columns::ColumnsMenu::of(queue)),
-        Action::Jump => dialog::open(prompt::Prompt::for_row()),
+        Action::Jump => dialog::open(prompt::Prompt::for_row(queue.listing.cursor(), queue.listing.rows())),
         Action::Refund => resolve::open(Choice::Refunded, queue, cx),
         Action::NotRefunded => resolve::open(Choice::NotRefunded, queue, cx),
         Action::Invalid => resolve::open(Choice::Invalid, queue, cx),

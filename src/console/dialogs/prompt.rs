@@ -6,6 +6,7 @@ use crossterm::event::{Event, KeyCode};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
+use crate::console::text::count;
 use crate::console::widgets::buttons::{Button, draw_buttons};
 use crate::console::widgets::panel::{Panel, PanelWidth};
 use crate::console::widgets::text_input::Typed;
@@ -55,9 +56,10 @@ impl Prompt {
         Self { input: TextInput::one_line(text), ..self }
     }
 
-    /// Asks for the number of a row to go to.
-    pub fn for_row() -> Self {
-        Self::new("Go to", ("number in the list", "Go"), |text, _| {
+    /// Asks for the place in the list to go to; the cursor is on the row `at` of so many.
+    pub fn for_row(at: u64, rows: u64) -> Self {
+        let title = format!("Go to a place in the list, 1 to {}: the cursor is on {}", count(rows), count(at + 1));
+        Self::new(title, ("counted from the top, 1 is the first", "Go"), |text, _| {
             let digits: String = text.chars().filter(|c| !matches!(c, ',' | ' ' | '.')).collect();
             let row: u64 = digits.parse().ok().filter(|row| *row > 0).ok_or("a number from 1 on is needed")?;
             Ok(vec![Message::GoToRow(row - 1).into()])

@@ -333,12 +333,12 @@ impl Dialog for RunProgress {
             .iter()
             .map(|item| {
                 let (sign, what, style) = state(item, cx);
-                AlertRow { sign, alert: &item.alert, what, style, quiet: item.result.is_settled(), beside: Vec::new() }
+                AlertRow { sign, alert: &item.alert, what, brief: None, style, quiet: item.result.is_settled(), beside: Vec::new() }
             })
             .collect();
         rows.extend(run.left_out.iter().map(|(alert, why)| {
             let (sign, what) = (("–", cx.theme.quiet), why.clone());
-            AlertRow { sign, alert, what, style: cx.theme.quiet, quiet: true, beside: Vec::new() }
+            AlertRow { sign, alert, what, brief: None, style: cx.theme.quiet, quiet: true, beside: Vec::new() }
         }));
         let list = Rect { x: area.x, y, width: area.width, height: area.bottom().saturating_sub(y + 1) };
         // In a narrow place by what an alert is known comes before all that is said of it: the line below has that.

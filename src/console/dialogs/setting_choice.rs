@@ -51,11 +51,11 @@ impl Dialog for SettingChoice {
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         let theme = &cx.theme;
         let now = (self.setting.current)(&cx.settings);
-        let line = |(value, words): &(_, &'static str)| {
+        let line = |(value, words): &(SettingValue, &'static str)| {
             let (sign, style) = if *value == now { ("• ", theme.accent) } else { ("  ", theme.strong) };
             Line::from(vec![
                 Span::styled(sign, theme.accent),
-                Span::styled(format!("{:<VALUES$}", format!("{value}")), style),
+                Span::styled(format!("{:<VALUES$}", value.shown()), style),
                 Span::styled(*words, theme.quiet),
             ])
         };

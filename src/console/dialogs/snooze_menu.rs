@@ -180,6 +180,9 @@ impl SnoozeMenu {
         if no_room > 0 {
             words.push_str(&format!(" No room for {no_room} more: {MOST_SNOOZED} is the most at once."));
         }
+        // The cursor has gone on: where the way back is has to be said.
+        let wakes = if new.len() == 1 { "wakes it" } else { "wakes them" };
+        words.push_str(&format!(" In the view Snoozed {} {wakes}.", cx.key(Action::Snooze)));
         let ids: Vec<AlertId> = new.iter().map(|new| new.alert.id).collect();
         cx.snoozes.begin(new.clone(), words);
         self.done(Keep::Snooze(new, cx.now), Some(Message::Snoozed(ids)))
@@ -196,7 +199,7 @@ impl SnoozeMenu {
     fn line<'l>(&self, choice: SnoozeChoice, cx: &'l AppContext) -> Line<'l> {
         let theme = &cx.theme;
         let (name, about) = match (choice, self.alerts.as_slice()) {
-            (SnoozeChoice::NoLonger, _) => ("no longer".to_owned(), "it stands in its views again at once".to_owned()),
+            (SnoozeChoice::NoLonger, _) => ("wake now".to_owned(), "it stands in its views again at once".to_owned()),
             (SnoozeChoice::For(length), [alone]) => {
                 let offer = snooze_offers(alone, cx.now).ok().and_then(|offers| offers.into_iter().find(|offer| offer.length == length));
                 let until = offer.map_or(cx.now + length, |offer| offer.until);

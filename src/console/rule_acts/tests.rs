@@ -300,7 +300,7 @@ fn a_rule_that_cannot_be_said_is_told_and_its_alert_left() {
     assert_eq!((acts.staged, acts.left), (vec![], vec![alert.id]));
     assert_eq!(
         acts.unsaid,
-        ["Rule small cannot be said here, its alerts are left to you: comments has 251 characters: at most 250 are allowed."]
+        ["Desk rule small cannot be said here, its alerts are left to you: comments has 251 characters: at most 250 are allowed."]
     );
 }
 

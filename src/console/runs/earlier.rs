@@ -210,7 +210,8 @@ mod tests {
         let (one, other) = (alert(), alert());
         let failed = vec![staged("a", "a", &one), staged("a2", "a", &other), refused("a"), refused("a2")];
         let again = vec![staged("b", "b", &one), staged("b2", "b", &other), recorded("b"), recorded("b2")];
-        let seen_to = [half_failed("a"), vec![JournalStep::Dismissed { decision: "a2".to_owned() }], half_failed("b")].concat();
+        let seen_to =
+            [half_failed("a"), vec![JournalStep::Dismissed { decision: "a2".to_owned(), taken_back: false }], half_failed("b")].concat();
 
         assert_eq!(firsts(&taken(dismissed, LeftKeys::default()).0), Vec::<&str>::new());
         assert_eq!(firsts(&taken([failed, again].concat(), LeftKeys::default()).0), ["b"]);

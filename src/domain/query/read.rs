@@ -77,7 +77,7 @@ pub fn parse_as_said(text: &str, vocabulary: Vocabulary) -> Result<(AlertFilter,
 }
 
 /// Why a list of another deployment is not asked for a condition.
-pub const ONLY_HERE: &str = "is known to rules and to this machine's lists: another deployment's list cannot be asked for it";
+pub const ONLY_HERE: &str = "is known to desk rules and to this machine's lists: another deployment's list cannot be asked for it";
 
 /// A word of a query: a key with its values, or free text as one value.
 struct Word<'t> {

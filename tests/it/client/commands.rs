@@ -93,7 +93,10 @@ async fn conditions_of_this_machines_lists_are_misuse_elsewhere_and_nothing_is_a
 
             assert_eq!(output.status.code(), Some(2));
             let said = errors(&output);
-            assert!(said.contains("mcc:5941: is known to rules and to this machine's lists: another deployment's list cannot"), "{said}");
+            assert!(
+                said.contains("mcc:5941: is known to desk rules and to this machine's lists: another deployment's list cannot"),
+                "{said}"
+            );
         }
     }
     assert!(server.received_requests().await.unwrap().is_empty());

@@ -145,6 +145,22 @@ fn what_failed_needs_somebody_until_it_was_seen_to() {
 }
 
 #[test]
+fn that_something_was_seen_to_is_taken_back_by_the_same_key() {
+    let mut rig = started(Made { size: (160, 40), ..desk() });
+    rig.service.next_resolution(declined());
+    decide(&mut rig, "r", "refund 88240");
+    rig.press("4 x");
+    let told = rig.screen();
+
+    rig.press("tab x");
+
+    assert!(told.contains("Seen to. In the view All x takes that back."), "{told}");
+    assert!(line(&mut rig, "4 Activity").contains("4 Activity 1"), "{}", rig.screen());
+    assert!(!line(&mut rig, "▌").contains("seen to"), "{}", rig.screen());
+    assert!(matches!(journaled(&rig).last(), Some(JournalStep::Dismissed { taken_back: true, .. })), "{:?}", journaled(&rig));
+}
+
+#[test]
 fn the_header_is_not_well_while_a_failure_of_before_stands_nor_when_one_of_several_was_seen_to() {
     let mut rig = started(Made { size: (200, 40), ..desk() });
     let alerts = morning(clock().now());

@@ -242,7 +242,7 @@ fn where_what_was_decided_before_cannot_be_read_no_rule_stages() {
 
     minutes(&mut rig, 5);
 
-    assert!(told.contains("No rule stages by itself"), "{told}");
+    assert!(told.contains("No desk rule stages by itself"), "{told}");
     assert_eq!(rig.sent(), 0);
 }
 
@@ -323,7 +323,7 @@ fn at_a_read_only_place_nothing_is_staged_and_it_is_said() {
     let screen = rig.screen();
     minutes(&mut rig, 5);
 
-    assert!(screen.contains("This place is read-only: the rules named for it (small) stage nothing."), "{screen}");
+    assert!(screen.contains("This place is read-only: the desk rules named for it (small) stage nothing."), "{screen}");
     assert!(!screen.contains("rules act"), "{screen}");
     assert_eq!((rig.sent(), staged_by(&rig).len()), (0, 0));
 }
@@ -370,7 +370,7 @@ fn where_no_rule_is_named_the_key_says_so_and_the_header_nothing() {
     rig.press("P");
 
     let screen = rig.screen();
-    assert!(screen.contains("No rule stages by itself here") && !screen.contains("rules act"), "{screen}");
+    assert!(screen.contains("No desk rule stages by itself here") && !screen.contains("rules act"), "{screen}");
 }
 
 #[rstest]
@@ -437,7 +437,7 @@ fn the_activity_screen_names_the_rule() {
     rig.press("4 tab");
 
     let screen = rig.screen();
-    assert!(screen.contains("rule small") && screen.contains("staged by rule small"), "{screen}");
+    assert!(screen.contains("desk rule small") && screen.contains("staged by desk rule small"), "{screen}");
     // Whoever looks for what was decided by hand is not shown what a rule did.
     assert!(screen.contains("Mine 0") && screen.contains("Rules 2"), "{screen}");
     rig.press("tab tab");

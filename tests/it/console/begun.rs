@@ -98,6 +98,25 @@ fn what_stands_in_the_form_is_kept_when_the_terminal_goes_away() {
 }
 
 #[test]
+fn the_footer_offers_to_answer_together_only_what_is_marked() {
+    let mut rig = Rig::new(alike(5));
+    let footer = |rig: &mut Rig| rig.screen().lines().last().unwrap().to_owned();
+    rig.press("space j space b alt-n ctrl-s");
+    rig.advance(Duration::seconds(8));
+    rig.press("esc");
+    rig.press("G space k space");
+    let marked = footer(&mut rig);
+    rig.press("b");
+    rig.type_text("begun");
+    rig.press("esc esc esc");
+
+    let nothing_marked = footer(&mut rig);
+
+    assert!(marked.contains("b answer together"), "{marked}");
+    assert!(nothing_marked.contains("b last run") && !nothing_marked.contains("answer together"), "{nothing_marked}");
+}
+
+#[test]
 fn what_was_emptied_again_is_no_draft() {
     let mut rig = Rig::new(alike(3));
     rig.press("* b tab");

@@ -40,6 +40,18 @@ fn statuses(rig: &Rig, alerts: &[Alert]) -> Vec<AlertStatus> {
 }
 
 #[test]
+fn the_form_of_several_has_room_between_its_fields_as_that_of_one_has() {
+    let mut rig = Made { size: (120, 40), ..Made::of(alike(3)) }.start();
+
+    rig.press("* b alt-i");
+
+    let screen = rig.screen();
+    let before_comments = screen.lines().position(|line| line.contains("Comments")).unwrap() - 1;
+    let line: String = screen.lines().nth(before_comments).unwrap().chars().take(70).collect();
+    assert_eq!(line.trim(), "", "{screen}");
+}
+
+#[test]
 fn what_is_marked_is_answered_by_one_form_and_lands() {
     let alerts = alike(4);
     let mut rig = Rig::new(alerts.clone());

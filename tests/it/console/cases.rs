@@ -64,7 +64,7 @@ fn where_one_that_waits_was_probably_refunded_by_a_rule_the_page_says_that_all_o
     rig.press("i");
     let form = rig.screen();
 
-    assert!(page.contains("by a rule at VERIFI") && page.contains("i answers all 3 as"), "{page}");
+    assert!(page.contains("by VERIFI's own rule") && page.contains("i answers all 3 as"), "{page}");
     assert!(page.contains("r refund, rest duplicate") && page.contains("i all invalid") && page.contains("n no refund"), "{page}");
     assert!(form.contains("3 will be sent"), "{form}");
 }
@@ -476,8 +476,8 @@ fn an_invalid_answer_is_never_told_as_a_refund() {
 
     let screen = rig.screen();
     let row = |id: &str| screen.lines().find(|line| line.contains(id)).unwrap_or_default();
-    assert!(row("–  VERIFI").contains("invalid: refunded before the alert 1 h ago"), "{screen}");
-    assert!(row("–  CDRN").contains("invalid: duplicate alert 1 h ago"), "{screen}");
+    assert!(row("SIB2001").contains("invalid: refunded before the alert"), "{screen}");
+    assert!(row("SIB2002").contains("invalid: duplicate alert 1 h ago"), "{screen}");
     assert!(!screen.contains("VERIFI: refunded"), "{screen}");
 }
 
@@ -712,6 +712,27 @@ fn a_case_keeps_its_columns_its_order_and_the_cursors_row_while_it_is_decided() 
 
         assert_eq!([&staged, &recorded], [&before, &before], "{}", rig.screen());
     }
+}
+
+#[test]
+fn a_long_state_is_told_in_fewer_words_before_an_id_goes() {
+    let mut alerts = three();
+    let refunded = refunded_sibling(&alerts[0], 2_003, clock().now());
+    alerts.push(refunded);
+    for (number, alert) in alerts.iter_mut().enumerate() {
+        alert.provider_id = format!("8BD351BP2POPPPC6JSP2OH{number:02}");
+    }
+    let mut rig = Made { size: (120, 40), ..Made::of(alerts) }.start();
+    rig.update(avert::console::message::Message::GoToAlert(ids()[1]));
+    rig.press("z enter");
+    rig.update(avert::console::message::Message::GoToAlert(ids()[0]));
+
+    rig.press("enter");
+
+    let screen = rig.screen();
+    let heads = screen.lines().find(|line| line.contains("STATE")).unwrap();
+    assert!(heads.contains("PROVIDER ID") && heads.contains("WITH i"), "{screen}");
+    assert!(screen.contains("8BD351BP2POPPPC6JSP2OH00") && screen.contains("OPEN, snoozed"), "{screen}");
 }
 
 #[test]

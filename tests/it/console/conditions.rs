@@ -45,7 +45,7 @@ fn elsewhere_the_word_at_fault_is_told_and_nothing_is_asked_for() {
     rig.press("enter");
     let screen = rig.screen();
 
-    assert!(screen.contains("amount<25: is known to rules and to this machine's lists"), "{screen}");
+    assert!(screen.contains("amount<25: is known to desk rules and to this machine's lists"), "{screen}");
     assert_eq!(rig.app.queue().filter(), &before);
     assert!(rig.service.lists.lock().unwrap().iter().all(|query| query.filter.conditions.is_empty()));
 }

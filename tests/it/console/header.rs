@@ -57,6 +57,28 @@ fn a_call_that_fails_changes_the_header_at_once_and_its_reason_is_told(#[case] a
     assert!(screen.contains("the database is busy"), "{screen}");
 }
 
+#[rstest]
+#[case::the_case("enter", |id| Message::SameCards(vec![(id, Err(busy()))]))]
+#[case::a_form("r", |id| Message::SameCards(vec![(id, Err(busy()))]))]
+#[case::a_find("ctrl-f", |_| Message::BegunRead(false, Err(busy())))]
+fn a_call_that_fails_under_a_dialog_changes_the_header_at_once_until_the_service_answers(
+    #[case] keys: &str,
+    #[case] answer: fn(AlertId) -> Message,
+) {
+    let mut rig = Rig::new(morning(clock().now()));
+    let failed = answer(rig.current());
+    rig.press(keys);
+    assert!(header(&mut rig).contains("● live"));
+
+    rig.app.update(failed);
+    let at_once = header(&mut rig);
+    rig.advance(Duration::seconds(61));
+    let later = header(&mut rig);
+
+    assert!(at_once.contains("failed, 14:03") && !at_once.contains("live"), "{at_once}");
+    assert!(!later.contains("failed"), "{later}");
+}
+
 #[test]
 fn a_stale_list_says_since_when_how_old_it_is_and_why() {
     let mut rig = Made { operator: false, ..Made::default() }.start();

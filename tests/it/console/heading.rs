@@ -101,6 +101,40 @@ fn a_deployment_that_adds_nothing_up_says_so() {
 }
 
 #[test]
+fn where_only_insights_tells_what_lapses_soon_the_line_says_so_and_goes_there() {
+    let mut rig = Made { operator: false, size: (200, 60), ..Made::default() }.start();
+
+    let line = heading(&mut rig);
+    rig.click_on("what lapses soon");
+
+    assert!(line.contains("what lapses soon: Insights  2"), "{line}");
+    assert!(rig.screen().contains("5 open within 4 h"), "{}", rig.screen());
+}
+
+#[test]
+fn a_range_hides_what_lapses_soon_at_no_usual_size() {
+    let now = clock().now();
+    let first = morning(now)[0].clone();
+    let many = (0..6_472).map(|number| Alert {
+        id: AlertId::generate(),
+        provider_id: format!("M-{number}"),
+        deadline: Deadline::At(now + Duration::minutes(30)),
+        ..first.clone()
+    });
+    let mut rig = Made { size: (120, 40), ..Made::of(many.collect()) }.start();
+    rig.press("/");
+    rig.type_text("acme");
+    rig.press("enter");
+    rig.advance(Duration::milliseconds(500));
+
+    rig.press("V G");
+    rig.advance(Duration::milliseconds(500));
+
+    let heading = heading(&mut rig);
+    assert!(heading.contains("range of 6,472") && heading.contains("▲ 6,472 of all within 4 h"), "{heading}");
+}
+
+#[test]
 fn the_search_is_the_last_chip_to_go() {
     let mut rig = Made { size: (100, 30), ..Made::default() }.start();
     rig.press("/");

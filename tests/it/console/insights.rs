@@ -191,7 +191,33 @@ fn what_lapses_is_told_by_the_hour_of_the_clock_in_its_heading() {
     // 14:45 UTC, by the analyst's own clock.
     let first = screen.lines().position(|line| line.contains("LAPSES BY HOUR")).unwrap() + 1;
     let row = screen.lines().nth(first).unwrap();
-    assert!(row.trim_start().starts_with("18") && row.contains("129.90 EUR"), "{row}");
+    assert!(row.trim_start().starts_with("by 19") && row.contains("129.90 EUR"), "{row}");
+}
+
+#[test]
+fn notices_are_said_to_be_in_no_sum_only_where_there_are_any() {
+    let mut with_notices = whole();
+    let mut without = open(Made::of(waiting(3, 100)));
+
+    let (with_notices, without) = (with_notices.screen(), without.screen());
+
+    assert!(with_notices.contains("without 2 notices, which ask for no answer"), "{with_notices}");
+    assert!(!without.contains("notice"), "{without}");
+}
+
+#[test]
+fn the_counts_by_network_name_their_days() {
+    let mut rig = whole();
+    let all = line(&mut rig, "BY NETWORK");
+
+    rig.press("1 /");
+    rig.type_text("from:2026-11-01 to:2026-11-19");
+    rig.press("enter 2");
+    rig.hear();
+
+    let narrowed = line(&mut rig, "BY NETWORK");
+    assert!(all.contains("BY NETWORK   alerts of all days"), "{all}");
+    assert!(narrowed.contains("BY NETWORK   alerts raised from 2026-11-01 to 2026-11-19 (UTC)"), "{narrowed}");
 }
 
 #[test]

@@ -53,6 +53,20 @@ fn a_note_is_kept_with_its_time_and_who_wrote_it_and_is_seen_everywhere() {
 }
 
 #[test]
+fn a_note_and_the_networks_rule_on_one_alert_are_both_seen_in_the_list() {
+    let mut alerts = super::fake::morning(clock().now());
+    (alerts[0].provider, alerts[0].rule_name) = (avert::domain::Provider::Verifi, Some("Above 10 AED".to_owned()));
+    let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
+
+    rig.press("a");
+    rig.type_text("Customer called.");
+    rig.press("ctrl-s");
+
+    let row = rig.screen().lines().find(|line| line.contains("0h41")).unwrap().to_owned();
+    assert!(row.contains("Rn"), "{row}");
+}
+
+#[test]
 fn a_note_never_holds_a_card_number() {
     let mut rig = Made::default().start();
 

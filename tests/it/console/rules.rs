@@ -64,5 +64,5 @@ fn where_nothing_suggests_an_answer_that_is_said() {
 
     rig.press("t");
 
-    assert!(rig.screen().contains("No rule, no order and no other alert suggests an answer to this one."), "{}", rig.screen());
+    assert!(rig.screen().contains("No desk rule, no order and no other alert suggests an answer to this one."), "{}", rig.screen());
 }

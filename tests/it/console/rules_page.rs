@@ -130,7 +130,7 @@ fn esc_gives_a_rehearsal_up_and_then_closes_the_page() {
 
     assert!(running.contains("reading the last 30 days") && running.contains("give it up"), "{running}");
     assert!(rig.done.contains(&Effect::GiveUpRehearsal));
-    assert!(given_up.contains("tries the rules on the alerts of the last 30 days") && late == given_up, "{late}");
+    assert!(given_up.contains("tries the desk rules on the alerts of the last 30 days") && late == given_up, "{late}");
     assert!(rig.screen().contains("by deadline"), "{}", rig.screen());
 }
 
@@ -160,9 +160,9 @@ fn the_file_is_read_again_by_a_key_and_a_wrong_line_leaves_the_rules_of_before()
 
     rig.press("ctrl-r");
 
-    assert!(wrong.contains("The rules of before stay") && wrong.contains("line 2") && wrong.contains("strangers"), "{wrong}");
+    assert!(wrong.contains("The desk rules of before stay") && wrong.contains("line 2") && wrong.contains("strangers"), "{wrong}");
     let screen = rig.screen();
-    assert!(screen.contains("Read again: 2 rules.") && !screen.contains("strangers"), "{screen}");
+    assert!(screen.contains("Read again: 2 desk rules.") && !screen.contains("strangers"), "{screen}");
     assert_eq!(line(&mut rig, "new")[3], "1");
 }
 

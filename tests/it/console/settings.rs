@@ -232,6 +232,36 @@ fn a_read_only_console_changes_no_credential() {
 }
 
 #[test]
+fn the_cursor_is_on_something_that_can_be_changed_where_there_are_no_keys() {
+    let mut rig = Made::default().start();
+    rig.service.credentials.lock().unwrap().clear();
+
+    rig.press("5");
+    let there = rig.screen();
+    rig.press("j j enter enter");
+
+    let row = there.lines().find(|line| line.starts_with('▌')).unwrap_or_else(|| panic!("no cursor: {there}"));
+    assert!(row.contains("theme"), "{row}");
+    assert!(rig.screen().lines().any(|line| line.starts_with('▌') && line.contains("mouse")), "{}", rig.screen());
+}
+
+#[test]
+fn a_setting_is_on_or_off() {
+    let mut rig = settings();
+    let page = rig.screen();
+
+    rig.press("tab j j enter");
+
+    let menu = rig.screen();
+    let row = |screen: &str, label: &str| screen.lines().find(|line| line.contains(label)).unwrap().to_owned();
+    assert!(row(&page, "clicks and the wheel").contains(" on "), "{page}");
+    assert!(row(&menu, "the terminal has it").contains(" off "), "{menu}");
+    for screen in [page, menu] {
+        assert!(!screen.contains("true") && !screen.contains("false"), "{screen}");
+    }
+}
+
+#[test]
 fn where_keys_cannot_be_managed_it_says_what_is_missing() {
     let mut rig = Made { operator: false, ..Made::default() }.start();
 

@@ -66,6 +66,22 @@ fn what_is_offered_is_cut_to_an_hour_before_the_deadline_and_says_so() {
 }
 
 #[test]
+fn who_snoozes_is_told_the_key_that_wakes_and_it_does() {
+    let mut rig = on_the_fifth();
+    rig.press("z enter");
+    let told = rig.screen();
+
+    rig.show_view(avert::desk::BuiltIn::Snoozed);
+    rig.press("z");
+    let menu = rig.screen();
+    rig.press("end enter");
+
+    assert!(told.contains("In the view Snoozed z wakes it."), "{told}");
+    assert!(menu.contains("wake now"), "{menu}");
+    assert!(rig.screen().contains("No longer snoozed."), "{}", rig.screen());
+}
+
+#[test]
 fn where_nothing_is_left_it_says_why() {
     let mut rig = Made::default().start();
 

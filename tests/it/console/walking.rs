@@ -50,10 +50,12 @@ fn walking_a_million_alerts_never_holds_more_than_a_few_pages() {
 fn a_jump_goes_to_the_alert_of_that_number() {
     let (mut rig, _) = million();
 
-    rig.press("#");
+    rig.press("j #");
+    let asked = rig.screen();
     rig.type_text("123,456");
     rig.press("enter");
 
+    assert!(asked.contains("Go to a place in the list, 1 to 1,000,000: the cursor is on 2"), "{asked}");
     assert_eq!(rig.current(), Million::alert(123_455).id);
 }
 

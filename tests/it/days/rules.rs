@@ -38,11 +38,11 @@ fn what_is_taken_back_stays_back_the_next_one_leaves_by_the_rule_and_a_restart_r
     leave(terminal);
     day.import(&alert(2, "ETHOCA", "ETHOCA_CUSTOMER_DISPUTE", 5));
     let terminal = day.open_with(&[NAMED, rules, ("AVERT_GRACE_SECONDS", "1")], 120, 40);
-    terminal.wait_for("by rule small: 1 recorded");
+    terminal.wait_for("by desk rule small: 1 recorded");
     leave(terminal);
     day.import(&alert(3, "ETHOCA", "ETHOCA_CUSTOMER_DISPUTE", 7));
     let terminal = day.open_with(&[NAMED, rules, ("AVERT_GRACE_SECONDS", "1")], 120, 40);
-    terminal.wait_for("by rule small: 1 recorded");
+    terminal.wait_for("by desk rule small: 1 recorded");
     leave(terminal);
 
     let decision = |id: &str, fate: &str| [id.to_owned(), "small".to_owned(), fate.to_owned()];

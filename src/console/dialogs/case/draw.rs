@@ -44,7 +44,15 @@ const CARD: u16 = 16;
 /// From so many rows on there is room for blank lines.
 const ROOMY: u16 = 18;
 
-/// What an alert of a case is answered, or how long its window is open.
+/// What an alert of a case is answered, or its status.
+fn brief_state(alert: &Alert) -> String {
+    match &alert.outcome {
+        Some(outcome) => answer_words(alert, outcome),
+        None => sanitize(alert.status.as_str()).into_owned(),
+    }
+}
+
+/// The same, and when it was answered.
 fn state(alert: &Alert, now: Timestamp) -> String {
     match &alert.outcome {
         Some(outcome) => {
@@ -56,11 +64,12 @@ fn state(alert: &Alert, now: Timestamp) -> String {
     }
 }
 
-/// The same, and until when it is put aside.
-fn state_here(alert: &Alert, cx: &AppContext) -> String {
+/// The same, and until when it is put aside; then in fewer words.
+fn state_here(alert: &Alert, cx: &AppContext) -> (String, String) {
     let until = cx.snoozes.until(alert.id).filter(|_| alert.outcome.is_none());
     let snoozed = until.map_or_else(String::new, |at| format!(", snoozed until {}", cx.times().one_clock(at)));
-    format!("{}{snoozed}", state(alert, cx.now))
+    let aside = if snoozed.is_empty() { "" } else { ", snoozed" };
+    (format!("{}{snoozed}", state(alert, cx.now)), format!("{}{aside}", brief_state(alert)))
 }
 
 /// What is said after a warning, with a key in it.
@@ -171,26 +180,27 @@ impl CaseDialog {
             .iter()
             .map(|alert| {
                 let shares = shares(alert, &self.alerts);
-                let told = || state_here(alert, cx);
+                let (told, brief) = state_here(alert, cx);
                 let over = alert.outcome.is_some();
-                let (sign, what, style) = match (&alert.outcome, cx.decisions.of(alert.id)) {
+                let (sign, (what, brief), style) = match (&alert.outcome, cx.decisions.of(alert.id)) {
                     // What is recorded has one sign, whatever was answered; that money went back for it is seen by its colour.
                     (Some(outcome), _) => {
                         let style = if answer_words(alert, outcome) == "refunded" { theme.ok } else { theme.quiet };
-                        (("✓", style), told(), style)
+                        (("✓", style), (told, brief), style)
                     }
                     (None, Some(decision)) => {
                         let (sign, words, style) = alert_rows::progress(decision, cx);
                         // Its reason stands below, with the alert.
                         let said = spoken(&decision.resolution);
-                        (sign, format!("{}: {words}", said.split(',').next().unwrap_or_default()), style)
+                        let word = said.split(',').next().unwrap_or_default();
+                        (sign, (format!("{word}: {words}"), words), style)
                     }
-                    (None, None) if Standing::of(alert, cx) == Standing::Lapsed => (("–", theme.quiet), told(), theme.quiet),
-                    (None, None) => (("·", theme.accent), told(), theme.plain),
+                    (None, None) if Standing::of(alert, cx) == Standing::Lapsed => (("–", theme.quiet), (told, brief), theme.quiet),
+                    (None, None) => (("·", theme.accent), (told, brief), theme.plain),
                 };
                 let gets = foreseen.map_or_else(String::new, |foreseen| foreseen.gets(alert.id).to_owned());
                 let beside = vec![(shares, if over { theme.quiet } else { theme.plain }), (gets, theme.accent)];
-                AlertRow { sign, alert, what, style, quiet: over, beside }
+                AlertRow { sign, alert, what, brief: Some(brief), style, quiet: over, beside }
             })
             .collect();
         let room = rows.len().min(usize::from(area.height / 3).max(2));

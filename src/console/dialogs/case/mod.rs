@@ -308,7 +308,7 @@ impl CaseDialog {
                     order_advice(alert, facts).map(|(id, _)| format!("Already refunded: the shop's order {id}."))
                 }
                 Suggestion::Advice(Advice { basis: AdviceBasis::NetworkRule, .. }) => {
-                    Some(format!("Probably refunded already: by a rule at {}.", alert.provider))
+                    Some(format!("Probably refunded already: by {}'s own rule.", alert.provider))
                 }
                 _ => None,
             }

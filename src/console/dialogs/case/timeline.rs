@@ -102,7 +102,7 @@ fn called(alert: &Alert, alerts: &[Alert]) -> String {
 /// Who made a decision of this desk.
 fn maker(record: &DecisionRecord) -> String {
     match (&record.rule, &record.user) {
-        (Some(rule), _) => format!("by the rule {rule}"),
+        (Some(rule), _) => format!("by the desk rule {rule}"),
         (None, Some(user)) => format!("by {user}"),
         (None, None) => "here".to_owned(),
     }
@@ -354,7 +354,7 @@ mod tests {
 
         let events = told(&[alert], &Around { history, ..Around::default() });
 
-        assert_eq!(words(&events)[1], "ETHOCA: refunded by the rule small");
+        assert_eq!(words(&events)[1], "ETHOCA: refunded by the desk rule small");
     }
 
     #[test]

@@ -70,8 +70,13 @@ impl ManyForm {
         let mut y = area.y + u16::from(roomy);
         self.draw_title(frame, Rect { y, height: 1, ..inside }, cx);
         y += 1 + u16::from(roomy);
-        let room =
-            AnswerRoom { comments: COMMENTS[usize::from(!roomy)], chosen_alone: area.height < TALL, each_its_own: self.gets.is_ok() };
+        let is_tall = area.height >= TALL;
+        let room = AnswerRoom {
+            gap: u16::from(is_tall),
+            comments: COMMENTS[usize::from(!roomy)],
+            chosen_alone: !is_tall,
+            each_its_own: self.gets.is_ok(),
+        };
         let wide = area.width >= WIDE;
         let answer_width = if wide { inside.width.saturating_sub(BESIDE).min(84) } else { inside.width };
         let told_width = if wide { inside.width.saturating_sub(answer_width + 4) } else { inside.width };
@@ -224,7 +229,7 @@ impl ManyForm {
         let mut rows: Vec<AlertRow<'_>> = Vec::with_capacity(self.rows.len());
         for (position, row) in self.rows.iter().enumerate() {
             let (sign, what, style, quiet) = shown(position);
-            rows.push(AlertRow { sign, alert: &row.alert, what, style, quiet, beside: Vec::new() });
+            rows.push(AlertRow { sign, alert: &row.alert, what, brief: None, style, quiet, beside: Vec::new() });
         }
         let has_focus = self.part == Part::List;
         let columns = if self.purpose == AnswerScope::Bulk { OF_MANY } else { OF_ONE_PAYMENT };

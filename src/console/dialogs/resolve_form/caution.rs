@@ -44,7 +44,7 @@ impl Caution {
         match self {
             Self::MayHaveArrived => "an earlier decision may have arrived",
             Self::PaidTwice => "may be paid twice",
-            Self::NetworkRule => "probably refunded by a rule",
+            Self::NetworkRule => "probably refunded by the network's rule",
             Self::RefundDenied => "refunded already",
             Self::Closed => "the window has closed",
             Self::Notice => "no answer is asked for",

@@ -53,6 +53,8 @@ const fn plan(gaps: [u16; 7], comments: u16, short_then: bool, words: Words) -> 
 /// How much room what is answered has where it is drawn alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AnswerRoom {
+    /// Empty rows after the decision and after the reason.
+    pub gap: u16,
     /// Rows of the comments.
     pub comments: u16,
     /// Whether what was chosen of several reasons or resolutions stands alone while the focus is elsewhere.
@@ -65,7 +67,11 @@ impl Plan {
     /// What is answered alone, in so many columns beside the labels.
     pub(super) fn of_answer(content: u16, room: AnswerRoom) -> Self {
         let words = if content < GRID { Words::List } else { Words::Grid };
-        Self { chosen_alone: room.chosen_alone, each_its_own: room.each_its_own, ..plan([0; 7], room.comments, true, words) }
+        Self {
+            chosen_alone: room.chosen_alone,
+            each_its_own: room.each_its_own,
+            ..plan([0, room.gap, room.gap, 0, 0, 0, 0], room.comments, true, words)
+        }
     }
 }
 

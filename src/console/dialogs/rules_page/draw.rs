@@ -76,14 +76,14 @@ impl RulesPage {
         let line = |y: u16| Rect { y, height: u16::from(y < bottom), ..inside };
         let rules = &cx.settings.rules;
         let mut pen = Pen::new(buffer, line(y));
-        pen.put("Rules", theme.strong);
+        pen.put("Desk rules", theme.strong);
         pen.skip(3);
         if !rules.is_empty() {
             let (words, style) = acting(cx);
             pen.put(&words, style);
         }
         y += 1;
-        let file = cx.settings.rules_in.as_deref().unwrap_or("no file of rules");
+        let file = cx.settings.rules_in.as_deref().unwrap_or("no file of desk rules");
         let read = format!("{}, read {}", sanitize(file), cx.times().second(cx.rules_read_at));
         Pen::new(buffer, line(y)).put(&read, theme.quiet);
         y += 1 + gap;
@@ -182,7 +182,7 @@ impl RulesPage {
         let key = cx.key(Action::Rehearse);
         let (words, style) = match &self.rehearsed {
             Rehearsed::NotAsked => {
-                (format!("{key} tries the rules on the alerts of the last {REHEARSED_DAYS} days; nothing is sent"), theme.quiet)
+                (format!("{key} tries the desk rules on the alerts of the last {REHEARSED_DAYS} days; nothing is sent"), theme.quiet)
             }
             Rehearsed::Running(read, total) => {
                 let of = total.map_or_else(String::new, |total| format!(" of {}", count(total)));
@@ -256,9 +256,9 @@ impl RulesPage {
         let key = cx.key(Action::Refresh);
         let reads = format!("{key} reads the file again. avert rules rehearse says beforehand what rules would have done.");
         let lines = [
-            ("There is no rule.", theme.strong),
+            ("There is no desk rule.", theme.strong),
             (
-                "A rule is a query and an answer: it marks what it matches, and t opens the form with its answer. It stages by itself only where a profile names it.",
+                "A desk rule is a query and an answer: it marks what it matches, and t opens the form with its answer. It stages by itself only where a profile names it.",
                 theme.plain,
             ),
             ("", theme.plain),

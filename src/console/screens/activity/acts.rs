@@ -97,18 +97,22 @@ fn not_over(decision: &DecisionRecord, cx: &AppContext) -> String {
     }
 }
 
+/// Whether somebody can say that it is seen to, or take that back.
 fn can_be_dismissed(decision: &DecisionRecord, cx: &AppContext) -> bool {
     let failed = matches!(decision.fate(), DecisionFate::Refused(_) | DecisionFate::NeverLeft);
-    failed && !decision.dismissed && live(decision, cx).is_none_or(|pending| matches!(pending.state, State::Refused(_)))
+    failed && live(decision, cx).is_none_or(|pending| matches!(pending.state, State::Refused(_)))
 }
 
-/// Says that somebody has seen to it.
+/// Says that somebody has seen to it; said again that is taken back.
 fn dismiss(decision: &DecisionRecord, cx: &mut AppContext) -> Orders {
     if !can_be_dismissed(decision, cx) {
-        let why = if decision.dismissed { "It was seen to already." } else { "Only what certainly failed can be taken off the list." };
-        cx.hint(why.to_owned());
+        cx.hint("Only what certainly failed can be taken off the list.".to_owned());
         return Vec::new();
     }
     cx.decisions.dismiss(decision.said.alert.id);
-    vec![record(JournalStep::Dismissed { decision: decision.key.clone() })]
+    if !decision.dismissed {
+        let key = cx.settings.keymap.key_in(KeyContext::Activity, Action::Dismiss);
+        cx.hint(format!("Seen to. In the view All {key} takes that back."));
+    }
+    vec![record(JournalStep::Dismissed { decision: decision.key.clone(), taken_back: decision.dismissed })]
 }

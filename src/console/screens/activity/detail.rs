@@ -235,8 +235,8 @@ impl Page<'_> {
             if index == 0 {
                 let user = record.user.as_deref().map(sanitize);
                 words.push_str(&match (&record.rule, user) {
-                    (Some(rule), Some(user)) => format!(" by rule {}, at the console of {user}", sanitize(rule)),
-                    (Some(rule), None) => format!(" by rule {}", sanitize(rule)),
+                    (Some(rule), Some(user)) => format!(" by desk rule {}, at the console of {user}", sanitize(rule)),
+                    (Some(rule), None) => format!(" by desk rule {}", sanitize(rule)),
                     (None, Some(user)) => format!(" by {user}"),
                     (None, None) => String::new(),
                 });

@@ -170,7 +170,7 @@ fn has_any(screen: &ActivityScreen, rows: &[Happening<'_>], cx: &AppContext, buf
         }
         ActivityView::ByRules => {
             let rules = cx.key(Action::RulesShow);
-            ("No rule has decided anything here in the last 90 days.", format!("{rules} shows the rules, and which of them stage by themselves."))
+            ("No desk rule has decided anything here in the last 90 days.", format!("{rules} shows the desk rules, and which of them stage by themselves."))
         }
         ActivityView::All => (
             "Nothing was decided or told here in the last 90 days.",

@@ -6,10 +6,10 @@ use crate::console::resolving::spoken;
 use crate::console::text::sanitize;
 use crate::desk::{DecisionRecord, JournalAlert, JournalDecision};
 
-/// Who made a decision: a person, or a rule.
+/// Who made a decision: a person, or a desk rule.
 pub fn maker(record: &DecisionRecord, cx: &AppContext) -> String {
     match &record.rule {
-        Some(rule) => sanitize(&format!("rule {rule}")).into_owned(),
+        Some(rule) => sanitize(&format!("desk rule {rule}")).into_owned(),
         None => who(cx.journal.is_own(record.session, record.user.as_deref()), record.user.as_deref()),
     }
 }

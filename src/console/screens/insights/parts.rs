@@ -124,12 +124,20 @@ pub fn head(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
         lines.extend(labelled((&label, theme.quiet), &money_of(&rows), theme.plain, LABEL, width));
     }
     lines.extend(limited(view, true, width));
+    lines.extend(left_out(view).into_iter().flat_map(|words| said(view, &words, width)));
     lines.push(Line::default());
     lines
 }
 
-/// Which alerts are counted, where it is not all of them: `of those raised from 2026-11-23 on`.
-fn among(scope: &AlertFilter) -> String {
+/// What is in no figure of what lapses, where there is any: notices, which ask for no answer.
+fn left_out(view: &InsightsView<'_>) -> Option<String> {
+    let notices: u64 = view.insights().kinds.iter().filter(|kind| kind.alert_type.is_notice()).map(|kind| kind.waiting).sum();
+    let ask = if notices == 1 { "asks" } else { "ask" };
+    (notices > 0).then(|| format!("without {}, which {ask} for no answer", counted(notices, "notice", "notices")))
+}
+
+/// The days that alerts were raised or paid on, as far as they are narrowed: `raised from 2026-11-23 on`.
+fn days_within(scope: &AlertFilter) -> Option<String> {
     let days = |first: Option<NaiveDate>, last: Option<NaiveDate>| match (first, last) {
         (Some(first), Some(last)) if first == last => Some(format!("on {first}")),
         (Some(first), Some(last)) => Some(format!("from {first} to {last}")),
@@ -140,13 +148,18 @@ fn among(scope: &AlertFilter) -> String {
     let raised = days(scope.start_date, scope.end_date).map(|days| format!("raised {days}"));
     let paid = days(scope.transaction_start_date, scope.transaction_end_date).map(|days| format!("paid {days}"));
     let by_days: Vec<String> = raised.into_iter().chain(paid).collect();
+    (!by_days.is_empty()).then(|| format!("{} (UTC)", by_days.join(" and ")))
+}
+
+/// Which alerts are counted, where it is not all of them: `of those raised from 2026-11-23 on`.
+fn among(scope: &AlertFilter) -> String {
     let undated =
         AlertFilter { start_date: None, end_date: None, transaction_start_date: None, transaction_end_date: None, ..scope.clone() };
-    match (undated == AlertFilter::default(), by_days.is_empty()) {
-        (true, true) => String::new(),
-        (false, true) => " of those in the filter".to_owned(),
-        (true, false) => format!(" of those {} (UTC)", by_days.join(" and ")),
-        (false, false) => format!(" of those in the filter, {} (UTC)", by_days.join(" and ")),
+    match (undated == AlertFilter::default(), days_within(scope)) {
+        (true, None) => String::new(),
+        (false, None) => " of those in the filter".to_owned(),
+        (true, Some(days)) => format!(" of those {days}"),
+        (false, Some(days)) => format!(" of those in the filter, {days}"),
     }
 }
 
@@ -284,7 +297,11 @@ fn hours<'a>(view: &'a InsightsView<'_>) -> Vec<Hour<'a>> {
             1..SOON_HOURS => theme.warning,
             _ => theme.accent,
         };
-        let label = format!("{:02}", start.hour());
+        // The first one is not the next sixty minutes: it ends when this hour of the clock is full.
+        let label = match ahead {
+            0 => format!("by {:02}", (start + Duration::hours(1)).hour()),
+            _ => format!("{:02}", start.hour()),
+        };
         hours.push(Hour { label, style, has_bar: true, rows: of_hour.remove(&ahead).unwrap_or_default() });
     }
     if !later.is_empty() {
@@ -371,8 +388,13 @@ pub fn networks(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let theme = view.draw.theme;
     let has_line = width >= 66;
     let recent = if has_line { format!("   {RECENT_DAYS} DAYS") } else { String::new() };
-    let mut lines =
-        vec![Line::from(view.quiet(format!("{:<20}{:>7}{:>10}{:>8}{:>9}{recent}", "BY NETWORK", "OPEN", "ANSWERED", "MISSED", "IN TIME")))];
+    let days = days_within(view.scope).map_or_else(|| "alerts of all days".to_owned(), |days| format!("alerts {days}"));
+    let mut lines = vec![heading(view, "BY NETWORK", &days)];
+    if lines[0].width() > usize::from(width) {
+        // A day that is cut is another one.
+        lines = std::iter::once(heading(view, "BY NETWORK", "")).chain(said(view, &days, width)).collect();
+    }
+    lines.push(Line::from(view.quiet(format!("{:<20}{:>7}{:>10}{:>8}{:>9}{recent}", "", "OPEN", "ANSWERED", "MISSED", "IN TIME"))));
     lines.extend(limited(view, false, width));
     let mut of_network: BTreeMap<&str, Vec<&KindCount>> = BTreeMap::new();
     for kind in &view.insights().kinds {

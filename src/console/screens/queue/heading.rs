@@ -15,7 +15,10 @@ use crate::domain::money::sums_by_currency;
 use crate::domain::{Alert, AlertFilter, AlertStatus, Money, SortField, SortOrder, query};
 
 /// How many times the line can be said in fewer words.
-const SHORTEST: u8 = 6;
+const SHORTEST: u8 = 7;
+
+/// From here on the name gives way too: what lapses soon is worth more than all of it.
+const NAME_GIVES_WAY: u8 = 6;
 
 /// No name is cut to fewer columns.
 const LEAST_NAME: u16 = 6;
@@ -64,19 +67,23 @@ pub fn draw(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Re
 /// The parts of the line at one of its lengths, and whether all of them have room. Sums have what the others leave.
 fn pieces(queue: &Queue, draw: &DrawContext<'_>, brevity: u8, width: u16) -> (Vec<Piece>, bool) {
     let (mut pieces, behind) = (name_and_counts(queue, draw, brevity), news(queue, draw, brevity));
-    let room = width.saturating_sub(needed(&pieces) + needed(&behind));
+    let mut room = width.saturating_sub(needed(&pieces) + needed(&behind));
+    if brevity == NAME_GIVES_WAY {
+        room = (width + columns(&pieces[0].text).saturating_sub(LEAST_NAME)).saturating_sub(needed(&pieces) + needed(&behind));
+    }
     // One sum stands there: that of what is marked, where something is.
     let has_marks = queue.marked.range.is_some() || queue.marked.is_reading() || !queue.marked.is_empty();
     let put_sums = if has_marks { put_marked } else { put_list_sums };
     let all = put_sums(queue, draw, &mut pieces, brevity, room);
     pieces.extend(behind);
     let excess = needed(&pieces).saturating_sub(width);
-    if brevity == SHORTEST && excess > 0 {
+    if brevity >= NAME_GIVES_WAY && excess > 0 {
         // The name goes before the sums do.
         let name = &mut pieces[0].text;
         *name = cut(name, columns(name).saturating_sub(excess).max(LEAST_NAME)).into_owned();
     }
-    (pieces, all && excess == 0)
+    let fits = needed(&pieces) <= width;
+    (pieces, all && fits)
 }
 
 fn needed(pieces: &[Piece]) -> u16 {
@@ -86,7 +93,12 @@ fn needed(pieces: &[Piece]) -> u16 {
 /// The name of what is listed, and how many alerts it has.
 fn name_and_counts(queue: &Queue, draw: &DrawContext<'_>, brevity: u8) -> Vec<Piece> {
     let (theme, title) = (draw.theme, title(queue));
-    let name = if brevity < 4 { title.clone() } else { short_title(queue, &title) };
+    let name = match brevity {
+        ..4 => title.clone(),
+        NAME_GIVES_WAY if queue.is_set_aside() => "Found".to_owned(),
+        NAME_GIVES_WAY => title.split(", by ").next().unwrap_or(&title).to_owned(),
+        _ => short_title(queue, &title),
+    };
     let mut pieces = vec![Piece::new(0, name, theme.strong)];
     match queue.listing.total() {
         Some(total) => {
@@ -101,7 +113,7 @@ fn name_and_counts(queue: &Queue, draw: &DrawContext<'_>, brevity: u8) -> Vec<Pi
         pieces.push(Piece::new(0, " …", theme.accent));
     }
     // What lapses soon is worth more than what is put aside.
-    if let Some(words) = queue.snoozed_words().filter(|_| brevity < SHORTEST - 1) {
+    if let Some(words) = queue.snoozed_words().filter(|_| brevity < NAME_GIVES_WAY - 1) {
         pieces.push(Piece::new(2, words, theme.quiet));
     }
     pieces
@@ -115,7 +127,7 @@ fn news(queue: &Queue, draw: &DrawContext<'_>, brevity: u8) -> Vec<Piece> {
         // Offered since the start: the key opens it.
         let words = match brevity {
             ..3 => format!("answer to {} begun  ", count(begun.alerts.len() as u64)),
-            SHORTEST.. => "begun  ".to_owned(),
+            NAME_GIVES_WAY.. => "begun  ".to_owned(),
             _ => "answer begun  ".to_owned(),
         };
         pieces.push(Piece::new(3, words, theme.accent).doing(Action::Bulk));
@@ -133,6 +145,11 @@ fn news(queue: &Queue, draw: &DrawContext<'_>, brevity: u8) -> Vec<Piece> {
     if brevity < SHORTEST {
         pieces.extend(at_risk(queue, draw, brevity));
     }
+    if matches!(queue.at_risk, Loadable::NotAsked) && !queue.counts_at_risk() && brevity == 0 {
+        // Only an avert counts what lapses; Insights reads lists for it.
+        pieces.push(Piece::new(3, "what lapses soon: Insights  ", theme.quiet).doing(Action::ShowInsights));
+        pieces.push(Piece::new(0, draw.key(Action::ShowInsights), theme.key).doing(Action::ShowInsights));
+    }
     pieces
 }
 
@@ -149,7 +166,9 @@ fn put_marked(queue: &Queue, draw: &DrawContext<'_>, pieces: &mut Vec<Piece>, br
         None if marked.is_empty() => return true,
         None => (format!("{} marked", count(marked.alerts().len() as u64)), Action::Bulk),
     };
-    let (key, does) = (draw.key(action), does(action));
+    // What lapses soon is worth more than what the key does.
+    let does = if brevity == NAME_GIVES_WAY { "" } else { does(action) };
+    let key = draw.key(action);
     let needed = 3 + columns(&words) + 2 + columns(&key) + columns(does);
     pieces.push(Piece::new(3, words, theme.accent).doing(action));
     let mut all = needed <= room;
@@ -165,6 +184,7 @@ fn put_marked(queue: &Queue, draw: &DrawContext<'_>, pieces: &mut Vec<Piece>, br
             all &= sums.is_some() || money.is_empty();
             put_sums(sums, draw, pieces);
         }
+        None if brevity == NAME_GIVES_WAY => pieces.push(Piece::new(2, "no sum yet", theme.quiet)),
         None => pieces.push(Piece::new(2, "sum not known yet", theme.quiet)),
     }
     pieces.push(Piece::new(2, key, theme.key).doing(action));
@@ -231,14 +251,7 @@ fn put_list_sums(queue: &Queue, draw: &DrawContext<'_>, pieces: &mut Vec<Piece>,
 /// How many alerts lapse soon.
 fn at_risk(queue: &Queue, draw: &DrawContext<'_>, brevity: u8) -> Option<Piece> {
     let theme = draw.theme;
-    let at_risk = match &queue.at_risk {
-        Loadable::Loaded(at_risk) => at_risk,
-        // Only an avert counts what lapses.
-        Loadable::NotAsked if !queue.counts_at_risk() && brevity == 0 => {
-            return Some(Piece::new(3, "what lapses soon is not told here", theme.quiet));
-        }
-        _ => return None,
-    };
+    let Loadable::Loaded(at_risk) = &queue.at_risk else { return None };
     let alerts: u64 = at_risk.iter().map(|risk| risk.alerts).sum();
     if alerts == 0 {
         let words = match brevity {

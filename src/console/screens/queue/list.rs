@@ -9,7 +9,7 @@ use super::columns::{self, Column, Placed};
 use super::heading;
 use super::layout::{GUTTER, Regions};
 use super::listing::ListRow;
-use super::signs::ListSign;
+use super::signs::{ListSign, MARKS, in_cells};
 use super::state::{Queue, QueueTarget};
 use crate::console::pen::{put_middle, put_right};
 use crate::console::text::{counted, cut, sanitize};
@@ -280,22 +280,21 @@ fn draw_amount(alert: &Alert, buffer: &mut Buffer, cell: Rect, digits: Style, qu
     put_cut(buffer, currency, &sanitize(alert.currency.as_str()), quiet);
 }
 
-/// The signs right of the time left, every one always in the same cell: a duplicate; a rule of the network, else a note; a notice, else an
-/// order that was refunded, else a rule of one's own. An answered alert has none but that of a note.
-fn marks(alert: &Alert, known: Known, draw: &DrawContext<'_>) -> [Option<ListSign>; 3] {
+/// The signs right of the time left. An answered alert has none but that of a note.
+fn marks(alert: &Alert, known: Known, draw: &DrawContext<'_>) -> [Option<ListSign>; MARKS] {
     let noted = (!draw.notes.on(alert.id).is_empty()).then_some(ListSign::Noted);
     if alert.outcome.is_some() {
-        return [None, noted, None];
+        return in_cells([noted]);
     }
     // Where one was refunded, a refund may be the second one.
     let duplicate = known.duplicate.map(|refunded| if refunded { ListSign::DuplicateRefunded } else { ListSign::Duplicate });
     let rule = alert.network_rule_applied().then_some(ListSign::NetworkRule);
     let order = known.order_refunded.then_some(ListSign::OrderRefunded);
     let notice = alert.alert_type.is_notice().then_some(ListSign::Notice);
-    // A notice asks for no answer, and money that has gone back sets a rule aside: what there is to say of it stands in the detail.
+    // Money that has gone back sets a rule aside: what there is to say of it stands in the detail.
     let is_set_aside = rule.is_some() || order.is_some() || known.duplicate == Some(true);
-    let suggested = || draw.suggestion(alert).filter(|_| !is_set_aside).map(|_| ListSign::Suggested);
-    [duplicate, rule.or(noted), notice.or(order).or_else(suggested)]
+    let suggested = draw.suggestion(alert).filter(|_| !is_set_aside).map(|_| ListSign::Suggested);
+    in_cells([duplicate, rule, notice, order, suggested, noted])
 }
 
 /// The sign at the left edge: where a decision on the alert is, this console's own or what the engine has not finished; else that one is

@@ -159,9 +159,9 @@ impl Screen for Queue {
         match action {
             // What esc undoes before is no loss, and goes by its usual name.
             Action::Back if is_offered && cx.toasts.is_empty() && !self.is_set_aside() && !self.is_searched() => Some("drop begun"),
-            Action::Bulk if is_offered && cx.runs.newest().is_none() => Some("open begun"),
-            // It shows what became of the last ones.
-            Action::Bulk if !has_marks(self) && cx.group_drafts.of_marks().is_none() && cx.runs.newest().is_some() => Some("last run"),
+            // With nothing marked it answers nothing: it shows what became of the last ones, or what was begun.
+            Action::Bulk if self.marked.is_empty() && cx.runs.newest().is_some() => Some("last run"),
+            Action::Bulk if self.marked.is_empty() => Some("open begun"),
             _ => None,
         }
     }

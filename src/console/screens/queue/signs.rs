@@ -40,11 +40,30 @@ pub enum ListSign {
     Snoozed,
     /// Has a note.
     Noted,
+    /// More signs than there are cells.
+    More,
+}
+
+/// Cells for signs beside the time left.
+pub const MARKS: usize = 3;
+
+/// The signs in their cells: each in its own where that is free, else in the last free one. What weighs most comes first; where not all
+/// have room the last cell says so.
+pub fn in_cells(signs: impl IntoIterator<Item = Option<ListSign>>) -> [Option<ListSign>; MARKS] {
+    let mut cells = [None; MARKS];
+    for sign in signs.into_iter().flatten() {
+        let own = sign.cell();
+        match std::iter::once(own).chain((0..MARKS).rev()).find(|at| cells[*at].is_none()) {
+            Some(at) => cells[at] = Some(sign),
+            None => cells[MARKS - 1] = Some(ListSign::More),
+        }
+    }
+    cells
 }
 
 impl ListSign {
     /// All of them: those at the left edge, then those beside the time left.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Marked,
         Self::Staged,
         Self::Waiting,
@@ -61,7 +80,17 @@ impl ListSign {
         Self::Notice,
         Self::Suggested,
         Self::Noted,
+        Self::More,
     ];
+
+    /// Which of the cells beside the time left is its own.
+    fn cell(self) -> usize {
+        match self {
+            Self::DuplicateRefunded | Self::Duplicate => 0,
+            Self::NetworkRule | Self::Noted => 1,
+            _ => 2,
+        }
+    }
 
     /// The sign of a decision of this console, by how far it is.
     pub fn of(state: &State) -> Self {
@@ -93,6 +122,7 @@ impl ListSign {
             Self::Drafted => ("d", theme.accent),
             Self::Snoozed => ("z", theme.quiet),
             Self::Noted => ("n", theme.quiet),
+            Self::More => ("+", theme.quiet),
         }
     }
 
@@ -115,6 +145,7 @@ impl ListSign {
             Self::Drafted => "An answer is begun and not sent; its form has it",
             Self::Snoozed => "Snoozed: the detail says until when",
             Self::Noted => "It has a note, kept on this machine",
+            Self::More => "There is more to see than has room; the detail has all",
         }
     }
 }
@@ -123,8 +154,26 @@ impl ListSign {
 mod tests {
     use std::collections::HashSet;
 
+    use rstest::rstest;
+
+    use super::ListSign::{Duplicate, DuplicateRefunded, NetworkRule, Noted, Notice, OrderRefunded, Suggested};
     use super::*;
     use crate::console::theme::ThemeName;
+
+    #[rstest]
+    #[case::each_in_its_own(&[Duplicate, Notice, Noted], "=ni")]
+    #[case::a_note_beside_a_rule_of_the_network(&[NetworkRule, Noted], " Rn")]
+    #[case::a_notice_with_such_a_rule_and_a_note(&[NetworkRule, Notice, Noted], "nRi")]
+    #[case::a_notice_whose_order_was_refunded(&[Notice, OrderRefunded], " oi")]
+    #[case::a_suggestion_and_a_note(&[Suggested, Noted], " n•")]
+    #[case::more_than_there_are_cells(&[DuplicateRefunded, NetworkRule, Notice, Noted], "⚠R+")]
+    fn every_sign_has_a_cell_or_the_last_one_says_that_there_are_more(#[case] signs: &[ListSign], #[case] drawn: &str) {
+        let theme = Theme::named(ThemeName::Dark);
+
+        let cells = in_cells(signs.iter().copied().map(Some));
+
+        assert_eq!(cells.map(|cell| cell.map_or(" ", |sign| sign.drawn(&theme).0)).concat(), drawn);
+    }
 
     #[test]
     fn every_sign_is_in_the_legend_once_and_is_told_from_every_other_without_its_colour() {

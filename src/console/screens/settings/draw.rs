@@ -114,7 +114,7 @@ fn draw_setting(settings: &SettingsScreen, cx: &AppContext, buffer: &mut Buffer,
     let mut pen = Pen::new(buffer, row);
     pen.put(setting.label, theme.quiet);
     pen.skip(LABEL.saturating_sub(columns(setting.label)));
-    let text = value.to_string();
+    let text = value.shown();
     pen.put(&text, theme.strong);
     pen.skip(VALUE.saturating_sub(columns(&text)));
     let key = cx.key(Action::SettingChange);

@@ -76,27 +76,28 @@ impl SettingsScreen {
     /// The parts that the cursor can be in, from above.
     pub fn parts(&self) -> Vec<SettingsPart> {
         let all = [
-            (self.offered, SettingsPart::Credentials),
+            (self.offered && !self.rows().is_empty(), SettingsPart::Credentials),
             (!self.profile_rows().is_empty(), SettingsPart::Profiles),
             (true, SettingsPart::Console),
         ];
         all.into_iter().filter(|(is_there, _)| *is_there).map(|(_, part)| part).collect()
     }
 
-    /// Where the cursor is.
+    /// Where the cursor is: where the part that it belongs to has no rows, in the first one that has some.
     pub fn part(&self) -> SettingsPart {
-        self.part
+        let parts = self.parts();
+        if parts.contains(&self.part) { self.part } else { parts[0] }
     }
 
     /// Whether the cursor is in the last part.
     pub fn is_in_last_part(&self) -> bool {
-        self.part == SettingsPart::Console
+        self.part() == SettingsPart::Console
     }
 
     /// Goes to the next part.
     pub fn next_part(&mut self) {
         let parts = self.parts();
-        let at = parts.iter().position(|part| *part == self.part).map_or(0, |at| (at + 1) % parts.len());
+        let at = parts.iter().position(|part| *part == self.part()).map_or(0, |at| (at + 1) % parts.len());
         self.part = parts[at];
     }
 
@@ -119,13 +120,13 @@ impl SettingsScreen {
 
     /// The profile under the cursor, where that is among them.
     pub fn chosen_profile(&self) -> Option<&ListedProfile> {
-        self.profile_rows().get(self.profile_row()).filter(|_| self.part == SettingsPart::Profiles)
+        self.profile_rows().get(self.profile_row()).filter(|_| self.part() == SettingsPart::Profiles)
     }
 
     /// Takes the profiles in; the cursor leaves them where there are none any more.
     pub fn profiles_listed(&mut self, answer: Result<Vec<ListedProfile>, String>) {
         self.profiles = Some(answer);
-        if !self.parts().contains(&self.part) {
+        if self.part == SettingsPart::Profiles && self.profile_rows().is_empty() {
             self.part = SettingsPart::Console;
         }
     }
@@ -137,7 +138,7 @@ impl SettingsScreen {
 
     /// The setting under the cursor, where that is in what this console is set to.
     pub fn setting(&self) -> Option<&'static UserSetting> {
-        USER_SETTINGS.get(self.setting_row()).filter(|_| self.part == SettingsPart::Console)
+        USER_SETTINGS.get(self.setting_row()).filter(|_| self.part() == SettingsPart::Console)
     }
 
     /// Why no key or client can be created or revoked, where that is so.
@@ -181,11 +182,13 @@ impl SettingsScreen {
 
     /// The credential that is meant: the one under the cursor, where that is among them.
     pub fn chosen(&self) -> Option<&Credential> {
-        self.current().filter(|_| self.part == SettingsPart::Credentials)
+        self.current().filter(|_| self.part() == SettingsPart::Credentials)
     }
 
     /// Puts the cursor on a row of its part, or on the last one.
     pub fn move_to(&mut self, row: usize) {
+        // Whoever moves it has seen where it is.
+        self.part = self.part();
         match self.part {
             SettingsPart::Console => self.setting = row.min(USER_SETTINGS.len() - 1),
             SettingsPart::Profiles => {
@@ -201,7 +204,7 @@ impl SettingsScreen {
 
     /// The row of the cursor in its part.
     pub fn row(&self) -> usize {
-        match self.part {
+        match self.part() {
             SettingsPart::Console => self.setting_row(),
             SettingsPart::Profiles => self.profile_row(),
             SettingsPart::Credentials => self.cursor(),

@@ -49,7 +49,10 @@ impl Parts<'_> {
             }
             Warning::NetworkRule(name) => {
                 self.open_box(theme.rule, "R The network has probably refunded already", theme.rule);
-                let rule = name.map_or_else(|| "by a rule of the merchant's there".to_owned(), |name| format!("by the rule {name}"));
+                let rule = name.map_or_else(
+                    || "by a rule of the merchant's at the network".to_owned(),
+                    |name| format!("by the network's rule {name}"),
+                );
                 self.say(&rule, theme.plain);
             }
             Warning::Notice => self.open_box(theme.quiet, "i A notice: the network asks for no answer", theme.plain),
