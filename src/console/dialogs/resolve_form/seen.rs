@@ -52,7 +52,7 @@ impl ResolveForm {
         lines.extend(self.warnings.iter().filter_map(|warning| {
             let Seen { tone, text } = self.seen_of(warning, now)?;
             let is_named = named.is_some() && warning.duplicate() == named;
-            Some(Seen { tone, text: if is_named { format!("{text}; alt-w goes there") } else { text } })
+            Some(Seen { tone, text: if is_named { format!("{text} (alt-w)") } else { text } })
         }));
         lines.extend(self.network_rule());
         lines.extend(self.window(now));
