@@ -107,6 +107,21 @@ pub fn line(rig: &mut Rig, text: &str) -> String {
 }
 
 #[test]
+fn a_journal_with_lines_that_cannot_be_read_claims_nothing_of_what_they_tell() {
+    let mut rig = desk().start();
+
+    rig.update(Message::JournalRead(Ok(JournalPart { unreadable: vec![4, 9], anew: true, ..JournalPart::default() })));
+    let told = rig.screen();
+    rig.press("4");
+
+    let words = "2 lines of the journal cannot be read, from line 4 on: what they tell is not here.";
+    assert!(told.contains("2 lines of the journal cannot be read"), "{told}");
+    let screen = rig.screen();
+    assert!(screen.contains(words) && !screen.contains("Nothing needs you."), "{screen}");
+    assert!(screen.contains("Needs you 0+"), "{screen}");
+}
+
+#[test]
 fn a_decision_stands_there_with_who_made_it_and_its_proof() {
     let mut rig = started(desk());
     decide(&mut rig, "r", "refund 88240");
