@@ -36,9 +36,10 @@ impl App {
                 if quits { self.quit_for_good() } else { Vec::new() }
             }
             _ if self.is_too_small() || self.cx.leaving => Vec::new(),
-            Event::Key(key) if self.opens_palette(key) => {
+            // What lies below it takes the key.
+            Event::Key(key) if self.closes_list(key) => {
                 self.dialogs.pop();
-                self.act(Action::Palette)
+                self.input(Event::Key(key))
             }
             event => {
                 let is_key = matches!(event, Event::Key(_));

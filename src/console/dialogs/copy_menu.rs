@@ -197,6 +197,10 @@ impl Dialog for CopyMenu {
         Vec::new()
     }
 
+    fn gives_way(&self) -> bool {
+        true
+    }
+
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         let entries = CopiedFact::ALL.into_iter().map(|fact| self.line(fact, cx)).collect();
         self.menu.draw(List { title: "Copy", entries, ..List::default() }, frame, area, cx);
