@@ -11,11 +11,14 @@ use super::credential_file::allows_others;
 use super::database::{key_file, with_password};
 use super::failure::{SaidAlready, say};
 use super::home::is_absent;
+use super::journal::cannot_be_read;
 use super::networks::{self, Known};
 use super::output::{Report, Rows};
 use super::profile_access::ProfileAccess;
 use super::target::variable;
 use crate::config::ConfigError;
+use crate::desk::JournalMark;
+use crate::desk::journal::{FILE, read_from};
 use crate::domain::database::DatabaseLocation;
 use crate::domain::time::{Clock as _, SystemClock};
 use crate::domain::webhook::address::AddressPolicy;
@@ -61,6 +64,7 @@ pub(super) async fn run(context: &Context, wrong_settings: Option<&ConfigError>,
     findings.extend(networks::examine(&context.settings, &known.gateways, variable));
     findings.push(credentials(context, &known.credentials));
     findings.extend(context.profiles.iter().flat_map(profiles));
+    findings.extend(journals(&context.home.data_dir.join("desk")));
     findings.push(webhooks(context, &known.endpoints));
     findings.extend(known.findings);
 
@@ -149,6 +153,36 @@ fn profiles(access: &ProfileAccess) -> Vec<Finding> {
     if std::fs::metadata(secrets).is_ok_and(|there| allows_others(&there, 0o077)) {
         let shown = secrets.display();
         findings.push(Finding::wrong("profiles", format!("{shown} is open to other users"), format!("chmod 600 {shown}")));
+    }
+    findings
+}
+
+/// Whether every line of the journals can be read: that of this machine's desk, and those of profiles and addresses below it.
+fn journals(desk: &Path) -> Vec<Finding> {
+    let (mut findings, mut read, mut places) = (Vec::new(), 0, vec![(desk.to_owned(), 0)]);
+    while let Some((place, depth)) = places.pop() {
+        // A profile's are in `profiles/NAME/HOST`.
+        if depth < 3 {
+            let inside = std::fs::read_dir(&place).into_iter().flatten().flatten().map(|entry| entry.path());
+            places.extend(inside.filter(|path| path.is_dir()).map(|path| (path, depth + 1)));
+        }
+        let file = place.join(FILE);
+        if is_absent(&file) {
+            continue;
+        }
+        match read_from(&place, &JournalMark::default()) {
+            Err(error) => findings.push(Finding::wrong("journal", error.to_string(), "make it readable for the user who runs avert")),
+            Ok(part) if part.unreadable.is_empty() => read += 1,
+            Ok(part) => {
+                let found = format!("{}: {}", file.display(), cannot_be_read(&part.unreadable));
+                let advice = "what became of a decision may stand there: look at it, and at the alerts of that time with the network; then \
+                              mend the line, or move it to a file of its own while no console is open; a later avert may have written it";
+                findings.push(Finding::wrong("journal", found, advice));
+            }
+        }
+    }
+    if findings.is_empty() && read > 0 {
+        findings.push(Finding::fine("journal", format!("{read}, every line can be read")));
     }
     findings
 }

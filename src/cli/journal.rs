@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 
 use super::args::{Format, JournalExportArgs, SinceWhen};
 use super::context::Context;
-use super::failure::{Misused, say};
+use super::failure::{Misused, SaidAlready, say};
 use super::output::{Output, Report, Rows};
 use super::target::variable;
-use crate::desk::journal::read_from;
-use crate::desk::{DecisionRecord, History, JournalAlert, JournalMark, NotificationRecord, write_new};
+use crate::desk::journal::{FILE, read_from};
+use crate::desk::{DecisionRecord, History, JournalAlert, JournalMark, JournalPart, NotificationRecord, write_new};
 use crate::domain::time::{Clock as _, SystemClock, to_iso};
 use crate::domain::{Currency, Timestamp};
 
@@ -53,12 +53,28 @@ const TOLD: [&str; 7] = ["at", "user", "place", "session", "tone", "words", "ale
 pub(super) fn run(context: &Context, args: &JournalExportArgs) -> anyhow::Result<()> {
     let desk = args.desk.remote().desk(context, variable)?;
     let since = since(args, SystemClock.now());
-    let history = History::of(read_from(&desk, &JournalMark::default())?.entries);
+    let JournalPart { entries, unreadable, .. } = read_from(&desk, &JournalMark::default())?;
+    let history = History::of(entries);
     let report = if args.notifications { notifications(&history, since) } else { decisions(&history, since, args.open) };
     match &args.to {
-        None => context.output.print(&report),
-        Some(to) => write_file(as_named(context.output, to), to, &report),
+        None => context.output.print(&report)?,
+        Some(to) => write_file(as_named(context.output, to), to, &report)?,
     }
+    if unreadable.is_empty() {
+        return Ok(());
+    }
+    say(&format!("{}: {}; what stands there is not in this export", desk.join(FILE).display(), cannot_be_read(&unreadable)));
+    Err(SaidAlready.into())
+}
+
+/// So many line numbers are named.
+const NAMED: usize = 20;
+
+/// `lines 3, 17 cannot be read`
+pub(super) fn cannot_be_read(lines: &[usize]) -> String {
+    let named: Vec<String> = lines.iter().take(NAMED).map(usize::to_string).collect();
+    let more = if lines.len() > NAMED { format!(" and {} more", lines.len() - NAMED) } else { String::new() };
+    format!("{} {}{more} cannot be read", if lines.len() == 1 { "line" } else { "lines" }, named.join(", "))
 }
 
 fn since(args: &JournalExportArgs, now: Timestamp) -> Timestamp {

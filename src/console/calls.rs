@@ -62,8 +62,8 @@ pub fn hours_read(before: Duration) -> u32 {
 pub fn lapses_within(alert: &Alert, before: Duration, now: Timestamp) -> bool {
     let due = match alert.deadline {
         Deadline::At(moment) => moment > now && moment - now <= before,
-        Deadline::HoursLeft(hours) => Duration::try_hours(hours.max(0)).is_some_and(|left| left < before),
-        Deadline::Unknown => false,
+        Deadline::HoursLeft(hours @ 0..) => Duration::try_hours(hours).is_some_and(|left| left < before),
+        Deadline::HoursLeft(..0) | Deadline::Unknown => false,
     };
     due && waits(alert)
 }
@@ -82,8 +82,8 @@ fn outside_name(alert: &Alert) -> String {
 pub fn left_words(alert: &Alert, now: Timestamp) -> String {
     match alert.deadline {
         Deadline::At(moment) => format!("in {}", times::spell_until(moment, now)),
-        Deadline::HoursLeft(hours) => format!("in less than {} h", hours.max(0).saturating_add(1)),
-        Deadline::Unknown => "at a time that is not known".to_owned(),
+        Deadline::HoursLeft(hours @ 0..) => format!("in less than {} h", hours.saturating_add(1)),
+        Deadline::HoursLeft(..0) | Deadline::Unknown => "at a time that is not known".to_owned(),
     }
 }
 
@@ -92,11 +92,11 @@ pub fn when_words(alert: &Alert, told: Moments, now: Timestamp) -> String {
     match alert.deadline {
         Deadline::At(moment) => format!("at {}", told.clock(moment, now)),
         // A day has its end, and so has what may be left.
-        Deadline::HoursLeft(hours) => {
-            let most = Duration::try_hours(hours.max(0).saturating_add(1)).unwrap_or_default();
+        Deadline::HoursLeft(hours @ 0..) => {
+            let most = Duration::try_hours(hours.saturating_add(1)).unwrap_or_default();
             format!("before {}", told.clock(now.checked_add_signed(most).unwrap_or(now), now))
         }
-        Deadline::Unknown => left_words(alert, now),
+        Deadline::HoursLeft(..0) | Deadline::Unknown => left_words(alert, now),
     }
 }
 

@@ -43,11 +43,11 @@ impl App {
         })
     }
 
-    /// Whether a key opens the palette in place of a list that is open.
-    pub(super) fn opens_palette(&self, key: KeyEvent) -> bool {
-        let all = [KeyContext::Views, KeyContext::Columns, KeyContext::Menu, KeyContext::Always];
+    /// Whether a key leads to the palette or to Find, for which a list that is open is closed.
+    pub(super) fn closes_list(&self, key: KeyEvent) -> bool {
+        let all = [KeyContext::Views, KeyContext::Columns, KeyContext::Log, KeyContext::Menu, KeyContext::Always];
         let gives_way = self.dialogs.last().is_some_and(|dialog| dialog.gives_way());
-        gives_way && self.cx.settings.keymap.action(&all, key.into()) == Some(Action::Palette)
+        gives_way && matches!(self.cx.settings.keymap.action(&all, key.into()), Some(Action::Palette | Action::Find))
     }
 
     /// Says that an action does nothing where one is. Who goes as far as it goes sees that.

@@ -167,6 +167,13 @@ impl AppContext {
         self.tell(tone, text.into(), Some(alert), None, None);
     }
 
+    /// Notifies the user of how something about an alert is now, in place of what was told of it before.
+    pub fn notify_anew(&mut self, of: &str, alert: &Alert, tone: Tone, text: impl Into<String>) {
+        let of = format!("{of} {}", alert.id);
+        self.toasts.withdraw(&of);
+        self.tell(tone, text.into(), Some(alert), None, Some(of));
+    }
+
     /// Notifies the user of what became of a decision: its own steps in the journal say the same.
     pub fn notify_of_decision(&mut self, decision: &PendingDecision, tone: Tone, text: impl Into<String>) {
         self.tell(tone, text.into(), Some(&decision.alert), Some(decision.journal_key()), Some(decision.fate_of()));

@@ -73,7 +73,7 @@ pub trait Dialog: Send {
         None
     }
 
-    /// Whether it is a list with nothing to lose, which is closed for the palette.
+    /// Whether it is a list with nothing to lose, which is closed for the palette and for Find.
     fn gives_way(&self) -> bool {
         false
     }

@@ -36,9 +36,11 @@ impl App {
                 if quits { self.quit_for_good() } else { Vec::new() }
             }
             _ if self.is_too_small() || self.cx.leaving => Vec::new(),
-            Event::Key(key) if self.opens_palette(key) => {
+            Event::Key(key) if self.suspends(key) => self.act(Action::Suspend),
+            // What lies below it takes the key.
+            Event::Key(key) if self.closes_list(key) => {
                 self.dialogs.pop();
-                self.act(Action::Palette)
+                self.input(Event::Key(key))
             }
             event => {
                 let is_key = matches!(event, Event::Key(_));
@@ -62,6 +64,13 @@ impl App {
     /// Which keys are taken: the pane's where it has them, else the screen's.
     pub(super) fn keys(&self) -> Keys {
         if self.is_in_pane() { Keys::Of(KeyContext::Activity) } else { self.screens.shown().keys() }
+    }
+
+    /// Whether a key stops the program: whatever lies over the screen, also where text is typed. What is typed stays.
+    fn suspends(&self, key: KeyEvent) -> bool {
+        let is_text = matches!(key.code, KeyCode::Char(_)) && !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
+        let is_over = !self.dialogs.is_empty() || matches!(self.keys(), Keys::Typed(_));
+        is_over && !is_text && self.cx.settings.keymap.action(&[KeyContext::Always], key.into()) == Some(Action::Suspend)
     }
 
     fn input_to_screen(&mut self, event: Event) -> Orders {

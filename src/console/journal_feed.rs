@@ -35,6 +35,10 @@ pub struct JournalFeed {
     is_kept: bool,
     /// Since when it cannot be read, and why.
     trouble: Option<(Timestamp, String)>,
+    /// The lines of it that cannot be read, by their numbers.
+    unreadable: Vec<usize>,
+    /// Of how many such lines it was told.
+    told_unreadable: usize,
 }
 
 impl JournalFeed {
@@ -98,6 +102,21 @@ impl JournalFeed {
         self.trouble.as_ref()
     }
 
+    /// That some of its lines cannot be read, in a sentence; nothing where all can be.
+    pub fn unreadable(&self) -> Option<String> {
+        let first = self.unreadable.first()?;
+        Some(match self.unreadable.len() {
+            1 => format!("1 line of the journal cannot be read, line {first}: what it tells is not here."),
+            count => format!("{count} lines of the journal cannot be read, from line {first} on: what they tell is not here."),
+        })
+    }
+
+    /// The same, where it was not told yet of as many.
+    pub fn unreadable_to_tell(&mut self) -> Option<String> {
+        let told = std::mem::replace(&mut self.told_unreadable, self.unreadable.len());
+        self.unreadable().filter(|_| self.unreadable.len() > told)
+    }
+
     /// Takes in the steps that are about to be written.
     pub fn watch(&mut self, effects: &[Effect], now: Timestamp) {
         for effect in effects {
@@ -157,7 +176,7 @@ impl JournalFeed {
     /// Takes in what was read.
     pub fn took(&mut self, answer: Result<JournalPart, String>, now: Timestamp) {
         self.reading = false;
-        let JournalPart { entries, mark, anew } = match answer {
+        let JournalPart { entries, unreadable, mark, anew } = match answer {
             Ok(part) => part,
             Err(why) => {
                 let since = self.trouble.take().map_or(now, |(since, _)| since);
@@ -169,6 +188,10 @@ impl JournalFeed {
         self.trouble = None;
         self.read_at = Some(now);
         self.mark = mark;
+        if anew {
+            self.unreadable.clear();
+        }
+        self.unreadable.extend(unreadable);
         // Its own steps are known already, those that are not on the disk yet among them.
         let session = self.session;
         let others = entries.into_iter().filter(|entry| entry.session != session);
@@ -273,6 +296,26 @@ mod tests {
         feed.look(now());
 
         assert_eq!((feed.next_wake(), feed.is_loading()), (None, false));
+    }
+
+    #[test]
+    fn lines_that_cannot_be_read_are_told_once_and_said_as_long_as_they_stand_there() {
+        let unreadable = |lines: &[usize], anew| Ok(JournalPart { unreadable: lines.to_vec(), anew, ..JournalPart::default() });
+        let mut feed = feed();
+
+        feed.took(unreadable(&[3], true), now());
+        let first = feed.unreadable_to_tell();
+        feed.took(unreadable(&[], false), now());
+        let again = feed.unreadable_to_tell();
+        feed.took(unreadable(&[9], false), now());
+        let more = feed.unreadable_to_tell();
+
+        assert_eq!(first.as_deref(), Some("1 line of the journal cannot be read, line 3: what it tells is not here."));
+        assert_eq!(again, None);
+        assert_eq!(more.as_deref(), Some("2 lines of the journal cannot be read, from line 3 on: what they tell is not here."));
+        assert_eq!(feed.unreadable(), more);
+        feed.took(unreadable(&[], true), now());
+        assert_eq!(feed.unreadable(), None, "they were mended");
     }
 
     #[test]

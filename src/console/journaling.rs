@@ -31,6 +31,9 @@ impl App {
         if !is_read {
             return Vec::new();
         }
+        if let Some(words) = cx.journal.unreadable_to_tell() {
+            cx.notify(Tone::Bad, format!("{words} avert doctor says what to do."));
+        }
         // What was read before the journal was counts too.
         let failed = needs_you(cx).into_iter().filter_map(|happening| happening.alert());
         let known: Vec<Alert> = failed.filter_map(|id| self.screens.queue.listing.find(id).cloned()).collect();

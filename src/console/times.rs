@@ -282,9 +282,11 @@ pub fn left(alert: &Alert, now: Timestamp) -> Left {
             };
             Left { text, urgency }
         }
+        // The service counts none and does not say that the window has closed.
+        Deadline::HoursLeft(..0) => over("closed?"),
         // Whole hours rounded down: less than one more is left, and no false minutes are shown.
         Deadline::HoursLeft(hours) => {
-            let bound = hours.max(0).saturating_add(1);
+            let bound = hours.saturating_add(1);
             let urgency = urgency(Duration::try_hours(hours).unwrap_or(Duration::MAX));
             Left { text: if bound <= 24 { format!("<{bound}h") } else { format!("<{}d {}h", bound / 24, bound % 24) }, urgency }
         }
@@ -408,6 +410,7 @@ mod tests {
     }
 
     #[rstest]
+    #[case(-1, "closed?", Urgency::Over)]
     #[case(0, "<1h", Urgency::Now)]
     #[case(3, "<4h", Urgency::Soon)]
     #[case(5, "<6h", Urgency::Today)]

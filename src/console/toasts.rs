@@ -110,6 +110,11 @@ impl Toasts {
         is_new
     }
 
+    /// Takes away what was told of something: something else is so by now.
+    pub fn withdraw(&mut self, of: &str) {
+        self.all.retain(|toast| toast.of.as_deref() != Some(of));
+    }
+
     /// Says something about a key, until the next one.
     pub fn hint(&mut self, text: impl Into<String>, now: Timestamp) {
         self.notify(Tone::Note, text, None, now);

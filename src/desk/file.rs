@@ -66,7 +66,7 @@ impl DeskFile {
         let body = toml::to_string(content).map_err(|error| self.failed("cannot be written", &error))?;
         let directory = directory_of(&self.path);
         make_directory(directory)?;
-        replace(directory, &self.path, &format!("# {about}\n\n{body}")).map_err(|error| self.failed("cannot be written", &error))
+        replace(directory, &self.path, format!("# {about}\n\n{body}")).map_err(|error| self.failed("cannot be written", &error))
     }
 
     /// The turn to change the file: whoever reads it to write it anew takes it first, and gives it back by dropping it.
@@ -94,9 +94,9 @@ impl DeskFile {
 }
 
 /// Writes beside the file, to the disk, then takes its name. The temporary file is private (0600) from its first byte.
-pub(super) fn replace(directory: &Path, path: &Path, text: &str) -> io::Result<()> {
+pub(super) fn replace(directory: &Path, path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
     let mut file = tempfile::NamedTempFile::new_in(directory)?;
-    file.write_all(text.as_bytes())?;
+    file.write_all(content.as_ref())?;
     file.as_file().sync_all()?;
     file.persist(path)?;
     #[cfg(unix)]

@@ -265,24 +265,28 @@ impl Journal {
     /// consoles on this place left unfinished is found.
     pub(super) fn open(directory: &Path, place: &str, user: Option<&str>, clock: SharedClock) -> Result<(Self, Leftovers), DeskError> {
         let (session, now) = (Uuid::now_v7(), clock.now());
-        let open = move || -> io::Result<(Self, Leftovers)> {
+        let unread = |error: &io::Error| failed(directory, "read", error);
+        let open = move || -> io::Result<(Self, File)> {
             let alive = private(OpenOptions::new().create_new(true).write(true)).open(session_path(directory, session))?;
             alive.lock()?;
             let (place, user) = (place.to_owned(), user.map(str::to_owned));
             let journal = Self { directory: directory.to_owned(), session, place, user, clock, _alive: Arc::new(alive) };
-            let _turn = journal.turn()?;
-            let mut file = private(OpenOptions::new().create(true).read(true).append(true)).open(journal.path())?;
-            set_torn_line_aside(&mut file, &journal.path())?;
-            let mut text = String::new();
-            file.seek(SeekFrom::Start(0))?;
-            file.read_to_string(&mut text)?;
-            let kept = journal.prune(&text, now)?;
-            let leftovers = journal.leftovers(&kept);
-            journal.sweep_sessions();
-            Ok((journal, leftovers))
+            let turn = journal.turn()?;
+            Ok((journal, turn))
         };
         make_directory(&directory.join("sessions"))?;
-        open().map_err(|error| failed(directory, &error))
+        let unwritten = |error: &io::Error| failed(directory, "written", error);
+        let (journal, _turn) = open().map_err(|error| unwritten(&error))?;
+        let mut file = private(OpenOptions::new().create(true).read(true).append(true))
+            .open(journal.path())
+            .and_then(|mut file| set_torn_line_aside(&mut file, &journal.path()).map(|()| file))
+            .map_err(|error| unwritten(&error))?;
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_end(&mut bytes)).map_err(|error| unread(&error))?;
+        let kept = journal.prune(&bytes, now).map_err(|error| unwritten(&error))?;
+        let leftovers = journal.leftovers(&kept);
+        journal.sweep_sessions();
+        Ok((journal, leftovers))
     }
 
     /// Where it is.
@@ -331,7 +335,7 @@ impl Journal {
             file.write_all(lines.as_bytes())?;
             if is_binding { file.sync_data() } else { Ok(()) }
         };
-        append().map_err(|error| failed(&self.directory, &error))
+        append().map_err(|error| failed(&self.directory, "written", &error))
     }
 
     /// The turn to write: consoles on one desk take it one after the other.
@@ -340,17 +344,16 @@ impl Journal {
     }
 
     /// Drops the lines beyond the retention, in one step; what cannot be read stays. Returns the entries that are kept.
-    fn prune(&self, text: &str, now: Timestamp) -> io::Result<Vec<JournalEntry>> {
+    fn prune(&self, bytes: &[u8], now: Timestamp) -> io::Result<Vec<JournalEntry>> {
         let is_old = |entry: &JournalEntry| from_iso(&entry.at).is_some_and(|at| now - at > KEPT);
-        let (mut kept, mut lines, mut pruned) = (Vec::new(), String::with_capacity(text.len()), false);
-        for line in text.lines() {
-            let entry: Option<JournalEntry> = serde_json::from_str(line).ok();
+        let (mut kept, mut lines, mut pruned) = (Vec::new(), Vec::with_capacity(bytes.len()), false);
+        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let entry: Option<JournalEntry> = serde_json::from_slice(line).ok();
             if entry.as_ref().is_some_and(is_old) {
                 pruned = true;
                 continue;
             }
-            lines.push_str(line);
-            lines.push('\n');
+            lines.extend_from_slice(line);
             kept.extend(entry);
         }
         if pruned {
@@ -425,6 +428,8 @@ impl Journal {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct JournalMark {
     offset: u64,
+    /// How many lines stand before it.
+    lines: usize,
     last: Vec<u8>,
 }
 
@@ -432,14 +437,16 @@ pub struct JournalMark {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct JournalPart {
     pub entries: Vec<JournalEntry>,
+    /// The lines that cannot be read, by their numbers in the file, from 1: what they tell is not known.
+    pub unreadable: Vec<usize>,
     /// Where it ends.
     pub mark: JournalMark,
     /// Whether it begins at the first line, whatever the mark said: lines before it were pruned.
     pub anew: bool,
 }
 
-/// What was written into the journal of a desk from a mark on; the default mark is its beginning. Lines that cannot be read, and one that is
-/// not whole yet, are left out.
+/// What was written into the journal of a desk from a mark on; the default mark is its beginning. Lines that cannot be read are told by their
+/// numbers; one that is not whole yet is left out.
 pub fn read_from(directory: &Path, from: &JournalMark) -> Result<JournalPart, DeskError> {
     let read = || -> io::Result<JournalPart> {
         let mut file = match File::open(path(directory)) {
@@ -453,21 +460,32 @@ pub fn read_from(directory: &Path, from: &JournalMark) -> Result<JournalPart, De
         file.seek(SeekFrom::Start(start))?;
         file.read_to_end(&mut bytes)?;
         bytes.truncate(bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1));
-        let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
-        let mark = match lines.last() {
-            Some(last) => JournalMark { offset: start + bytes.len() as u64, last: last.to_vec() },
+        let before = if anew { 0 } else { from.lines };
+        let (mut entries, mut unreadable, mut lines, mut last) = (Vec::new(), Vec::new(), before, None);
+        for line in bytes.split_inclusive(|byte| *byte == b'\n').map(|line| &line[..line.len() - 1]) {
+            lines += 1;
+            if line.is_empty() {
+                continue;
+            }
+            last = Some(line);
+            match serde_json::from_slice(line) {
+                Ok(entry) => entries.push(entry),
+                Err(_) => unreadable.push(lines),
+            }
+        }
+        let mark = match last {
+            Some(last) => JournalMark { offset: start + bytes.len() as u64, lines, last: last.to_vec() },
             None if anew => JournalMark::default(),
             None => from.clone(),
         };
-        let entries = lines.iter().filter_map(|line| serde_json::from_slice(line).ok()).collect();
-        Ok(JournalPart { entries, mark, anew })
+        Ok(JournalPart { entries, unreadable, mark, anew })
     };
-    read().map_err(|error| DeskError { path: path(directory), line: None, message: format!("cannot be read: {error}") })
+    read().map_err(|error| failed(directory, "read", &error))
 }
 
 /// Whether a journal still is what it was up to a mark.
 fn holds(file: &mut File, mark: &JournalMark) -> io::Result<bool> {
-    let JournalMark { offset, last } = mark;
+    let JournalMark { offset, last, .. } = mark;
     let before = last.len() as u64 + 1;
     if last.is_empty() || *offset < before || file.seek(SeekFrom::End(0))? < *offset {
         return Ok(false);
@@ -478,8 +496,11 @@ fn holds(file: &mut File, mark: &JournalMark) -> io::Result<bool> {
     Ok(line == *last)
 }
 
+/// The journal's file in the directory of a desk.
+pub const FILE: &str = "journal.ndjson";
+
 fn path(directory: &Path) -> PathBuf {
-    directory.join("journal.ndjson")
+    directory.join(FILE)
 }
 
 fn session_path(directory: &Path, session: Uuid) -> PathBuf {
@@ -490,8 +511,9 @@ fn is_locked(path: &Path) -> bool {
     File::open(path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock)))
 }
 
-fn failed(directory: &Path, error: &io::Error) -> DeskError {
-    DeskError { path: path(directory), line: None, message: format!("cannot be written: {error}") }
+/// That the journal cannot be `read` or `written`.
+fn failed(directory: &Path, done: &str, error: &io::Error) -> DeskError {
+    DeskError { path: path(directory), line: None, message: format!("cannot be {done}: {error}") }
 }
 
 #[cfg(test)]

@@ -91,7 +91,8 @@ impl AlertStatus {
 pub enum Deadline {
     /// The exact moment: known to the engine.
     At(Timestamp),
-    /// A remote service's whole hours, rounded down, as they were when the alert was read.
+    /// A remote service's whole hours, rounded down, as they were when the alert was read. Below 0 it counts none, though its status does not
+    /// say that the window has closed: whether it has is not known.
     HoursLeft(i64),
     /// Not told.
     #[default]

@@ -15,6 +15,9 @@ const LENGTHS: RangeInclusive<usize> = 13..=19;
 /// Masks every card number but for BIN and last four: 13 to 19 digits, with or without single blanks or hyphens in between, that begin as
 /// a card network's numbers do and pass the Luhn check (decisions, Bringing alerts in). Text without one comes back unchanged.
 ///
+/// Digits are those of every script (Unicode, decimal numbers), and blanks and hyphens those that hold words together or are as wide as
+/// these digits too.
+///
 /// A number begins and ends where digits do: a stretch inside a longer one (an ARN has 23 digits) is not a card. Characters that nobody
 /// sees part no digits. The digits of a UUID are an id's, and those behind a plus sign a telephone's.
 pub fn mask_card_numbers(text: &str) -> Cow<'_, str> {
@@ -40,7 +43,7 @@ pub fn is_card_number(text: &str) -> bool {
     let chars: Vec<char> = text.trim().chars().filter(|c| !is_invisible(*c)).collect();
     match card_numbers(&chars).as_slice() {
         [digits] if digits.first() == Some(&0) && digits.last() == chars.len().checked_sub(1).as_ref() => {
-            let number: String = digits.iter().map(|&index| chars[index]).collect();
+            let number: String = digits.iter().filter_map(|&index| digit(chars[index])).collect();
             lengths(&number).contains(&number.len())
         }
         _ => false,
@@ -49,7 +52,34 @@ pub fn is_card_number(text: &str) -> bool {
 
 /// Whether a text has as many digits as the shortest card number. Most have not, and need no closer look.
 fn has_digits_of_a_card(text: &str) -> bool {
-    text.bytes().filter(u8::is_ascii_digit).nth(LENGTHS.start() - 1).is_some()
+    if text.is_ascii() {
+        return text.bytes().filter(u8::is_ascii_digit).nth(LENGTHS.start() - 1).is_some();
+    }
+    text.chars().filter(|c| digit(*c).is_some()).nth(LENGTHS.start() - 1).is_some()
+}
+
+/// The zeros of all scripts (Unicode 16, general category Nd); their other digits follow each.
+const ZEROS: [u32; 75] = [
+    0x660, 0x6F0, 0x7C0, 0x966, 0x9E6, 0xA66, 0xAE6, 0xB66, 0xBE6, 0xC66, 0xCE6, 0xD66, 0xDE6, 0xE50, 0xED0, 0xF20, 0x1040, 0x1090, 0x17E0,
+    0x1810, 0x1946, 0x19D0, 0x1A80, 0x1A90, 0x1B50, 0x1BB0, 0x1C40, 0x1C50, 0xA620, 0xA8D0, 0xA900, 0xA9D0, 0xA9F0, 0xAA50, 0xABF0, 0xFF10,
+    0x104A0, 0x10D30, 0x10D40, 0x11066, 0x110F0, 0x11136, 0x111D0, 0x112F0, 0x11450, 0x114D0, 0x11650, 0x116C0, 0x116D0, 0x116DA, 0x11730,
+    0x118E0, 0x11950, 0x11BF0, 0x11C50, 0x11D50, 0x11DA0, 0x11F50, 0x16130, 0x16A60, 0x16AC0, 0x16B50, 0x16D70, 0x1CCF0, 0x1D7CE, 0x1D7D8,
+    0x1D7E2, 0x1D7EC, 0x1D7F6, 0x1E140, 0x1E2F0, 0x1E4F0, 0x1E5F1, 0x1E950, 0x1FBF0,
+];
+
+/// A decimal digit of any script, as the one of ASCII.
+fn digit(c: char) -> Option<char> {
+    if c.is_ascii() {
+        return c.is_ascii_digit().then_some(c);
+    }
+    let code = u32::from(c);
+    let zero = ZEROS[..ZEROS.partition_point(|zero| *zero <= code)].last()?;
+    char::from_digit(code - zero, 10)
+}
+
+/// Whether a single one may stand between two digits of a number.
+fn is_separator(c: char) -> bool {
+    matches!(c, ' ' | '-' | '\u{A0}' | '\u{202F}' | '\u{3000}' | '\u{2010}' | '\u{2011}' | '\u{FF0D}')
 }
 
 /// The card numbers of a text, each as the places of its digits.
@@ -60,7 +90,7 @@ fn card_numbers(chars: &[char]) -> Vec<Vec<usize>> {
         while first < chain.len() {
             let card = (first + 1..=chain.len()).rev().find_map(|end| {
                 let digits: Vec<usize> = chain[first..end].concat();
-                let number: String = digits.iter().map(|&index| chars[index]).collect();
+                let number: String = digits.iter().filter_map(|&index| digit(chars[index])).collect();
                 (LENGTHS.contains(&number.len()) && !lengths(&number).is_empty() && luhn(number.chars())).then_some((end, digits))
             });
             match card {
@@ -112,12 +142,12 @@ fn chains(chars: &[char]) -> Vec<Vec<Vec<usize>>> {
             id_ends = at + UUID_CHARS;
         }
         let last = before.replace(c);
-        if at < id_ends || !c.is_ascii_digit() {
-            between = if between == 0 && matches!(c, ' ' | '-') { 1 } else { 2 };
+        if at < id_ends || digit(c).is_none() {
+            between = if between == 0 && is_separator(c) { 1 } else { 2 };
             continue;
         }
         if between == 2 {
-            is_telephone = last == Some('+');
+            is_telephone = matches!(last, Some('+' | '＋'));
         }
         match (between, chains.last_mut()) {
             _ if is_telephone => {}
@@ -179,6 +209,10 @@ mod tests {
     #[case("id 455555555555559", "id 455555*****5559")]
     #[case("30569309025904/6759649826438453", "305693****5904/675964******8453")]
     #[case("4222222222222", "422222***2222")]
+    #[case("カード４１１１１１１１１１１１１１１１", "カード４１１１１１******１１１１")]
+    #[case("４１１１　１１１１－１１１１　１１１１", "４１１１　１１**－****　１１１１")]
+    #[case("4111\u{a0}1111\u{2011}1111\u{202f}1111", "4111\u{a0}11**\u{2011}****\u{202f}1111")]
+    #[case("٤١١١١١١١١١١١١١١١ and 𝟜𝟙𝟙𝟙𝟙𝟙𝟙𝟙11111111", "٤١١١١١******١١١١ and 𝟜𝟙𝟙𝟙𝟙𝟙******1111")]
     #[case("41111111-0004-4abc-8def-0123456789ab 4111111111111111", "41111111-0004-4abc-8def-0123456789ab 411111******1111")]
     #[case("see 41111111-0004-7abc-8def-0123456789ab: 4111111111111111", "see 41111111-0004-7abc-8def-0123456789ab: 411111******1111")]
     // Longer than a UUID, or none by its variant: digits like others.
@@ -192,6 +226,8 @@ mod tests {
 
     #[rstest]
     #[case("order 4111111111111112")]
+    #[case("番号４１１１１１１１１１１１１１１２")]
+    #[case("電話＋４１１１１１１１１１１１１１１１")]
     #[case("ARN 74320456118200319945216 is long")]
     #[case("411111 1111")]
     #[case("4111x1111x1111x1111")]
@@ -209,6 +245,7 @@ mod tests {
     #[rstest]
     #[case("4111111111111111", true)]
     #[case(" 4111-1111-1111-1111 ", true)]
+    #[case("４１１１１１１１１１１１１１１１", true)]
     #[case("X-4111111111111111", false)]
     #[case("4111111111111111 and more", false)]
     #[case("4111111111111112", false)]

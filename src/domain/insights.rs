@@ -323,8 +323,8 @@ impl Lapsing {
         let deadline = match alert.deadline {
             Deadline::At(moment) => moment,
             // Hours are rounded down: this is the earliest that it can be.
-            Deadline::HoursLeft(hours) => super::time::later_by(now, Duration::try_hours(hours.max(0))?).max(now + Duration::seconds(1)),
-            Deadline::Unknown => return None,
+            Deadline::HoursLeft(hours @ 0..) => super::time::later_by(now, Duration::try_hours(hours)?).max(now + Duration::seconds(1)),
+            Deadline::HoursLeft(..0) | Deadline::Unknown => return None,
         };
         let waits = alert.outcome.is_none() && alert.expired_at.is_none() && alert.status == AlertStatus::Open;
         if !waits || deadline <= now || alert.alert_type.is_notice() {

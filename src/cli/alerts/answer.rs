@@ -137,6 +137,7 @@ fn left(alert: &Alert, now: Timestamp) -> String {
             }
         }
         // Another deployment tells whole hours, rounded down: at 0 there may be minutes left, or none.
+        Deadline::HoursLeft(..0) if waits => "closed?".to_owned(),
         Deadline::HoursLeft(0) if waits => "< 1 h".to_owned(),
         Deadline::HoursLeft(hours) if waits => match (hours / 24, hours % 24) {
             (0, hours) => format!("{hours} h"),
@@ -177,6 +178,7 @@ mod tests {
     }
 
     #[rstest]
+    #[case(-1, "closed?")]
     #[case(0, "< 1 h")]
     #[case(23, "23 h")]
     #[case(71, "2 d 23 h")]

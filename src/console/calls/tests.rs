@@ -94,6 +94,7 @@ fn where_only_whole_hours_are_known_alerts_may_lapse() {
 #[case::lapsed(Deadline::At(at(0)), false)]
 #[case::whole_hours_that_may_be_less(Deadline::HoursLeft(0), true)]
 #[case::whole_hours_that_are_more(Deadline::HoursLeft(1), false)]
+#[case::none_by_the_services_count(Deadline::HoursLeft(-1), false)]
 #[case::not_told(Deadline::Unknown, false)]
 fn whole_hours_count_at_the_earliest_that_they_can_end(#[case] deadline: Deadline, #[case] is_near: bool) {
     assert_eq!(lapses_within(&due(1, deadline), BEFORE, now()), is_near);

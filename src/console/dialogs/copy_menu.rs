@@ -62,7 +62,8 @@ pub fn ticket_line(alert: &Alert, now: Timestamp) -> String {
     let deadline = match alert.deadline {
         _ if alert.is_over() => format!("status {}", alert.status),
         Deadline::At(moment) => format!("answer by {}", minute(moment)),
-        Deadline::HoursLeft(hours) => format!("less than {} h left at {}", hours.max(0).saturating_add(1), minute(now)),
+        Deadline::HoursLeft(..0) => format!("no time left by the service's count at {}", minute(now)),
+        Deadline::HoursLeft(hours) => format!("less than {} h left at {}", hours.saturating_add(1), minute(now)),
         Deadline::Unknown => "deadline not known".to_owned(),
     };
     let shown_card = match (alert.card_bin.is_empty(), alert.card_last_four.is_empty()) {
@@ -195,6 +196,10 @@ impl Dialog for CopyMenu {
             _ => {}
         }
         Vec::new()
+    }
+
+    fn gives_way(&self) -> bool {
+        true
     }
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {

@@ -76,6 +76,10 @@ impl Dialog for LinksMenu {
         }
     }
 
+    fn gives_way(&self) -> bool {
+        true
+    }
+
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         let theme = &cx.theme;
         let line = |link: &AlertLink| {

@@ -46,6 +46,10 @@ impl Dialog for NewCredential {
         }
     }
 
+    fn gives_way(&self) -> bool {
+        true
+    }
+
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         let theme = &cx.theme;
         let line = |(_, name, about): &(CredentialKind, &'static str, &'static str)| {

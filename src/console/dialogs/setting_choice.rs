@@ -48,6 +48,10 @@ impl Dialog for SettingChoice {
         }
     }
 
+    fn gives_way(&self) -> bool {
+        true
+    }
+
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         let theme = &cx.theme;
         let now = (self.setting.current)(&cx.settings);

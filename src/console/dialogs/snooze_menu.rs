@@ -229,6 +229,10 @@ impl Dialog for SnoozeMenu {
         }
     }
 
+    fn gives_way(&self) -> bool {
+        true
+    }
+
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         let about = match self.alerts.as_slice() {
             [alone] => format!("Snooze {}", sanitize(&subject(alone))),

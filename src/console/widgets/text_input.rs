@@ -121,7 +121,8 @@ impl TextInput {
             (KeyCode::Delete, ..) | (KeyCode::Char('d'), false, true) => self.edit(TextArea::delete_next_word),
             (KeyCode::Char('u'), true, false) => self.edit(TextArea::delete_line_by_head),
             (KeyCode::Char('k'), true, false) => self.edit(TextArea::delete_line_by_end),
-            (KeyCode::Char('z'), true, false) => self.edit(TextArea::undo),
+            // As in a shell, where ctrl-z stops the program. Terminals without the newer codes send `7` for it.
+            (KeyCode::Char('_' | '/' | '7'), true, false) => self.edit(TextArea::undo),
             (KeyCode::Char('y'), true, false) => self.edit(TextArea::redo),
             (KeyCode::Left, false, false) | (KeyCode::Char('b'), true, false) => self.step(false),
             (KeyCode::Right, false, false) | (KeyCode::Char('f'), true, false) => self.step(true),

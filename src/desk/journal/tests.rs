@@ -141,6 +141,46 @@ fn lines_beyond_the_retention_are_pruned_and_unreadable_ones_stay() {
     assert_eq!((text.lines().count(), text.contains("written by hand")), (2, true));
 }
 
+/// Writes a line of these bytes into a journal.
+fn write_line(journal: &Journal, line: &[u8]) {
+    let mut file = OpenOptions::new().append(true).open(journal.path()).unwrap();
+    file.write_all(&[line, b"\n"].concat()).unwrap();
+}
+
+#[test]
+fn a_line_that_cannot_be_read_is_told_by_its_number() {
+    let directory = tempfile::tempdir().unwrap();
+    let (journal, _) = open(&directory);
+    journal.append(staged("a")).unwrap();
+    write_line(&journal, b"written by hand");
+    let first = journal.read(&JournalMark::default()).unwrap();
+    journal.append(staged("b")).unwrap();
+    write_line(&journal, b"and again");
+
+    let second = journal.read(&first.mark).unwrap();
+
+    assert_eq!((first.entries.len(), first.unreadable), (1, vec![2]));
+    assert_eq!((second.entries.len(), second.unreadable, second.anew), (1, vec![4], false));
+}
+
+#[test]
+fn a_byte_that_is_no_text_spoils_its_own_line_alone_and_stays() {
+    let directory = tempfile::tempdir().unwrap();
+    let (journal, _) = open(&directory);
+    journal.append_at(vec![staged("old")], now() - KEPT - Duration::seconds(1)).unwrap();
+    journal.append(staged("a")).unwrap();
+    write_line(&journal, b"{\"at\":\"\xff\"}");
+    journal.append(staged("b")).unwrap();
+    drop(journal);
+
+    let (journal, left) = open(&directory);
+
+    let part = journal.read(&JournalMark::default()).unwrap();
+    assert_eq!(keys(&left.unsent), ["a", "b"]);
+    assert_eq!((part.entries.len(), part.unreadable), (2, vec![2]));
+    assert!(fs::read(journal.path()).unwrap().contains(&0xff));
+}
+
 fn told(words: &str) -> JournalStep {
     JournalStep::Notified { tone: "note".to_owned(), words: words.to_owned(), alert: None, decision: None }
 }

@@ -171,6 +171,13 @@ fn what_has_less_than_an_hour_left_has_not_lapsed() {
 }
 
 #[test]
+fn what_has_no_time_left_by_another_services_count_is_not_said_to_lapse() {
+    let alert = Alert { deadline: Deadline::HoursLeft(-1), ..open(1, None, "EUR") };
+
+    assert!(Insights::of(&[alert], now(), Calendar::UTC).lapsing.is_empty());
+}
+
+#[test]
 fn a_month_ends_before_the_next_one_begins() {
     let at = |raised: &str| Alert { alert_time: from_iso(raised), status: AlertStatus::Chargeback, ..Alert::sample() };
     let alerts = ["2026-03-01T00:00:00Z", "2026-03-31T23:59:59Z", "2026-04-01T00:00:00Z"].map(at);

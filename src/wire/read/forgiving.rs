@@ -110,11 +110,11 @@ fn since_epoch(text: &str) -> Option<Timestamp> {
     }
 }
 
-/// Whole hours of any number, rounded down.
+/// Whole hours of any number, rounded down; -1 for all that are below zero.
 fn hours(text: &str) -> Option<i64> {
     let amount: Amount = text.trim().parse().ok()?;
     let whole: i64 = amount.decimal().floor().try_into().ok()?;
-    Some(whole.clamp(0, MAX_HOURS_LEFT))
+    Some(whole.clamp(-1, MAX_HOURS_LEFT))
 }
 
 fn flag(text: &str) -> Option<bool> {
@@ -162,9 +162,10 @@ mod tests {
     #[rstest]
     #[case(json!(7.9), 7)]
     #[case(json!("3"), 3)]
-    #[case(json!(-1), 0)]
+    #[case(json!(-0.5), -1)]
+    #[case(json!(-72), -1)]
     #[case(json!(1e9), 100_000)]
-    fn hours_left_are_whole_and_never_negative(#[case] given: Value, #[case] hours: i64) {
+    fn hours_left_are_whole_and_those_below_zero_are_told_apart(#[case] given: Value, #[case] hours: i64) {
         assert_eq!(read(json!({"hoursLeft": given})).0.deadline, Deadline::HoursLeft(hours));
     }
 

@@ -188,7 +188,7 @@ impl<'a> Record<'a> {
     fn hours(&mut self) -> Result<Option<i64>, FieldError> {
         self.number_as_text(HOURS_LEFT);
         let hours = self.parsed(HOURS_LEFT, &format!("a whole number of hours, at most {MAX_HOURS_LEFT}"), |text| text.parse().ok())?;
-        Ok(hours.map(|hours: i64| hours.max(0)))
+        Ok(hours.map(|hours: i64| hours.max(-1)))
     }
 
     fn flag(&mut self, slot: Slot) -> Result<Option<bool>, FieldError> {

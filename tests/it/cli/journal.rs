@@ -115,6 +115,23 @@ fn a_csv_has_a_line_for_each_and_no_formula() {
 }
 
 #[test]
+fn lines_that_cannot_be_read_are_named_and_the_rest_is_exported() {
+    let home = desk();
+    let path = home.path().join("desk/journal.ndjson");
+    let mut bytes = fs::read(&path).unwrap();
+    bytes.extend_from_slice(b"half a \xff line\n");
+    fs::write(&path, &bytes).unwrap();
+    let line = bytes.iter().filter(|byte| **byte == b'\n').count();
+
+    let output = run(home.path(), &["journal", "export", "--open", "--output", "json"]);
+
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains(&format!("journal.ndjson: line {line} cannot be read")), "{told}");
+    assert_eq!(serde_json::from_slice::<Value>(&output.stdout).unwrap().as_array().unwrap().len(), 2);
+}
+
+#[test]
 fn what_the_console_told_is_exported_by_itself() {
     let told = exported(&desk(), &["--notifications"]);
 

@@ -107,6 +107,40 @@ pub fn line(rig: &mut Rig, text: &str) -> String {
 }
 
 #[test]
+fn a_journal_with_lines_that_cannot_be_read_claims_nothing_of_what_they_tell() {
+    let mut rig = desk().start();
+
+    rig.update(Message::JournalRead(Ok(JournalPart { unreadable: vec![4, 9], anew: true, ..JournalPart::default() })));
+    let told = rig.screen();
+    rig.press("4");
+
+    let words = "2 lines of the journal cannot be read, from line 4 on: what they tell is not here.";
+    assert!(told.contains("2 lines of the journal cannot be read"), "{told}");
+    let screen = rig.screen();
+    assert!(screen.contains(words) && !screen.contains("Nothing needs you."), "{screen}");
+    assert!(screen.contains("Needs you 0+"), "{screen}");
+}
+
+#[test]
+fn that_an_alert_is_answered_already_is_kept_with_its_alert_and_words_about_a_key_are_not_kept() {
+    let mut rig = started(desk());
+    let id = decide(&mut rig, "n", "no order");
+    let answered = rig.service.alert(id).unwrap();
+    rig.press("ctrl-f");
+    rig.type_text(&answered.provider_id);
+    rig.advance(Duration::milliseconds(500));
+    rig.press("enter r u ctrl-o");
+
+    let told = journaled(&rig).into_iter().filter_map(|step| match step {
+        JournalStep::Notified { words, alert, .. } => Some((words, alert.map(|alert| alert.id))),
+        _ => None,
+    });
+    let told: Vec<_> = told.collect();
+    assert!(told.iter().any(|(words, alert)| words.starts_with("This alert is answered already") && *alert == Some(id)), "{told:?}");
+    assert!(!told.iter().any(|(words, _)| words.contains("means nothing here") || words.contains("nothing to take back")), "{told:?}");
+}
+
+#[test]
 fn a_decision_stands_there_with_who_made_it_and_its_proof() {
     let mut rig = started(desk());
     decide(&mut rig, "r", "refund 88240");

@@ -131,6 +131,53 @@ fn above_ten_alerts_their_number_is_typed_before_anything_leaves() {
 }
 
 #[test]
+fn a_digit_in_the_list_of_the_form_leads_to_no_screen() {
+    let mut rig = Rig::new(alike(3));
+    rig.press("* b alt-n tab");
+
+    rig.press("4");
+
+    let screen = rig.screen();
+    assert!(screen.contains("Answer 3 alerts") && screen.contains("A form is open"), "{screen}");
+}
+
+#[test]
+fn a_digit_in_the_list_of_the_form_goes_to_the_number_that_is_asked_for() {
+    let mut rig = Rig::new(alike(12));
+    rig.press("* b alt-n tab tab");
+
+    rig.press("1 2 ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    assert_eq!(rig.sent(), 12, "{}", rig.screen());
+}
+
+#[test]
+fn the_number_takes_digits_only_and_says_at_its_field_what_it_wants() {
+    for size in [(60, 16), (80, 24), (120, 40)] {
+        let mut rig = Made { size, ..Made::of(alike(12)) }.start();
+        rig.press("* b alt-n ctrl-s");
+        let asked = rig.screen();
+
+        rig.press("x");
+        let refused = rig.screen();
+        rig.press("1 2");
+        let typed = rig.screen();
+        rig.press("ctrl-s");
+        rig.advance(Duration::seconds(6));
+
+        let below_field = |screen: &str| {
+            let mut lines = screen.lines().skip_while(|line| !line.contains("Type 12 to confirm"));
+            lines.nth(1).unwrap_or_default().to_owned()
+        };
+        assert!(below_field(&asked).contains("✗ Type 12 to send 12 decisions."), "{asked}");
+        assert!(below_field(&refused).contains("✗ digits only"), "{refused}");
+        assert!(!typed.contains('✗'), "{typed}");
+        assert_eq!(rig.sent(), 12);
+    }
+}
+
+#[test]
 fn what_cannot_or_should_not_be_answered_with_the_others_is_left_out_and_said() {
     let now = clock().now();
     let mut alerts = alike(4);

@@ -6,6 +6,7 @@ use avert::domain::time::Clock;
 use avert::domain::{Alert, AlertId, AlertStatus, Deadline};
 use avert::service::ServiceError;
 use chrono::Duration;
+use rstest::rstest;
 use uuid::Uuid;
 
 use super::fake::{morning, refunded_sibling};
@@ -50,6 +51,25 @@ fn an_answered_alert_is_found_by_its_order_from_any_screen_and_gone_to() {
 
     assert!(shown.contains("order SIB-77") && shown.contains("1 alert found, best first"), "{shown}");
     assert_eq!(rig.current(), sibling);
+    assert!(rig.screen().contains("Found, Open set aside"), "{}", rig.screen());
+}
+
+#[rstest]
+#[case::of_views("v")]
+#[case::of_columns("c")]
+#[case::of_what_is_copied("y")]
+#[case::of_what_is_copied_over_a_case("enter y")]
+#[case::of_snoozes("G z")]
+#[case::the_log("ctrl-g")]
+fn it_takes_the_place_of_a_list_that_is_open(#[case] list: &str) {
+    let (alerts, sibling) = desk();
+    let mut rig = Rig::new(alerts);
+    rig.press(list);
+
+    find(&mut rig, "sib-77");
+    rig.press("enter");
+
+    assert_eq!(rig.current(), sibling, "{}", rig.screen());
     assert!(rig.screen().contains("Found, Open set aside"), "{}", rig.screen());
 }
 

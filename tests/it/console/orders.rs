@@ -264,6 +264,7 @@ fn an_order_is_taken_off_an_alert_and_given_back() {
         taken_off.contains("Order NW-1 was taken off this alert.") && taken_off.contains("no other order of the shop fits"),
         "{taken_off}"
     );
+    assert!(given_back.contains("matches again.") && !given_back.contains("Order NW-1 was taken off"), "{given_back}");
     assert!(given_back.contains("likely: same amount and card") && !given_back.contains("taken off      "), "{given_back}");
 }
 

@@ -21,6 +21,26 @@ fn rig() -> Rig {
     Rig::new(morning(clock().now()))
 }
 
+#[rstest]
+#[case::the_form("n", 1)]
+#[case::the_search("/", 0)]
+#[case::find("ctrl-f", 0)]
+#[case::the_help("?", 0)]
+#[case::a_note("a", 0)]
+fn ctrl_z_stops_the_program_in_a_text_field_too_and_what_is_typed_stays(#[case] opens: &str, #[case] sent: usize) {
+    let mut rig = Rig::new(morning(clock().now()));
+    rig.press(opens);
+    rig.type_text("no order");
+
+    rig.press("ctrl-z");
+
+    assert_eq!(rig.done.iter().filter(|effect| matches!(effect, Effect::Suspend)).count(), 1);
+    assert!(rig.screen().contains("no order"), "{}", rig.screen());
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(6));
+    assert_eq!(rig.sent(), sent);
+}
+
 #[test]
 fn a_refund_waits_for_its_grace_leaves_once_and_lands() {
     let mut rig = rig();

@@ -8,7 +8,7 @@ use avert::service::ServiceError;
 use chrono::Duration;
 use rstest::rstest;
 
-use super::fake::{morning, refunded_sibling};
+use super::fake::{Fate, morning, refunded_sibling};
 use super::rig::{Made, Rig, clock};
 
 const RULES: &str = "\
@@ -78,6 +78,18 @@ fn each_rule_says_how_many_wait_that_it_wins_and_what_it_staged_today() {
     // What the rules before it win is none of its own.
     assert_eq!(lines[3][..5], ["rest", "suggests", "refunded", "12", "–"]);
     assert!(rig.screen().contains("it staged nothing today"), "{}", rig.screen());
+}
+
+#[test]
+fn what_was_refused_of_todays_decisions_of_a_rule_is_counted_too() {
+    let mut rig = made().start();
+    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed("closed".to_owned())));
+    rig.advance(Duration::seconds(7));
+
+    rig.press("6 j");
+
+    let screen = rig.screen();
+    assert!(screen.contains("1 staged by it: 0 recorded, 0 taken back, 1 refused"), "{screen}");
 }
 
 #[test]

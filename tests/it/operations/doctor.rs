@@ -50,6 +50,20 @@ fn a_healthy_place_has_nothing_wrong() {
 }
 
 #[test]
+fn a_line_of_a_journal_that_cannot_be_read_is_wrong_on_whichever_desk() {
+    for desk in ["desk", "desk/hosts/api.example.com", "desk/profiles/shop/api.example.com"] {
+        let home = healthy();
+        fs::create_dir_all(home.path().join(desk)).unwrap();
+        fs::write(home.path().join(desk).join("journal.ndjson"), b"\xff\nby hand\n{\"torn\":").unwrap();
+
+        let finding = assert_finds(home.path(), "journal", "wrong");
+
+        let found = finding["found"].as_str().unwrap();
+        assert!(found.contains(desk) && found.ends_with("lines 1, 2 cannot be read"), "{found}");
+    }
+}
+
+#[test]
 fn a_key_that_others_can_read_is_wrong() {
     let home = healthy();
     fs::set_permissions(home.path().join("secret.key"), fs::Permissions::from_mode(0o644)).unwrap();

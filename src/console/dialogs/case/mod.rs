@@ -338,7 +338,7 @@ impl CaseDialog {
     /// Opens the form that decides: the alert's own where it is alone, else the one for the case.
     fn decide(&self, choice: Choice, cx: &mut AppContext) -> Orders {
         if let Some(why) = self.cannot_be_decided(choice, cx).filter(|_| self.alerts.len() > 1) {
-            cx.notify(Tone::Note, why);
+            cx.notify_about(self.current(), Tone::Note, why);
             return Vec::new();
         }
         let alert = self.current();

@@ -162,6 +162,8 @@ impl ManyForm {
             false => vec![Told::Words(counts)],
         };
         told.extend(self.asked_number().map(|_| Told::Number));
+        let wrong = self.number_wrong().map_or_else(Vec::new, |wrong| wrap(&format!("✗ {wrong}"), width));
+        told.extend(wrong.into_iter().map(|line| Told::Words(vec![(line, cx.theme.danger)])));
         let follows = self.follows_refund().then_some("the refund leaves first, the others once it is recorded");
         let finality = (self.gets.is_err() || self.counts().sent > 0).then(|| self.finality(cx));
         let sentences = follows.map(|words| (words.to_owned(), cx.theme.plain)).into_iter();
@@ -243,8 +245,8 @@ impl ManyForm {
     }
 
     fn draw_word(&self, frame: &mut Frame<'_>, line: Rect, cx: &AppContext) {
-        if let Some(word) = self.said() {
-            Pen::new(frame.buffer_mut(), line).put(&word, cx.theme.warning);
+        if let Some(word) = &self.word {
+            Pen::new(frame.buffer_mut(), line).put(word, cx.theme.warning);
         }
     }
 

@@ -50,6 +50,15 @@ enum Part {
     List,
 }
 
+/// What is wrong with the number that is typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NumberError {
+    /// It was to be sent without it.
+    Wanted,
+    /// Something else than a digit was typed.
+    NoDigit,
+}
+
 /// What a click can meet beside the fields of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Target {
@@ -87,8 +96,7 @@ pub struct ManyForm {
     kept_send: Option<usize>,
     typed: TypedAnswer,
     word: Option<String>,
-    /// Whether it was refused for want of the number: what is asked for follows the count.
-    wants_number: bool,
+    number_error: Option<NumberError>,
     targets: ClickTargets<Target>,
 }
 
@@ -126,7 +134,7 @@ impl ManyForm {
             kept_send: None,
             typed,
             word: None,
-            wants_number: false,
+            number_error: None,
             targets: ClickTargets::default(),
         };
         form.work_out(cx);
@@ -283,7 +291,7 @@ impl ManyForm {
         }
         if self.asked_number().is_some_and(|asked| self.number.text().trim() != asked.to_string()) {
             self.go_to(Part::Number);
-            (self.word, self.wants_number) = (None, true);
+            (self.word, self.number_error) = (None, Some(NumberError::Wanted));
             return Vec::new();
         }
         if self.is_searching() && kept.is_none() {
@@ -326,11 +334,13 @@ impl ManyForm {
         self.rows.iter().zip(gets::orders(&self.rows, &self.twins)).filter_map(of).collect()
     }
 
-    /// What is said below the form now.
-    fn said(&self) -> Option<String> {
-        let asked = self.asked_number().filter(|_| self.wants_number);
-        let asks = || asked.map(|asked| format!("Type {asked} to send {}.", counted(asked as u64, "decision", "decisions")));
-        self.word.clone().or_else(asks)
+    /// What is wrong with the number, in words for its field. What is asked for follows the count.
+    fn number_wrong(&self) -> Option<String> {
+        let asked = self.asked_number()?;
+        Some(match self.number_error? {
+            NumberError::Wanted => format!("Type {asked} to send {}.", counted(asked as u64, "decision", "decisions")),
+            NumberError::NoDigit => "digits only".to_owned(),
+        })
     }
 
     fn say(&mut self, words: &str) -> Orders {
@@ -399,7 +409,7 @@ impl ManyForm {
             Message::Input(Event::Paste(text)) => {
                 self.kept_send = None;
                 if self.part == Part::Number {
-                    self.word = self.number.paste(text).unwrap_or_else(Some);
+                    self.paste_number(text);
                 } else {
                     self.answer_event(&Event::Paste(text.clone()));
                 }

@@ -2,7 +2,7 @@
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseEventKind};
 
-use super::{CONTEXTS, ManyForm, Part, Target};
+use super::{CONTEXTS, ManyForm, NumberError, Part, Target};
 use crate::console::dialogs::page_keys::{is_everywhere, leads_elsewhere};
 use crate::console::guards::Gets;
 use crate::console::{Action, AppContext, Order, Orders};
@@ -30,7 +30,7 @@ impl ManyForm {
     }
 
     pub(super) fn key(&mut self, key: KeyEvent, cx: &mut AppContext) -> Orders {
-        (self.word, self.wants_number) = (None, false);
+        (self.word, self.number_error) = (None, None);
         let control = key.modifiers.contains(KeyModifiers::CONTROL) && !key.modifiers.contains(KeyModifiers::ALT);
         let was_kept = self.kept_send.is_some();
         match key.code {
@@ -55,9 +55,7 @@ impl ManyForm {
             }
             (KeyCode::Enter | KeyCode::Down, Part::Number) => self.step(true),
             (KeyCode::Up, Part::Number) => self.step(false),
-            (_, Part::Number) => {
-                self.number.key(key);
-            }
+            (_, Part::Number) => self.type_number(key),
             (_, Part::List) => {
                 if let Some(orders) = self.key_in_list(key, cx) {
                     return orders;
@@ -68,6 +66,26 @@ impl ManyForm {
         self.look_up()
     }
 
+    /// Takes a key in the field of the number, which has digits alone.
+    fn type_number(&mut self, key: KeyEvent) {
+        let is_letter = matches!(key.code, KeyCode::Char(c) if !c.is_ascii_digit());
+        if is_letter && !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) {
+            self.number_error = Some(NumberError::NoDigit);
+        } else {
+            self.number.key(key);
+        }
+    }
+
+    /// The same of a pasted text.
+    pub(super) fn paste_number(&mut self, text: &str) {
+        if text.trim().bytes().all(|byte| byte.is_ascii_digit()) {
+            self.number_error = None;
+            self.word = self.number.paste(text.trim()).unwrap_or_else(Some);
+        } else {
+            self.number_error = Some(NumberError::NoDigit);
+        }
+    }
+
     /// Takes a key while the list has the focus. What it leads to, where it is one of those that work everywhere.
     fn key_in_list(&mut self, key: KeyEvent, cx: &mut AppContext) -> Option<Orders> {
         if key.modifiers.is_empty() && self.list.key(key.code, self.rows.len()) {
@@ -76,6 +94,13 @@ impl ManyForm {
         let action = cx.settings.keymap.action(&CONTEXTS, key.into());
         match (key.code, action) {
             (KeyCode::Char('x' | ' '), _) => self.toggle(),
+            (KeyCode::Char('0'..='9'), _) if key.modifiers.is_empty() => match self.asked_number() {
+                Some(_) => {
+                    self.go_to(Part::Number);
+                    self.type_number(key);
+                }
+                None => self.word = Some("A form is open: digits lead nowhere here. esc goes back.".to_owned()),
+            },
             (KeyCode::Enter, _) => self.word = Some("Enter never sends: ctrl-s does.".to_owned()),
             (_, Some(action)) if is_everywhere(action) => return Some(vec![Order::Act(action)]),
             (_, Some(action)) if leads_elsewhere(action) => return Some(self.leave_for(action, cx)),

@@ -153,9 +153,16 @@ pub fn nothing_to_repeat(cx: &mut AppContext) -> Orders {
 /// The alert under the cursor, where it can be answered now; else it is said why not.
 fn answerable(queue: &Queue, cx: &mut AppContext) -> Option<Alert> {
     let alert = queue.current().cloned()?;
-    let refusal = if queue.incoming.is_some() { Some(ANOTHER_LIST.to_owned()) } else { refusal(&alert, cx) };
-    if let Some(words) = refusal {
-        cx.notify(Tone::Note, words);
+    if queue.incoming.is_some() {
+        cx.notify(Tone::Note, ANOTHER_LIST);
+        return None;
+    }
+    if cx.place.read_only {
+        cx.notify(Tone::Note, READ_ONLY);
+        return None;
+    }
+    if let Some(words) = refusal(&alert, cx) {
+        cx.notify_about(&alert, Tone::Note, words);
         return None;
     }
     Some(alert)

@@ -536,7 +536,8 @@ fn closes(alert: &Alert, now: Timestamp, theme: &Theme) -> Option<(String, Style
             Some((format!("closes in {}", times::spell_until(moment, now)), style))
         }
         Deadline::At(moment) => Some((format!("closed {}", times::ago(moment, now)), theme.danger)),
-        Deadline::HoursLeft(hours) => Some((format!("closes in less than {} h", hours.max(0).saturating_add(1)), style)),
+        Deadline::HoursLeft(..0) => Some(("may have closed".to_owned(), style)),
+        Deadline::HoursLeft(hours) => Some((format!("closes in less than {} h", hours.saturating_add(1)), style)),
         Deadline::Unknown => None,
     }
 }

@@ -217,7 +217,8 @@ impl ResolveForm {
                 format!("the window closes in {}, at {}", times::spell_until(end, now), self.place.times.one_clock(end))
             }
             (None, _) if self.alert.status == AlertStatus::Expired => format!("the window has closed: {closed}"),
-            (None, Deadline::HoursLeft(..=0)) => "the window closes in less than an hour, or has closed".to_owned(),
+            (None, Deadline::HoursLeft(..0)) => "the window may have closed: no time is left by the service's count".to_owned(),
+            (None, Deadline::HoursLeft(0)) => "the window closes in less than an hour, or has closed".to_owned(),
             _ => return None,
         };
         Some(Seen::new(Attention::Care, text))

@@ -5,7 +5,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::{REHEARSED_DAYS, Rehearsed, RulesPage, Target, WaitingMatches, today};
+use super::{FATES, REHEARSED_DAYS, Rehearsed, RulesPage, Target, WaitingMatches, today};
 use crate::console::dialogs::alert_rows::{open_page, scrolled};
 use crate::console::pen::put_right;
 use crate::console::rule_acts::grace_of_rules;
@@ -176,7 +176,11 @@ impl RulesPage {
         let today = today(rule, cx);
         let words = match today.staged {
             0 => "it staged nothing today".to_owned(),
-            staged => format!("{} staged by it: {} recorded, {} taken back", count(staged), count(today.recorded), count(today.taken_back)),
+            staged => {
+                let fates = today.fates.iter().zip(FATES).enumerate().filter(|(at, (number, _))| *at < 2 || **number > 0);
+                let fates: Vec<String> = fates.map(|(_, (number, word))| format!("{} {word}", count(*number))).collect();
+                format!("{} staged by it: {}", count(staged), fates.join(", "))
+            }
         };
         facts.push(("today", words, theme.plain));
         let key = cx.key(Action::Rehearse);

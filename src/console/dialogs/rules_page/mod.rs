@@ -67,12 +67,27 @@ enum Rehearsed {
     Failed(String),
 }
 
-/// What decisions a rule staged today came to.
+/// What decisions a rule staged today came to: each is counted under one of the words.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Today {
     staged: u64,
-    recorded: u64,
-    taken_back: u64,
+    fates: [u64; FATES.len()],
+}
+
+/// What became of decisions, in words. The first two stand there whether there are any or not.
+const FATES: [&str; 7] = ["recorded", "taken back", "refused", "answered another way", "not known", "did not leave", "on their way"];
+
+/// Which of the words a fate is.
+fn fate(of: &DecisionFate) -> usize {
+    match of {
+        DecisionFate::Recorded(_) => 0,
+        DecisionFate::TakenBack => 1,
+        DecisionFate::Refused(_) => 2,
+        DecisionFate::Overtaken(_) | DecisionFate::Answered(_) => 3,
+        DecisionFate::Unknown(_) => 4,
+        DecisionFate::NeverLeft => 5,
+        DecisionFate::Staged | DecisionFate::Sent | DecisionFate::NotSent(_) => 6,
+    }
 }
 
 /// The page while it is open.
@@ -220,8 +235,7 @@ fn today(rule: &DecisionRule, cx: &AppContext) -> Today {
     let mut today = Today::default();
     for record in cx.journal.history().records().iter().filter(is_own) {
         today.staged += 1;
-        today.recorded += u64::from(matches!(record.fate(), DecisionFate::Recorded(_)));
-        today.taken_back += u64::from(*record.fate() == DecisionFate::TakenBack);
+        today.fates[fate(record.fate())] += 1;
     }
     today
 }

@@ -40,8 +40,10 @@ pub fn draw(screen: &ActivityScreen, cx: &AppContext, buffer: &mut Buffer, area:
     };
     let below = Rect { y: area.y + 1 + blank, height: area.height.saturating_sub(1 + blank), ..area };
     let troubled = draw_trouble(screen, cx, buffer, below);
-    let below = Rect { y: below.y + troubled, height: below.height.saturating_sub(troubled), ..below };
     let rows = screen.rows(cx);
+    // What stands in place of rows is no part of the warning.
+    let troubled = troubled + u16::from(troubled > 0 && rows.is_empty());
+    let below = Rect { y: below.y + troubled, height: below.height.saturating_sub(troubled), ..below };
     if !has_any(screen, &rows, cx, buffer, below) {
         return;
     }
@@ -97,12 +99,22 @@ fn draw_views(screen: &ActivityScreen, cx: &AppContext, buffer: &mut Buffer, lin
     }
 }
 
+/// Whether the journal cannot be read, or some lines of it: what they tell may need somebody.
+fn is_read_in_part(cx: &AppContext) -> bool {
+    cx.journal.trouble().is_some() || cx.journal.unreadable().is_some()
+}
+
 /// How much a view holds; empty where that is not known.
 fn held(view: ActivityView, screen: &ActivityScreen, cx: &AppContext) -> String {
     if view == ActivityView::Service && screen.audit.loaded().is_none() {
         return String::new();
     }
-    let more = if view == ActivityView::Service && screen.has_more() { "+" } else { "" };
+    let has_more = match view {
+        ActivityView::Service => screen.has_more(),
+        ActivityView::NeedsYou => is_read_in_part(cx),
+        _ => false,
+    };
+    let more = if has_more { "+" } else { "" };
     let all = format!("{}{more}", count(count_of(view, cx, screen.entries()) as u64));
     if view == screen.view && screen.filter().is_some() { format!("{} of {all}", count(screen.each(cx).len() as u64)) } else { all }
 }
@@ -125,7 +137,11 @@ fn draw_trouble(screen: &ActivityScreen, cx: &AppContext, buffer: &mut Buffer, a
         (ActivityView::Service, Some((since, error)), _) if screen.audit.loaded().is_some() => {
             format!("▲ stale since {}: {}", cx.times().hour(*since), sanitize(&error.to_string()))
         }
-        (ActivityView::Service, ..) | (_, _, None) => return 0,
+        (ActivityView::Service, ..) => return 0,
+        (_, _, None) => match cx.journal.unreadable() {
+            Some(words) => format!("▲ {words} avert doctor says what to do."),
+            None => return 0,
+        },
         (_, _, Some((since, why))) => {
             let why = sanitize(why);
             format!("▲ Since {} the journal cannot be read: {why}. What this console did is here.", cx.times().hour(*since))
@@ -158,6 +174,9 @@ fn has_any(screen: &ActivityScreen, rows: &[Happening<'_>], cx: &AppContext, buf
         _ if screen.filter().is_some() => {
             let [change, clear] = [Action::ActivityFilter, Action::Back].map(|action| cx.key(action));
             ("Nothing here has these words.", format!("{change} changes the filter, {clear} clears it and shows all again."))
+        }
+        ActivityView::NeedsYou if is_read_in_part(cx) => {
+            ("Nothing that could be read needs you.", "What could not be read may: it is not here.".to_owned())
         }
         ActivityView::NeedsYou => {
             ("Nothing needs you.", "What fails, is not known or waits for a person's word stands here until somebody has seen to it.".to_owned())

@@ -167,7 +167,7 @@ pub fn step_words(fate: &DecisionFate) -> (String, RowTone) {
 /// `OPEN, 0h37 left`, `RESOLVED, refunded`
 pub fn alert_now(alert: &crate::domain::Alert, now: Timestamp) -> String {
     match (&alert.outcome, alert.deadline) {
-        (Some(_), _) | (None, Deadline::Unknown) => answered_as(alert),
+        (Some(_), _) | (None, Deadline::Unknown | Deadline::HoursLeft(..0)) => answered_as(alert),
         (None, _) => format!("{}, {} left", answered_as(alert), times::left(alert, now).text),
     }
 }

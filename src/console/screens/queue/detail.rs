@@ -268,6 +268,7 @@ impl Parts<'_> {
                 let closes = if at <= now { "closes now".to_owned() } else { format!("closes in {}", times::spell_until(at, now)) };
                 vec![Span::styled(closes, style), quiet(format!(" {}", self.draw.times.clock(at, now)))]
             }
+            Deadline::HoursLeft(..0) => vec![quiet("may have closed: no time is left by the service's count".to_owned())],
             Deadline::HoursLeft(_) => {
                 vec![Span::styled(format!("closes in {}", left.text), style), quiet(" by the service's count".to_owned())]
             }

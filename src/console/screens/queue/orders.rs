@@ -6,6 +6,9 @@ use crate::console::order_matches::MatchChange;
 use crate::console::{AppContext, Effect, Tone};
 use crate::domain::Alert;
 
+/// What is told of an alert's orders: the later word replaces the earlier one.
+const MATCH: &str = "orders of";
+
 impl Queue {
     /// [`change_match`] of the cursor's alert.
     pub fn change_match(&self, cx: &mut AppContext) -> Vec<Effect> {
@@ -22,11 +25,11 @@ pub fn change_match(alert: &Alert, facts: &Facts, cx: &mut AppContext) -> Vec<Ef
     let change = match matched.map(|matched| (matched.matches.first(), matched.unmatched.is_empty())) {
         Some((Some(found), _)) => {
             let order = found.order.order_id.clone();
-            cx.notify(Tone::Note, format!("Order {order} was taken off this alert."));
+            cx.notify_anew(MATCH, alert, Tone::Note, format!("Order {order} was taken off this alert."));
             MatchChange::Unmatch(order, cx.now)
         }
         Some((None, false)) => {
-            cx.notify(Tone::Note, "What was taken off this alert matches again.");
+            cx.notify_anew(MATCH, alert, Tone::Note, "What was taken off this alert matches again.");
             MatchChange::MatchAgain
         }
         Some((None, true)) | None => {

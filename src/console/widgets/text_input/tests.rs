@@ -240,6 +240,23 @@ fn keys_that_are_not_for_typing_are_left_to_the_form(#[case] code: KeyCode) {
     assert_eq!(input.text(), "x");
 }
 
+#[rstest]
+#[case::on_a_terminal_that_tells_the_key('_')]
+#[case::on_one_that_sends_its_old_code('7')]
+#[case::by_the_key_without_shift('/')]
+fn undo_is_that_of_a_shell_and_ctrl_z_is_left_to_the_terminal(#[case] undo: char) {
+    let mut input = TextInput::one_line("");
+    plain(&mut input, KeyCode::Char('a'));
+
+    let stop = press(&mut input, KeyCode::Char('z'), KeyModifiers::CONTROL);
+    let kept = input.text();
+    press(&mut input, KeyCode::Char(undo), KeyModifiers::CONTROL);
+
+    assert_eq!((stop, kept.as_str(), input.text().as_str()), (Typed::Ignored, "a", ""));
+    press(&mut input, KeyCode::Char('y'), KeyModifiers::CONTROL);
+    assert_eq!(input.text(), "a");
+}
+
 proptest! {
     #[test]
     fn no_keys_make_it_panic_and_the_cursor_stays_in_the_field(
