@@ -401,19 +401,6 @@ impl Decisions {
         }
     }
 
-    /// In how many seconds the first decision leaves that waits for its grace alone, counted from where the countdowns stand.
-    pub fn first_leaves_in(&self, now: Timestamp) -> Option<i64> {
-        let now = self.held_since.unwrap_or(now);
-        let leaves = |decision: &PendingDecision| match decision.state {
-            State::Staged(due) => match self.departure(decision, due, now) {
-                Departure::In(seconds) => Some(seconds),
-                _ => None,
-            },
-            _ => None,
-        };
-        self.all.iter().filter_map(leaves).min()
-    }
-
     /// The decisions whose time has come; they count as sent from now on. What is to be looked at before stays until it was.
     pub fn leave(&mut self, now: Timestamp) -> Vec<PendingDecision> {
         let leaving = self.in_turn(now, |decision| decision.was_looked_at(now));
