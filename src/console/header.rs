@@ -452,7 +452,13 @@ impl App {
     /// How old what is shown is. Since when something is wrong is told by its few words already.
     fn age(&self, standing: &Standing, wording: Wording) -> String {
         let is_well = standing.style == self.cx.theme.ok;
-        let age = |at| format!("  {}{}", if is_well || standing.calls { "" } else { "read " }, self.cx.times().age(at, self.cx.now));
+        let ago = |at| self.cx.times().age(at, self.cx.now);
+        let of_list = self.dialogs.iter().rev().all(|dialog| dialog.data_age() == DataAge::OfList);
+        let age = |at| match (is_well || standing.calls, of_list) {
+            (true, _) => format!("  {}", ago(at)),
+            (false, true) => format!("   list {} old", if ago(at) == "now" { "0 s".to_owned() } else { ago(at).replace(" ago", "") }),
+            (false, false) => format!("  read {}", ago(at)),
+        };
         self.read_at().filter(|_| is_well || wording == Wording::Full).map(age).unwrap_or_default()
     }
 
@@ -575,14 +581,13 @@ fn in_words(trouble: &NetworkTrouble, since: &str, wording: Wording) -> String {
         (DecisionFault::Unknown, Wording::Full) => format!("{who}: outcome unknown since {since}"),
         (DecisionFault::Unknown, Wording::Brief) => format!("{who}: unknown, {since}"),
         (DecisionFault::Unknown, Wording::Shortest | Wording::Sign) => format!("{who} unknown, {since}"),
-        (DecisionFault::Declined, Wording::Full) => format!("{who}: not recorded since {since}"),
-        (DecisionFault::Declined, Wording::Brief) => format!("{who}: not recorded, {since}"),
+        // It is over: a moment, and nothing that goes on.
+        (DecisionFault::Declined, Wording::Full | Wording::Brief) => format!("{who} not recorded, {since}"),
         (DecisionFault::Declined, Wording::Shortest | Wording::Sign) => format!("{who} failed, {since}"),
         (DecisionFault::Unheard, Wording::Shortest | Wording::Sign) => "one not known".to_owned(),
         (DecisionFault::Unheard, Wording::Full) => format!("a decision not known since {since}"),
         (DecisionFault::Unheard, Wording::Brief) => format!("a decision not known, {since}"),
         (DecisionFault::Service, Wording::Shortest | Wording::Sign) => "not recorded".to_owned(),
-        (DecisionFault::Service, Wording::Full) => format!("a decision not recorded since {since}"),
-        (DecisionFault::Service, Wording::Brief) => format!("a decision not recorded, {since}"),
+        (DecisionFault::Service, Wording::Full | Wording::Brief) => format!("a decision not recorded, {since}"),
     }
 }

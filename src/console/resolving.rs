@@ -265,7 +265,7 @@ fn tell(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -
         }
         DecisionEvent::Refused(why) => {
             let (why, activity, again) = (why.trim_end_matches('.'), cx.key(Action::ShowActivity), cx.key(Action::Reopen));
-            let words = format!("{subject}: {why}. {word} was not recorded; {again} on {activity} opens its form again.");
+            let words = format!("{subject}: {why}. {word} was not recorded; {activity} shows it; {again} there decides again.");
             cx.notify_of_decision(decision, Tone::Bad, words);
         }
         DecisionEvent::NothingSoFar(polls) => cx.notify_about_fate(

@@ -266,10 +266,14 @@ pub fn left(alert: &Alert, now: Timestamp) -> Left {
     if alert.expired_at.is_some() || alert.status == AlertStatus::Expired {
         return over("lapsed");
     }
+    let urgency = |left: Duration| {
+        // What lapses with no answer asked for costs nothing.
+        if alert.alert_type.is_notice() { Urgency::Later } else { urgency(left) }
+    };
     match alert.deadline {
         // Its status is read a moment later: a list that stands still may not hear of it for long.
         Deadline::At(moment) if moment <= now - TOLD_WITHIN => over("lapsed"),
-        Deadline::At(moment) if moment <= now => Left { text: "0h00".to_owned(), urgency: Urgency::Now },
+        Deadline::At(moment) if moment <= now => Left { text: "0h00".to_owned(), urgency: urgency(Duration::zero()) },
         Deadline::At(moment) => {
             let left = moment - now;
             let (hours, minutes) = (left.num_hours(), left.num_minutes() % 60);
@@ -407,6 +411,15 @@ mod tests {
         let alert = alert(Deadline::At(now() + Duration::minutes(minutes)));
 
         assert_eq!(left(&alert, now()), Left { text: text.to_owned(), urgency });
+    }
+
+    #[test]
+    fn what_asks_for_no_answer_is_never_urgent() {
+        let notice = |deadline| Alert { alert_type: AlertType::VerifiDisputeNotice, ..alert(deadline) };
+        let in_minutes = |minutes: i64| left(&notice(Deadline::At(now() + Duration::minutes(minutes))), now());
+
+        assert_eq!([2, 42, 239].map(|minutes| in_minutes(minutes).urgency), [Urgency::Later; 3]);
+        assert_eq!(in_minutes(-3).urgency, Urgency::Over);
     }
 
     #[rstest]

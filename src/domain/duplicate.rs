@@ -171,19 +171,24 @@ fn grouped<'a>(alerts: &[&'a Alert]) -> impl Iterator<Item = Vec<usize>> + use<'
     groups.into_values().filter(|group| group.len() > 1)
 }
 
-/// Which of many alerts have duplicates among them; `true` where one of those was refunded.
+/// Whether money has gone back by one of an alert's duplicates, or probably has: a refund of it may pay twice.
+pub fn may_be_paid_twice<'a>(mut others: impl Iterator<Item = &'a Alert>) -> bool {
+    others.any(Alert::refund_is_likely)
+}
+
+/// Which of many alerts have duplicates among them; `true` where a refund may pay twice.
 pub fn among<'a>(alerts: impl Iterator<Item = &'a Alert>) -> HashMap<AlertId, bool> {
     let alerts: Vec<&Alert> = alerts.collect();
     let mut found: HashMap<AlertId, bool> = HashMap::new();
     for group in grouped(&alerts) {
         for (index, one) in group.iter().map(|position| alerts[*position]).enumerate() {
             for other in group[index + 1..].iter().map(|position| alerts[*position]) {
-                let known = |of: &Alert, by: &Alert| found.get(&of.id).is_some_and(|refunded| *refunded || !by.was_refunded());
+                let known = |of: &Alert, by: &Alert| found.get(&of.id).is_some_and(|refunded| *refunded || !by.refund_is_likely());
                 if known(one, other) && known(other, one) || evidence(one, other).is_none() {
                     continue;
                 }
-                *found.entry(one.id).or_default() |= other.was_refunded();
-                *found.entry(other.id).or_default() |= one.was_refunded();
+                *found.entry(one.id).or_default() |= other.refund_is_likely();
+                *found.entry(other.id).or_default() |= one.refund_is_likely();
             }
         }
     }

@@ -157,6 +157,19 @@ impl Decisions {
             Departure::In(seconds_left(due, now))
         }
     }
+
+    /// In how many seconds the first decision leaves that waits for its grace alone, counted from where the countdowns stand.
+    pub fn first_leaves_in(&self, now: Timestamp) -> Option<i64> {
+        let now = self.held_since.unwrap_or(now);
+        let leaves = |decision: &PendingDecision| match decision.state {
+            State::Staged(due) => match self.departure(decision, due, now) {
+                Departure::In(seconds) => Some(seconds),
+                _ => None,
+            },
+            _ => None,
+        };
+        self.all.iter().filter_map(leaves).min()
+    }
 }
 
 #[cfg(test)]

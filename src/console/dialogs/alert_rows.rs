@@ -35,6 +35,9 @@ pub struct AlertRow<'a> {
 const SIGN: u16 = 4;
 const GAP: u16 = 2;
 
+/// So many columns of what is known of alerts stay however narrow it gets.
+const ALWAYS: usize = 3;
+
 /// What happens has so much room before a column beyond the first ones has any: at least, and at most.
 pub const WHAT: (u16, u16) = (30, 60);
 
@@ -56,6 +59,14 @@ pub fn most_of_what(room: u16) -> u16 {
     }
 }
 
+/// Columns of what tells alerts apart at least: time left, network, amount and the end of the card.
+const TOLD_APART: u16 = 42;
+
+/// The same where what happens is a reason to decide by: in a narrow place the descriptor gives way to it.
+pub fn most_of_reasons(room: u16) -> u16 {
+    most_of_what(room).max(room.saturating_sub(TOLD_APART).min(WHAT.1))
+}
+
 /// A table of such rows: its columns from the left, the first of which stay longest, and the title over what happens.
 #[derive(Clone, Copy)]
 pub struct AlertTable<'a, 'r> {
@@ -75,7 +86,7 @@ pub const OF_MANY: &[Column] = &[Column::Left, Column::Provider, Column::Amount,
 pub const OF_ONE_PAYMENT: &[Column] = &[Column::Left, Column::Provider, Column::Type, Column::ProviderId, Column::Amount];
 
 /// The columns that have room, each with its place and as wide as its content, and where what happens begins.
-fn placed(AlertTable { rows, columns, .. }: AlertTable<'_, '_>, happens: u16, room: u16) -> (Vec<(Column, u16, u16)>, u16) {
+fn placed(rows: &[AlertRow<'_>], columns: &[Column], happens: u16, room: u16) -> (Vec<(Column, u16, u16)>, u16) {
     let content = ContentWidths::of(columns, rows.iter().map(|row| row.alert));
     let mut placed = Vec::with_capacity(columns.len());
     let mut x = SIGN;
@@ -85,7 +96,7 @@ fn placed(AlertTable { rows, columns, .. }: AlertTable<'_, '_>, happens: u16, ro
         let spare = room.saturating_sub(x + GAP + happens + 1);
         let width = match column {
             // The first three stay however narrow it gets.
-            _ if index < 3 => wide,
+            _ if index < ALWAYS => wide,
             _ if spare < narrow => break,
             // No descriptor is left out for a whole card.
             Column::Card
@@ -105,47 +116,37 @@ fn placed(AlertTable { rows, columns, .. }: AlertTable<'_, '_>, happens: u16, ro
     (placed, x)
 }
 
-/// The columns behind what happens that have room, each with its place behind that and its width, and how much room all of that takes.
-/// Where not all have room what happens is told in fewer words, then what names the alert goes, because half an id names nothing; the last
-/// column stays longest.
-fn placed_behind(table: AlertTable<'_, '_>, (least, happens): (u16, u16), room: u16) -> (Vec<(usize, u16, u16)>, u16) {
-    let AlertTable { rows, title, beside, .. } = table;
+/// The columns of a table that has some behind what happens: each is as wide as its content. Where not all have room what happens is told in
+/// fewer words, then what is known of the alerts gives way in its order, then what stands behind, the last of it at the end.
+fn placed_by_content(table: AlertTable<'_, '_>, (least, happens): (u16, u16), room: u16) -> TableColumns {
+    let AlertTable { rows, columns, title, beside, .. } = table;
     let wide = |head: &str, text: &dyn Fn(&AlertRow<'_>) -> u16| rows.iter().map(text).fold(text::columns(head), u16::max);
-    let what = wide(title, &|row| text::columns(&row.what)).max(least);
-    let width = |at: usize| wide(&beside[at], &|row| row.beside.get(at).map_or(0, |(text, _)| text::columns(text)));
-    let behind = |chosen: &[usize], what: u16| {
-        let mut x = what;
-        let place = |at: &usize| {
-            let place = (*at, x + GAP, width(*at));
-            x += GAP + place.2;
-            place
-        };
-        let places: Vec<_> = chosen.iter().map(place).collect();
-        (places, x)
-    };
-    let all: Vec<usize> = (0..beside.len()).collect();
-    let last = all.len().saturating_sub(1);
-    let names = |needed: u16| {
-        let (columns, x) = placed(table, needed, room);
-        let is_named = columns.iter().any(|(column, ..)| *column == Column::ProviderId);
-        (x + needed < room).then_some(is_named)
-    };
-    let full = what;
+    let full = wide(title, &|row| text::columns(&row.what));
     let brief = wide(title, &|row| text::columns(row.brief.as_deref().unwrap_or(&row.what)));
-    let ways = [(&all[..], full), (&all[last..], full), (&all[..], brief), (&all[last..], brief)];
-    for (chosen, what) in ways.into_iter().filter(|(chosen, _)| !chosen.is_empty()) {
-        let (places, needed) = behind(chosen, what);
-        if names(needed) == Some(true) {
-            return (places, needed);
+    let width = |at: usize| wide(&beside[at], &|row| row.beside.get(at).map_or(0, |(text, _)| text::columns(text)));
+    // A column in which nothing stands is none.
+    let told = |at: &usize| rows.iter().any(|row| row.beside.get(*at).is_some_and(|(text, _)| !text.is_empty()));
+    let behind: Vec<usize> = (0..beside.len()).filter(told).collect();
+    let (always, optional) = columns.split_at(columns.len().min(ALWAYS));
+    for given in 0..optional.len() + behind.len() {
+        let known = [always, &optional[given.min(optional.len())..]].concat();
+        let behind = &behind[given.saturating_sub(optional.len())..];
+        for what in [full.max(least), full, brief] {
+            let mut x = what;
+            let place = |at: &usize| {
+                let place = (*at, x + GAP, width(*at));
+                x += GAP + place.2;
+                place
+            };
+            let behind: Vec<_> = behind.iter().map(place).collect();
+            let (placed, what) = placed(rows, &known, x, room);
+            if placed.len() == known.len() && what + x < room {
+                return TableColumns { known: placed, what, behind };
+            }
         }
     }
-    for chosen in [&all[..], &all[..last], &all[last..]].into_iter().filter(|chosen| !chosen.is_empty()) {
-        let (places, needed) = behind(chosen, full);
-        if names(needed).is_some() {
-            return (places, needed);
-        }
-    }
-    (Vec::new(), happens)
+    let (known, what) = placed(rows, columns, happens, room);
+    TableColumns { known, what, behind: Vec::new() }
 }
 
 /// How much room what happens to these alerts has, where it had so much before.
@@ -258,21 +259,30 @@ struct TableColumns {
 impl TableColumns {
     /// Those of a table in so much room, where what happens has so much: at least where columns stand behind it, and where none do.
     fn of(table: AlertTable<'_, '_>, happens: (u16, u16), room: u16) -> Self {
-        let (behind, happens) = placed_behind(table, happens, room);
-        let (known, what) = placed(table, happens, room);
-        Self { known, what, behind }
+        if !table.beside.is_empty() {
+            return placed_by_content(table, happens, room);
+        }
+        let (known, what) = placed(table.rows, table.columns, happens.1, room);
+        Self { known, what, behind: Vec::new() }
+    }
+
+    /// Whether what happens to these alerts can be told, in fewer words at least.
+    fn can_tell(&self, rows: &[AlertRow<'_>], room: u16) -> bool {
+        let end = self.behind.first().map_or(room.saturating_sub(self.what + 1), |(_, x, _)| x - GAP);
+        rows.iter().all(|row| text::columns(row.brief.as_deref().unwrap_or(&row.what)) <= end)
     }
 }
 
 /// The columns of a table that is looked at while its alerts are decided: once they are held, they move for a change of the room or of how
-/// many rows there are alone.
+/// many rows there are, and once where what happens then would be cut.
 #[derive(Debug, Default)]
 pub struct KeptColumns(RefCell<Option<(u16, usize, TableColumns)>>);
 
 impl KeptColumns {
     fn columns(&self, table: AlertTable<'_, '_>, keeps: bool, room: u16) -> TableColumns {
         let is_of = |kept: &&(u16, usize, TableColumns)| keeps && kept.0 == room && kept.1 == table.rows.len();
-        if let Some((.., columns)) = self.0.borrow().as_ref().filter(is_of) {
+        let can_tell = |kept: &&(u16, usize, TableColumns)| kept.2.can_tell(table.rows, room);
+        if let Some((.., columns)) = self.0.borrow().as_ref().filter(is_of).filter(can_tell) {
             return columns.clone();
         }
         let columns = TableColumns::of(table, (table.what.0, room_of_what(table, 0)), room);
@@ -413,7 +423,7 @@ mod tests {
         fn what_happens_has_its_room_beside_the_first_columns(room in 66u16..300) {
             let alert = Alert::sample();
 
-            let (columns, what) = placed(AlertTable { rows: &[row(&alert)], columns: OF_MANY, title: "", what: WHAT, beside: &[] }, WHAT.0, room);
+            let (columns, what) = placed(&[row(&alert)], OF_MANY, WHAT.0, room);
 
             prop_assert!(columns.len() >= 3);
             prop_assert!(columns.len() == 3 || what + WHAT.0 <= room);
@@ -421,18 +431,35 @@ mod tests {
     }
 
     #[test]
+    fn what_is_known_of_an_alert_gives_way_before_what_stands_behind_its_state() {
+        let alert = Alert { provider_id: "8BD351BP2POPPPC6JSP2OH5M".to_owned(), ..card() };
+        let beside = ["+ auth code", "duplicate alert"].map(|text| (text.to_owned(), Style::new())).to_vec();
+        let rows = [AlertRow { what: "OPEN".to_owned(), beside, ..row(&alert) }];
+        let titles = ["SHARES".to_owned(), "WITH i".to_owned()];
+        let table = AlertTable { rows: &rows, columns: OF_ONE_PAYMENT, title: "STATE", what: WHAT, beside: &titles };
+
+        let mut shown: Vec<String> = (50..160)
+            .rev()
+            .map(|room| {
+                let TableColumns { known, behind, .. } = TableColumns::of(table, WHAT, room);
+                let known = known.iter().skip(ALWAYS).map(|(column, ..)| column.title());
+                known.chain(behind.iter().map(|(at, ..)| titles[*at].as_str())).collect::<Vec<_>>().join(", ")
+            })
+            .collect();
+        shown.dedup();
+
+        let known = [Column::ProviderId, Column::Amount].map(Column::title);
+        let all = format!("{}, {}, SHARES, WITH i", known[0], known[1]);
+        assert_eq!(shown[..4], [all, format!("{}, SHARES, WITH i", known[1]), "SHARES, WITH i".to_owned(), "WITH i".to_owned()]);
+    }
+
+    #[test]
     fn wider_rows_show_more_of_an_alert() {
         let alert =
             Alert { merchant_descriptor: "BLUEBIRD MEALS 888555".to_owned(), provider_id: "8BD351BP2POPPPC6JSP2OH5M".to_owned(), ..card() };
 
-        let widths = [60, 76, 90, 120, 200].map(|room| {
-            placed(AlertTable { rows: &[row(&alert)], columns: OF_MANY, title: "", what: WHAT, beside: &[] }, WHAT.0, room)
-                .0
-                .into_iter()
-                .skip(3)
-                .map(|(_, _, width)| width)
-                .collect::<Vec<_>>()
-        });
+        let widths = [60, 76, 90, 120, 200]
+            .map(|room| placed(&[row(&alert)], OF_MANY, WHAT.0, room).0.into_iter().skip(3).map(|(_, _, width)| width).collect::<Vec<_>>());
 
         assert_eq!(widths, [vec![], vec![6], vec![6, 12], vec![14, 21], vec![14, 21, 24]]);
     }

@@ -97,6 +97,9 @@ impl Dialog for Leave {
         question.name_all(&staged, (area.height / 2).min(NAMED), cx);
         if cx.offline {
             question.say("The service does not answer, nothing can be sent.", theme.warning);
+        } else if let Some(seconds) = cx.decisions.first_leaves_in(cx.now) {
+            let what = if staged.len() == 1 { "it leaves by itself" } else { "the first leaves by itself" };
+            question.say(&format!("Nothing leaves while this is open. Stay: {what} in {seconds} s."), theme.plain);
         }
         question.gap();
         question.draw(Choice::offered(cx.offline), &self.targets, theme, frame.buffer_mut());

@@ -87,10 +87,9 @@ impl Question {
         }
     }
 
-    /// Draws the lines on a panel, and below them the answers as buttons: the first one is the safe one and has the focus, the last one of
-    /// several does what is asked.
+    /// Draws the lines on a panel, and below them the answers as buttons: the first one is the safe one, has the focus and alone is filled.
     pub fn draw<T: Copy + PartialEq>(self, answers: &[KeyedAnswer<'_, T>], targets: &ClickTargets<T>, theme: &Theme, buffer: &mut Buffer) {
-        let kind = |index: usize| if index > 0 && index + 1 == answers.len() { ButtonKind::Primary } else { ButtonKind::Quiet };
+        let kind = |index: usize| if index == 0 { ButtonKind::Safe } else { ButtonKind::Quiet };
         let answers_in_order = answers.iter().enumerate();
         let buttons: Vec<_> =
             answers_in_order.map(|(index, (answer, key, words))| Button::new(kind(index), *answer, *words, *key)).collect();

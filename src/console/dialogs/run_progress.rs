@@ -326,7 +326,12 @@ impl Dialog for RunProgress {
         y += 1 + u16::from(roomy);
         Self::draw_bar(run, frame, line(y), cx);
         y += 1;
-        Pen::new(frame.buffer_mut(), line(y)).put(&how_far(run, cx), cx.theme.plain);
+        let mut pen = Pen::new(frame.buffer_mut(), line(y));
+        if !run.left_out.is_empty() {
+            pen.put(&format!("{} marked", run.items.len() + run.left_out.len()), cx.theme.plain);
+            pen.skip(3);
+        }
+        pen.put(&how_far(run, cx), cx.theme.plain);
         y += 1 + u16::from(roomy);
         let mut rows: Vec<AlertRow<'_>> = run
             .items
@@ -338,7 +343,8 @@ impl Dialog for RunProgress {
             .collect();
         rows.extend(run.left_out.iter().map(|(alert, why)| {
             let (sign, what) = (("–", cx.theme.quiet), why.clone());
-            AlertRow { sign, alert, what, brief: None, style: cx.theme.quiet, quiet: true, beside: Vec::new() }
+            // Nothing was done with it, and its time goes on.
+            AlertRow { sign, alert, what, brief: None, style: cx.theme.quiet, quiet: alert.outcome.is_some(), beside: Vec::new() }
         }));
         let list = Rect { x: area.x, y, width: area.width, height: area.bottom().saturating_sub(y + 1) };
         // In a narrow place by what an alert is known comes before all that is said of it: the line below has that.

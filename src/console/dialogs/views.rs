@@ -2,6 +2,7 @@
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
+use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::menu::{List, OpenMenu};
@@ -122,7 +123,8 @@ impl Dialog for ViewsMenu {
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         let theme = &cx.theme;
         let line = |name: &str, about: &str| {
-            let (sign, style) = if name == self.listed.name { ("• ", theme.accent) } else { ("  ", theme.strong) };
+            let is_current = name == self.listed.name;
+            let (sign, style) = if is_current { ("• ", theme.accent.add_modifier(Modifier::BOLD)) } else { ("  ", theme.plain) };
             Line::from(vec![
                 Span::styled(sign, theme.accent),
                 Span::styled(format!("{:<NAMES$}", sanitize(name)), style),

@@ -19,6 +19,8 @@ pub enum ButtonKind {
     Primary,
     /// The same while it cannot be done.
     Disabled,
+    /// It leaves all as it is where what the dialog asks cannot be undone: it alone is filled, and needs no brackets for its focus.
+    Safe,
 }
 
 /// A button of a dialog: what has it, its words, the key that presses it, and its look.
@@ -92,7 +94,7 @@ pub fn draw_buttons<S: Copy + PartialEq>(
 /// Draws one button with its key and its note. Returns the area of its words and its key.
 pub fn draw_button<S>(each: &Button<'_, S>, focused: bool, theme: &Theme, buffer: &mut Buffer, place: Rect) -> Rect {
     let mut pen = Pen::new(buffer, place);
-    let mut drawn = pen.put(&button(&each.words, focused), button_style(theme, each.kind, focused));
+    let mut drawn = pen.put(&button(&each.words, focused && each.kind != ButtonKind::Safe), button_style(theme, each.kind, focused));
     if !each.key.is_empty() {
         pen.skip(BESIDE);
         drawn = drawn.union(pen.put(&each.key, theme.key));
@@ -122,7 +124,7 @@ pub fn flow(widths: &[u16], gap: u16, room: u16) -> Vec<(u16, u16)> {
 pub fn button_style(theme: &Theme, kind: ButtonKind, focused: bool) -> Style {
     let style = match kind {
         ButtonKind::Quiet => theme.button,
-        ButtonKind::Primary => theme.primary,
+        ButtonKind::Primary | ButtonKind::Safe => theme.primary,
         ButtonKind::Disabled => theme.muted,
     };
     let by_reverse = focused && theme.selection.add_modifier.contains(Modifier::REVERSED);

@@ -259,7 +259,7 @@ proptest! {
 
         for alert in &alerts {
             let duplicates = of(alert, &alerts);
-            let refunded: Vec<bool> = duplicates.iter().map(|other| other.was_refunded()).collect();
+            let refunded: Vec<bool> = duplicates.iter().map(|other| other.refund_is_likely()).collect();
             prop_assert!(refunded.is_sorted_by_key(|refunded| !refunded), "refunded ones first");
             prop_assert_eq!(found.get(&alert.id).copied(), refunded.first().copied());
         }

@@ -77,7 +77,7 @@ fn esc_keeps_what_was_typed_decided_and_left_out_and_the_same_key_goes_on_with_i
     rig.advance(Duration::seconds(6));
 
     assert!(form.contains("no order") && form.contains("2 will be sent") && form.contains("left out by you"), "{form}");
-    assert!(form.contains("What was begun for these alerts before is in the form."), "{form}");
+    assert!(form.contains("Your earlier draft is back."), "{form}");
     let expected = Resolution::Current { decision: Decision::NotRefunded, comments: "no order".to_owned() };
     assert_eq!(said(&rig), [expected.clone(), expected]);
     assert_eq!(on_the_desk(&rig), [], "what was sent is no draft");
@@ -361,8 +361,8 @@ fn what_is_typed_for_a_case_is_kept_for_the_case_and_is_no_answer_to_one_of_its_
     rig.press("esc esc r");
     let alone = rig.screen();
 
-    assert!(again.contains("88213") && again.contains("What was begun for this case before is in the form."), "{again}");
-    assert!(!other.contains("88213") && other.contains("What was written for another decision is kept"), "{other}");
+    assert!(again.contains("88213") && again.contains("Your earlier draft is back."), "{again}");
+    assert!(!other.contains("88213") && other.contains("Your comment for \"refunded\" is kept."), "{other}");
     assert!(alone.contains("Resolve") && !alone.contains("88213"), "{alone}");
     assert!(alone.contains("What was written for its case is kept there"), "{alone}");
     assert_eq!(on_the_desk(&rig).len(), 1);

@@ -108,7 +108,7 @@ fn where_only_insights_tells_what_lapses_soon_the_line_says_so_and_goes_there() 
     rig.click_on("what lapses soon");
 
     assert!(line.contains("what lapses soon: Insights  2"), "{line}");
-    assert!(rig.screen().contains("5 open within 4 h"), "{}", rig.screen());
+    assert!(rig.screen().contains("5 lapse within 4 h"), "{}", rig.screen());
 }
 
 #[test]

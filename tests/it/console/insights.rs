@@ -117,7 +117,7 @@ fn without_ten_minutes_of_work_there_is_no_pace_yet() {
 
     rig.update(Message::Figures(Box::new(DeskFigures { recorded: few, ..DeskFigures::default() })));
 
-    assert!(line(&mut rig, "3 open").contains("3 open within 4 h, no pace yet"));
+    assert!(line(&mut rig, "3 lapse").contains("3 lapse within 4 h   no pace yet: answer for ten minutes and it stands here"));
     assert!(!rig.screen().contains("an hour"));
 }
 
@@ -144,13 +144,13 @@ fn numbers_follow_the_queues_filter_but_for_how_alerts_stand() {
     let title = line(&mut rig, "left aside");
     assert!(title.contains("provider:cdrn") && title.contains("status:open expires:3 is left aside"), "{title}");
     // Two of the nineteen that are open are notices, which wait for nobody.
-    assert!(all.ends_with(" 17") && line(&mut rig, "waiting").ends_with(" 4"), "{}", rig.screen());
+    assert!(all.ends_with(" 17   + 2 notices") && line(&mut rig, "waiting").ends_with(" 4"), "{}", rig.screen());
     assert!(!rig.screen().contains("ETHOCA"), "{}", rig.screen());
 }
 
 #[test]
 fn money_is_summed_in_each_currency_and_never_cut_however_large() {
-    for size in [(60, 16), (80, 24), (120, 40), (200, 60)] {
+    for size in [(80, 24), (120, 40), (200, 60)] {
         let mut alerts = waiting(4, 100);
         for (alert, (amount, currency)) in alerts.iter_mut().zip([
             ("9000000000000.50", "EUR"),
@@ -169,6 +169,22 @@ fn money_is_summed_in_each_currency_and_never_cut_however_large() {
             assert!(screen.contains(sum), "no {sum} at {size:?}:\n{screen}");
         }
     }
+}
+
+#[test]
+fn sums_take_two_lines_at_most_and_the_rest_is_counted() {
+    let mut alerts = waiting(12, 100);
+    for (alert, currency) in alerts.iter_mut().zip(["EUR", "USD", "GBP", "JPY", "KWD", "AED", "CHF", "CAD", "BRL", "SEK", "NOK", "DKK"]) {
+        alert.amount = Some("1234".parse().unwrap());
+        alert.currency = Currency::new(currency);
+    }
+    let mut rig = open(Made { size: (80, 24), ..Made::of(alerts) });
+
+    let screen = rig.screen();
+
+    let sums: Vec<&str> = screen.lines().skip_while(|line| !line.contains("at risk in all")).take(3).collect();
+    assert!(sums[1].contains(" more") && sums[1].contains('+'), "{screen}");
+    assert!(!sums[2].contains("1,234"), "{screen}");
 }
 
 #[test]
@@ -355,7 +371,7 @@ fn another_deployments_lists_are_read_within_a_bound_which_is_said() {
 
     let screen: String = rig.screen().split_whitespace().collect::<Vec<_>>().join(" ");
 
-    assert!(screen.contains("2,000 open within 4 h"), "{screen}");
+    assert!(screen.contains("2,000 lapse within 4 h"), "{screen}");
     assert!(
         screen.contains("Of 2500 open alerts 1000, those that lapse first, were read: of what lapses later some may be missing."),
         "{screen}"
@@ -389,7 +405,7 @@ fn a_small_deployments_lists_tell_what_its_counts_would() {
 
     let told = |rig: &mut Rig| {
         let screen = rig.screen();
-        let body = screen.lines().skip_while(|line| !line.contains("open within")).take_while(|line| !line.contains("WHAT CANNOT"));
+        let body = screen.lines().skip_while(|line| !line.contains("within 4 h")).take_while(|line| !line.contains("WHAT CANNOT"));
         body.map(str::to_owned).collect::<Vec<_>>()
     };
 
@@ -413,7 +429,7 @@ fn it_is_read_again_while_it_is_looked_at_and_not_behind_another_screen() {
 #[test]
 fn what_does_not_fit_is_scrolled_to() {
     let mut rig = open(Made { size: (60, 16), ..Made::of(weeks(clock().now())) });
-    assert!(rig.screen().contains("open within") && !rig.screen().contains("WHAT CANNOT"));
+    assert!(rig.screen().contains("within 4 h") && !rig.screen().contains("WHAT CANNOT"));
 
     rig.press("G");
     assert!(rig.screen().contains("The pace of other desks"), "{}", rig.screen());
@@ -422,7 +438,7 @@ fn what_does_not_fit_is_scrolled_to() {
     let scrolled = rig.screen();
     rig.press("k k k k k k k k");
 
-    assert!(!scrolled.contains("open within") && rig.screen().contains("open within"));
+    assert!(!scrolled.contains("lapse within") && rig.screen().contains("lapse within"));
 }
 
 #[test]
@@ -436,7 +452,7 @@ fn the_sentence_says_of_which_days_it_is_where_the_queue_is_filtered_by_days() {
 
     let screen = rig.screen();
 
-    assert!(screen.contains("open within 4 h of those raised from 2026-11-01 on (UTC)"), "{screen}");
+    assert!(screen.contains("lapse within 4 h of those raised from 2026-11-01 on (UTC)"), "{screen}");
     assert!(screen.contains("by the Queue's filter  from:2026-11-01"), "{screen}");
 }
 
@@ -454,7 +470,7 @@ fn a_day_on_which_none_was_missed_and_a_share_without_a_limit_have_no_colour_of_
         let mut cells = (from..buffer.area.width).map(|x| &buffer[(x, y)]);
         cells.find(|cell| is(cell.symbol())).unwrap().fg
     };
-    let missed = row("MISSED A DAY") + 1;
+    let missed = row("LAPSED A DAY") + 1;
     let network = row("CDRN   ");
 
     let [none, some] =

@@ -58,10 +58,9 @@ fn opened(keys: &str) -> Buffer {
 #[case::snooze("j j z", 92, ("Close", Some("Choose")))]
 #[case::row("#", 92, ("Cancel", Some("Go")))]
 #[case::export("e", 92, ("Cancel", Some("Export")))]
-#[case::leaving("r ctrl-s q", 92, ("Stay", Some("Send and leave")))]
 #[case::sales("2 s", 92, ("Cancel", Some("Save")))]
 #[case::help("?", 112, ("Close", Some("Choose")))]
-#[case::palette(":", 112, ("Close", Some("Choose")))]
+#[case::palette(":", 112, ("Close", Some("Run")))]
 #[case::find("ctrl-f 1", 112, ("Close", None))]
 #[case::log("ctrl-g", 112, ("Close", None))]
 fn every_dialog_has_one_of_two_widths_and_its_buttons_at_its_foot(
@@ -83,6 +82,20 @@ fn every_dialog_has_one_of_two_widths_and_its_buttons_at_its_foot(
 }
 
 #[test]
+fn a_question_about_what_is_final_fills_the_safe_answer_alone_and_says_when_decisions_leave() {
+    let drawn = opened("r ctrl-s q");
+
+    let dialog = overlay(&drawn);
+
+    let foot = dialog.lines.iter().rev().find(|(_, line)| line.contains("Stay")).expect("its buttons");
+    let grounds = ["Stay", "Take back and leave", "Send and leave"].map(|words| ground(&drawn, &dialog, foot, words));
+    assert_eq!(grounds, [dark().primary.bg, dark().button.bg, dark().button.bg]);
+    assert!(!foot.1.contains('['), "{}", foot.1);
+    let said = "Nothing leaves while this is open. Stay: it leaves by itself in 5 s.";
+    assert!(dialog.lines.iter().any(|(_, line)| line.contains(said)), "{:?}", dialog.lines);
+}
+
+#[test]
 fn a_question_about_a_final_act_has_the_look_of_all() {
     let mut rig = in_settings().start();
     on_settings(&mut rig);
@@ -93,7 +106,18 @@ fn a_question_about_a_final_act_has_the_look_of_all() {
 
     let foot = dialog.lines.last().expect("a line");
     let grounds = ["Keep it", "Revoke it"].map(|words| ground(&drawn, &dialog, foot, words));
-    assert_eq!((dialog.width, grounds), (92, [dark().button.bg, dark().primary.bg]));
+    assert_eq!((dialog.width, grounds), (92, [dark().primary.bg, dark().button.bg]));
+}
+
+#[test]
+fn a_column_that_is_chosen_and_has_no_room_says_so() {
+    let column = |size| {
+        let mut rig = Made { size, ..Made::default() }.start();
+        rig.press("c");
+        rig.screen().contains("no room at this width")
+    };
+
+    assert!(column((60, 16)) && !column((200, 60)));
 }
 
 #[test]

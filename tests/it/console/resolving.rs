@@ -457,7 +457,7 @@ fn the_detail_names_every_double() {
 
     let screen = rig.screen();
 
-    assert!(screen.contains("2 other alerts on this payment"), "{screen}");
+    assert!(screen.contains("Two more alerts on this payment"), "{screen}");
     assert!(screen.contains("CDRN DOUBLE1001") && screen.contains("VERIFI DOUBLE1002"), "{screen}");
     assert!(screen.contains("of the three only"), "{screen}");
 }

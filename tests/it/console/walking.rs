@@ -545,10 +545,10 @@ fn the_line_that_a_row_above_the_cursors_leaves_says_so() {
     let screen = rig.screen();
     let heads = screen.lines().position(|line| line.contains("PROVIDER")).unwrap();
     let first = screen.lines().nth(heads + 1).unwrap().to_owned();
-    assert!(first.contains("1 alert left this list here"), "{screen}");
+    assert!(first.contains("1 alert no longer listed"), "{screen}");
     assert_eq!(line_of_cursor(&mut rig), before, "its row keeps its line: {screen}");
     rig.press("j");
-    assert!(!rig.screen().contains("left this list"), "{}", rig.screen());
+    assert!(!rig.screen().contains("no longer listed"), "{}", rig.screen());
 }
 
 /// The line of the screen that the cursor's row is on.

@@ -141,12 +141,16 @@ impl CaseDialog {
             let words = ["first closes in ".to_owned(), times::spell_until(at, now), format!("  {}", cx.times().clock(at, now))];
             (words, cx.draw_context().urgency(times::left(first, now).urgency))
         });
-        // How long there is stays where not both have room; what each shares stands in its row.
         let needed = closes.as_ref().map_or(0, |(words, _)| words.iter().map(|words| columns(words)).sum::<u16>());
-        let shared = shared_words(&self.alerts).filter(|words| columns(words) + APART_FROM + needed <= pen.room());
-        if let Some(words) = shared {
+        // Why they belong together is said on every screen, and how long there is on a line of its own where not both have room.
+        if let Some(words) = shared_words(&self.alerts) {
+            let has_room = columns(&words) + APART_FROM + needed <= pen.room();
             pen.put(&words, theme.quiet);
             pen.skip(APART_FROM);
+            if !has_room && needed > 0 {
+                y += 1;
+                pen = Pen::new(frame.buffer_mut(), line(y));
+            }
         }
         if let Some(([first, left, at], urgent)) = closes {
             pen.put_whole(&first, theme.quiet);

@@ -11,20 +11,7 @@ pub(super) fn shared_words(alerts: &[Alert]) -> Option<String> {
     if alerts.len() < 2 {
         return None;
     }
-    let card = |alert: &Alert| {
-        let (bin, last) = (alert.card_bin.trim(), alert.card_last_four.trim());
-        (!bin.is_empty() && !last.is_empty()).then(|| (bin.to_owned(), last.to_owned()))
-    };
-    let arn = |alert: &Alert| given(alert.acquirer_reference_number.as_deref());
-    let code = |alert: &Alert| given(alert.auth_code.as_deref());
-    let all = [
-        ("card", is_shared(alerts, card)),
-        ("amount", is_shared(alerts, |alert| Some((alert.amount?.decimal(), alert.currency.as_str().to_owned())))),
-        ("day", is_shared(alerts, |alert| alert.given_transaction_time().map(|at| at.date_naive()))),
-        ("ARN", is_shared(alerts, arn)),
-        ("auth code", is_shared(alerts, code)),
-    ];
-    let shared: Vec<&str> = all.iter().filter(|(_, shared)| *shared).map(|(words, _)| *words).collect();
+    let shared = shared_by_all(alerts);
     let (last, before) = shared.split_last()?;
     let listed = if before.is_empty() { (*last).to_owned() } else { format!("{} and {last}", before.join(", ")) };
     let some = [("ARN", most_alike(alerts, arn)), ("auth code", most_alike(alerts, code))];
@@ -34,18 +21,47 @@ pub(super) fn shared_words(alerts: &[Alert]) -> Option<String> {
     Some(format!("they share {listed}{some}"))
 }
 
-/// So many facts say why an alert belongs there.
-const MOST_SHARED: usize = 3;
+/// What all of them share, in words.
+fn shared_by_all(alerts: &[Alert]) -> Vec<&'static str> {
+    let card = |alert: &Alert| {
+        let (bin, last) = (alert.card_bin.trim(), alert.card_last_four.trim());
+        (!bin.is_empty() && !last.is_empty()).then(|| (bin.to_owned(), last.to_owned()))
+    };
+    let all = [
+        ("card", is_shared(alerts, card)),
+        ("amount", is_shared(alerts, |alert| Some((alert.amount?.decimal(), alert.currency.as_str().to_owned())))),
+        ("day", is_shared(alerts, |alert| alert.given_transaction_time().map(|at| at.date_naive()))),
+        ("ARN", is_shared(alerts, arn)),
+        ("auth code", is_shared(alerts, code)),
+    ];
+    all.into_iter().filter(|(_, shared)| *shared).map(|(words, _)| words).collect()
+}
 
-/// What an alert shares with the other one of the case that it shares most with: `ARN, card, amount`, the strongest first.
+fn arn(alert: &Alert) -> Option<String> {
+    given(alert.acquirer_reference_number.as_deref())
+}
+
+fn code(alert: &Alert) -> Option<String> {
+    given(alert.auth_code.as_deref())
+}
+
+/// What an alert shares with the other one of the case that it shares most with, in one order, beyond what the sentence says of all:
+/// `+ ARN`, or `card, amount` where not even those are shared by all.
 pub(super) fn shares(alert: &Alert, alerts: &[Alert]) -> String {
     let others = alerts.iter().filter(|other| duplicate::evidence(alert, other).is_some());
     let shared = others.map(|other| duplicate::shared_facts(alert, other));
     // Stronger facts before weaker ones, and more before fewer.
     let rank = |facts: &Vec<SharedFact>| facts.iter().map(|fact| (false, Some(*fact))).chain([(true, None)]).collect::<Vec<_>>();
     let facts = shared.min_by_key(rank).unwrap_or_default();
-    facts.into_iter().take(MOST_SHARED).map(SharedFact::words).collect::<Vec<_>>().join(", ")
+    let by_all = shared_by_all(alerts);
+    let told = IN_ORDER.into_iter().filter(|fact| facts.contains(fact) && !by_all.contains(&fact.words()));
+    let told = told.map(SharedFact::words).collect::<Vec<_>>().join(", ");
+    if told.is_empty() || by_all.is_empty() { told } else { format!("+ {told}") }
 }
+
+/// The facts in the order of the sentence.
+const IN_ORDER: [SharedFact; 6] =
+    [SharedFact::Card, SharedFact::Amount, SharedFact::Day, SharedFact::Arn, SharedFact::AuthCode, SharedFact::TransactionId];
 
 /// A text that was given.
 fn given(text: Option<&str>) -> Option<String> {
@@ -105,20 +121,21 @@ mod tests {
     }
 
     #[test]
-    fn each_shares_the_strongest_fact_first_whatever_weaker_ones_there_are() {
+    fn each_tells_what_it_shares_beyond_what_all_share() {
         let with = |arn: &str, code: Option<&str>, id: Option<&str>| Alert {
             auth_code: code.map(str::to_owned),
             transaction_id: id.map(str::to_owned),
             ..alert(arn, "1234")
         };
         let (code, id) = (Some("093112"), Some("T-1"));
+        let arn = "74320456118200319940007";
         let told = |one: Alert, others: Vec<Alert>| shares(&one.clone(), &[vec![one], others].concat());
 
-        assert_eq!(told(with("", None, None), vec![with("", None, None)]), "card, amount");
-        assert_eq!(told(with("", code, None), vec![with("", code, None)]), "auth code, card, amount");
-        assert_eq!(told(with("", code, id), vec![with("", code, None), with("", None, id)]), "transaction id, card, amount");
-        let arn = "74320456118200319940007";
-        assert_eq!(told(with(arn, code, id), vec![with("", code, id), with(arn, None, None)]), "ARN, card, amount");
+        assert_eq!(told(with("", code, None), vec![with("", code, None)]), "");
+        assert_eq!(told(with("", code, id), vec![with("", code, None), with("", None, id)]), "+ transaction id");
+        assert_eq!(told(with(arn, code, None), vec![with(arn, code, None), with("", None, None)]), "+ ARN, auth code");
+        let other = Alert { card_bin: String::new(), card_last_four: String::new(), amount: None, ..with(arn, code, id) };
+        assert_eq!(told(with("", None, None), vec![with("", None, None), other]), "card, amount");
     }
 
     #[test]

@@ -7,11 +7,11 @@ use ratatui::style::Style;
 
 use super::gets::AnswerScope;
 use super::{ManyForm, Part, Target};
-use crate::console::dialogs::alert_rows::{self, AlertRow, AlertTable, OF_MANY, OF_ONE_PAYMENT, WHAT, most_of_what};
+use crate::console::dialogs::alert_rows::{self, AlertRow, AlertTable, OF_MANY, OF_ONE_PAYMENT, WHAT, most_of_reasons};
 use crate::console::dialogs::resolve_form::AnswerRoom;
 use crate::console::guards::Gets;
 use crate::console::pen::put_right;
-use crate::console::text::{columns, counted, sanitize, wrap};
+use crate::console::text::{columns, counted, sanitize, wrap, wrap_styled};
 use crate::console::unfinished::in_words;
 use crate::console::{Action, AppContext, Pen};
 use crate::domain::money::sums_by_currency;
@@ -30,7 +30,7 @@ const COMMENTS: [u16; 2] = [2, 1];
 const ROOMY: u16 = 18;
 const TALL: u16 = 30;
 
-/// Columns of what alerts get where the descriptor leaves no more.
+/// Columns of what alerts get at least.
 const NARROW: u16 = 20;
 
 /// What is said while what they get is not said.
@@ -56,6 +56,8 @@ fn brief(resolution: &Resolution) -> String {
 /// A line of what is told of the whole.
 enum Told {
     Words(Vec<(String, Style)>),
+    /// A sentence of parts, each in its style.
+    Sentence(Vec<(String, Style)>),
     /// The number that is typed.
     Number,
 }
@@ -83,7 +85,9 @@ impl ManyForm {
         let told = self.told(wide, told_width, cx);
         let told_rows = u16::try_from(told.len()).unwrap_or(u16::MAX);
         let below = if wide { 0 } else { told_rows };
-        let most = (area.bottom().saturating_sub(y)).saturating_sub(below + LIST + 1);
+        // Beside the counts the number that is typed would be no field of the form: it stands below the comments.
+        let number = u16::from(wide && self.asked_number().is_some());
+        let most = (area.bottom().saturating_sub(y)).saturating_sub(below + number + LIST + 1);
         let answer = Rect { y, width: answer_width, height: self.answer.answer_rows(answer_width, room).min(most), ..inside };
         self.answer.draw_answer(frame, answer, room, draw.theme);
         let told_area = match wide {
@@ -91,7 +95,14 @@ impl ManyForm {
             false => Rect { y: answer.bottom(), height: told_rows, ..inside },
         };
         self.draw_told(&told, frame, told_area.intersection(area), cx);
-        y = answer.bottom().max(told_area.bottom()) + u16::from(roomy);
+        if number > 0 {
+            let row = Rect { y: answer.bottom(), height: 1, ..answer }.intersection(area);
+            let field = self.draw_number(frame, row, cx);
+            let wrong = self.number_wrong().map(|wrong| format!("✗ {wrong}")).unwrap_or_default();
+            let beside = Rect { x: field.right() + 2, width: row.right().saturating_sub(field.right() + 2), ..row };
+            Pen::new(frame.buffer_mut(), beside).put(&wrong, cx.theme.danger);
+        }
+        y = (answer.bottom() + number).max(told_area.bottom()) + u16::from(roomy);
         let list = Rect { x: area.x, y, width: area.width, height: area.bottom().saturating_sub(y + 1) };
         self.draw_list(frame, list, cx);
         self.draw_word(frame, Rect { y: area.bottom().saturating_sub(1), height: 1, ..inside }, cx);
@@ -161,8 +172,17 @@ impl ManyForm {
             }
             false => vec![Told::Words(counts)],
         };
-        told.extend(self.asked_number().map(|_| Told::Number));
-        let wrong = self.number_wrong().map_or_else(Vec::new, |wrong| wrap(&format!("✗ {wrong}"), width));
+        let way = |[keys, does]: &[String; 2]| [(keys.clone(), cx.theme.key), (does.clone(), cx.theme.warning)];
+        let ways: Vec<_> = self.ways_on(cx.place.dialect).iter().map(way).collect();
+        let between = [("   ".to_owned(), cx.theme.warning)];
+        // Each has a line of its own where they stand beside the answer.
+        let sentences = if wide { ways.iter().map(|way| way.to_vec()).collect() } else { vec![ways.join(&between[..])] };
+        for sentence in sentences {
+            let parts = sentence.iter().map(|(text, style)| (text.as_str(), *style));
+            told.extend(wrap_styled(parts, width).into_iter().filter(|line| !line.is_empty()).map(Told::Sentence));
+        }
+        told.extend(self.asked_number().filter(|_| !wide).map(|_| Told::Number));
+        let wrong = self.number_wrong().filter(|_| !wide).map_or_else(Vec::new, |wrong| wrap(&format!("✗ {wrong}"), width));
         told.extend(wrong.into_iter().map(|line| Told::Words(vec![(line, cx.theme.danger)])));
         let follows = self.follows_refund().then_some("the refund leaves first, the others once it is recorded");
         let finality = (self.gets.is_err() || self.counts().sent > 0).then(|| self.finality(cx));
@@ -186,7 +206,15 @@ impl ManyForm {
     fn draw_told(&self, told: &[Told], frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         for (line, row) in told.iter().zip(area.rows()) {
             match line {
-                Told::Number => self.draw_number(frame, row, cx),
+                Told::Number => {
+                    self.draw_number(frame, row, cx);
+                }
+                Told::Sentence(parts) => {
+                    let mut pen = Pen::new(frame.buffer_mut(), row);
+                    for (text, style) in parts {
+                        pen.put(text, *style);
+                    }
+                }
                 Told::Words(words) => {
                     let mut pen = Pen::new(frame.buffer_mut(), row);
                     for (text, style) in words {
@@ -203,10 +231,10 @@ impl ManyForm {
         }
     }
 
-    /// `Type 35 to confirm`, and the field for it.
-    fn draw_number(&self, frame: &mut Frame<'_>, row: Rect, cx: &AppContext) {
+    /// `Type 35 to confirm`, and the field for it, whose place it says.
+    fn draw_number(&self, frame: &mut Frame<'_>, row: Rect, cx: &AppContext) -> Rect {
         let theme = &cx.theme;
-        let Some(asked) = self.asked_number() else { return };
+        let Some(asked) = self.asked_number() else { return row };
         let focused = self.part == Part::Number;
         let mut pen = Pen::new(frame.buffer_mut(), row);
         pen.put("Type ", if focused { theme.key } else { theme.quiet });
@@ -217,6 +245,7 @@ impl ManyForm {
         let text = Rect { x: field.x + 1, width: field.width.saturating_sub(1), ..field };
         self.number.draw(frame, text, theme.page.patch(theme.field), focused);
         self.targets.push(row, Target::Number);
+        field
     }
 
     fn draw_list(&self, frame: &mut Frame<'_>, list: Rect, cx: &AppContext) {
@@ -235,8 +264,8 @@ impl ManyForm {
         }
         let has_focus = self.part == Part::List;
         let columns = if self.purpose == AnswerScope::Bulk { OF_MANY } else { OF_ONE_PAYMENT };
-        // In a narrow list the descriptor has room too: the line below has what is cut for it.
-        let what = if self.purpose == AnswerScope::Bulk { (NARROW, most_of_what(list.width)) } else { WHAT };
+        // In a narrow list the descriptor gives way: why an alert is left out decides.
+        let what = if self.purpose == AnswerScope::Bulk { (NARROW, most_of_reasons(list.width)) } else { WHAT };
         let table = AlertTable { rows: &rows, columns, title: "GETS", what, beside: &[] };
         self.list.draw(table, (self.list.at, has_focus), &draw, frame.buffer_mut(), list, (&self.targets, Target::Row));
         if has_focus && self.word.is_none() {
@@ -259,8 +288,8 @@ impl ManyForm {
         self.targets.push(pen.put_key("esc", back, theme), Target::Back);
         let rest: &[(&str, &str)] = match self.part {
             Part::List => &[("space", self.space_words()), ("tab", "fields"), ("j k", "move")],
-            _ if cx.place.dialect == Dialect::Older => &[("tab", "list: space leaves out"), ("alt-r alt-n alt-s", "refund")],
-            _ => &[("tab", "list: space leaves out"), ("alt-r alt-n alt-i", "decide")],
+            _ if cx.place.dialect == Dialect::Older => &[("tab", self.space_in_list()), ("alt-r alt-n alt-s", "refund")],
+            _ => &[("tab", self.space_in_list()), ("alt-r alt-n alt-i", "decide")],
         };
         for (key, words) in rest {
             // What a key leads to stays where what is done there has no room.

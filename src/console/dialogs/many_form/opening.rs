@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::{AnswerScope, ManyForm};
 use crate::console::dialogs::resolve_form::Choice;
+use crate::console::dialogs::resolve_form::dialog::kept_words;
 use crate::console::group_drafts::GroupDraftList;
 use crate::console::guards::Gets;
 use crate::console::runs::RunItem;
@@ -15,7 +16,7 @@ use crate::domain::{Alert, AlertId, OrderAdvice, Resolution};
 
 const READ_ONLY: &str = "This place is read-only: nothing is sent from here.";
 
-const RESTORED: &str = "What was begun for these alerts before is in the form.";
+const RESTORED: &str = "Your earlier draft is back.";
 
 /// Opens the form on what is marked, as it was left. Where it was not begun yet, what it is answered with is chosen there.
 pub fn marked(queue: &Queue, cx: &mut AppContext) -> Orders {
@@ -120,7 +121,7 @@ pub fn foresee(case: &KnownCase, choice: Choice, cx: &AppContext) -> Option<Vec<
 }
 
 /// The form for a case as it opens, and what is said of that.
-fn filled_in(case: &KnownCase, choice: Choice, cx: &AppContext) -> Option<(ManyForm, Option<&'static str>)> {
+fn filled_in(case: &KnownCase, choice: Choice, cx: &AppContext) -> Option<(ManyForm, Option<String>)> {
     let ids: Vec<AlertId> = case.alerts.iter().map(|alert| alert.id).collect();
     let draft = cx.group_drafts.find(true, &ids).cloned();
     let anew = |answer| ManyForm::new(case.alerts.clone(), choice, answer, AnswerScope::Case(case.first), String::new(), cx);
@@ -130,10 +131,10 @@ fn filled_in(case: &KnownCase, choice: Choice, cx: &AppContext) -> Option<(ManyF
         // What was written for one decision never slips into another one.
         if form.says(&draft.answer) {
             form.restore(&draft, cx);
-            note = Some("What was begun for this case before is in the form.");
+            note = Some(RESTORED.to_owned());
         } else {
             form = anew(None)?;
-            note = Some("What was written for another decision is kept until something is written here.");
+            note = Some(kept_words(&draft.answer, cx));
         }
     }
     for row in &mut form.rows {
@@ -142,6 +143,8 @@ fn filled_in(case: &KnownCase, choice: Choice, cx: &AppContext) -> Option<(ManyF
         row.known_others = case.others.get(&row.alert.id).cloned().unwrap_or_default();
     }
     form.work_out(cx);
+    // Where the refund has to be looked at, the list begins with it.
+    form.list.at = form.refund_left_out().unwrap_or(0);
     Some((form, note))
 }
 

@@ -4,7 +4,8 @@ use super::gets::AnswerScope;
 use super::{ManyForm, Part};
 use crate::console::dialogs::resolve_form::Caution;
 use crate::console::guards::Gets;
-use crate::console::text::count;
+use crate::console::text::{count, sanitize};
+use crate::domain::Dialect;
 
 /// How many alerts get a decision, are left out, and should be looked at by themselves.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -50,9 +51,30 @@ impl ManyForm {
     pub(super) fn space_words(&self) -> &'static str {
         match (self.gets_of(self.list.at), self.rows.get(self.list.at)) {
             (Some(Gets::Out { .. }), Some(row)) if row.left_out => "take in",
-            (Some(Gets::Out { cautions, .. }), _) if self.can_be_confirmed(cautions) => "send all the same",
+            (Some(Gets::Out { cautions, .. }), _) if self.can_be_confirmed(cautions) => "confirm",
             _ => "leave out",
         }
+    }
+
+    /// The same where the list has not the focus: what its space does.
+    pub(super) fn space_in_list(&self) -> &'static str {
+        match self.space_words() {
+            "take in" => "list: space takes in",
+            "confirm" => "list: space confirms",
+            _ => "list: space leaves out",
+        }
+    }
+
+    /// How a case whose refund is left out goes on: the keys, and what each does.
+    pub(super) fn ways_on(&self, dialect: Dialect) -> Vec<[String; 2]> {
+        let Some(row) = self.refund_left_out() else { return Vec::new() };
+        let is_taken_in = self.rows[row].left_out;
+        let can_be = matches!(self.gets_of(row), Some(Gets::Out { cautions, .. }) if is_taken_in || self.can_be_confirmed(cautions));
+        let keys = if self.part == Part::List { "space" } else { "tab, then space" };
+        let does = if is_taken_in { "take the refund in" } else { "refund all the same" };
+        let here = can_be.then(|| [keys.to_owned(), format!(" on {}: {does}", sanitize(self.rows[row].alert.provider.as_str()))]);
+        let invalid = (dialect == Dialect::Current).then(|| ["alt-i".to_owned(), ": all invalid".to_owned()]);
+        here.into_iter().chain(invalid).collect()
     }
 
     /// Why the refund of a case is not sent, and what sends it from here.
@@ -72,7 +94,7 @@ impl ManyForm {
     /// The words of the count: `35 will be sent`, `2 left out`.
     pub(super) fn counts_in_words(&self) -> Vec<(String, bool)> {
         let FormCounts { sent, left_out, care } = self.counts();
-        let why = if self.refund_left_out().is_some() { ": refund left out" } else { "" };
+        let why = if self.refund_left_out().is_some() { " without the refund" } else { "" };
         let mut words = vec![(format!("{} will be sent{why}", count(sent as u64)), !why.is_empty())];
         if left_out > 0 {
             words.push((format!("{} left out", count(left_out as u64)), false));

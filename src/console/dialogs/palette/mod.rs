@@ -294,6 +294,11 @@ impl Dialog for Palette {
             }
             _ => String::new(),
         };
+        let runs = match self.menu.chosen.index(rows.len()).map(|at| &rows[at]) {
+            Some(PaletteRow::Offer(offer)) => matches!(offer.goal, PaletteGoal::Act(_) | PaletteGoal::InList(..)),
+            _ => false,
+        };
+        let pick = runs.then_some("run");
         let groups = self.headings(&rows, cx);
         let above = u16::from(is_roomy(area));
         let list = List {
@@ -305,6 +310,7 @@ impl Dialog for Palette {
             field: above + 2,
             below: sanitize(&below).into_owned(),
             below_lines: if is_narrow { BELOW } else { 1 },
+            pick,
             ..List::default()
         };
         let fields = self.menu.draw(list, frame, area, cx);

@@ -80,8 +80,8 @@ pub(super) fn open_preset(choice: Choice, preset: Option<Draft>, queue: &mut Que
     }
     if restored {
         cx.notify(Tone::Note, "What was written for this decision before is in the form.");
-    } else if cx.drafts.contains_key(&alert.id) {
-        cx.notify(Tone::Note, "What was written for another decision is kept until something is written here.");
+    } else if let Some(words) = cx.drafts.get(&alert.id).map(|draft| kept_words(draft, cx)) {
+        cx.notify(Tone::Note, words);
     } else if cx.group_drafts.find(true, &[alert.id]).is_some() {
         let case = cx.key(Action::Open);
         cx.notify(Tone::Note, format!("What was written for its case is kept there: {case} opens the case."));
@@ -89,6 +89,12 @@ pub(super) fn open_preset(choice: Choice, preset: Option<Draft>, queue: &mut Que
     let mut outcome = opened(form, facts);
     outcome.extend(run(effects));
     outcome
+}
+
+/// That what was written for another decision is not lost: `Your comment for "refunded" is kept.`
+pub fn kept_words(draft: &Draft, cx: &AppContext) -> String {
+    let what = if draft.comments.is_empty() { "draft" } else { "comment" };
+    format!("Your {what} for \"{}\" is kept.", Choice::of_parts(draft, cx.place.dialect).words())
 }
 
 /// The order that opens a form, and has it read what the desk has for its alert by now.

@@ -22,6 +22,9 @@ const WIDE: u16 = 100;
 /// From so many rows on there is room for blank lines.
 const ROOMY: u16 = 24;
 
+/// From so many rows on the steps of the row under the cursor stand below the list.
+const WITH_STEPS: u16 = 12;
+
 /// A column of the list: title, width, which part of a row.
 type Head = (&'static str, u16, fn(&ActivityRow) -> &str);
 
@@ -47,12 +50,11 @@ pub fn draw(screen: &ActivityScreen, cx: &AppContext, buffer: &mut Buffer, area:
     if !has_any(screen, &rows, cx, buffer, below) {
         return;
     }
-    let foot = match below.height {
-        ..12 => 0,
-        12..28 => below.height * 11 / 20,
-        _ => (below.height * 2 / 5).min(18),
-    };
-    let list = Rect { height: below.height - foot, ..below };
+    // The list has what its rows need, at most half; what is known of the one under the cursor stands right below it.
+    let wanted = u16::try_from(rows.len()).unwrap_or(u16::MAX).saturating_add(1);
+    let height = if below.height < WITH_STEPS { below.height } else { wanted.min(below.height / 2) };
+    let foot = below.height - height;
+    let list = Rect { height, ..below };
     draw_rows(screen, &rows, cx, buffer, list);
     if foot > 0 {
         let line = Rect { y: list.bottom(), height: 1, x: area.x + 1, width: area.width.saturating_sub(2) };

@@ -79,11 +79,19 @@ pub fn first_of(items: &[String], room: u16) -> String {
     line
 }
 
-/// A label, and items beside it in as many lines as they need.
+/// So many lines tell sums at most: the rest of them is counted.
+const MOST_LINES: usize = 2;
+
+/// A label, and items beside it in two lines at most, the second of which says how many more there are.
 pub fn labelled(label: (&str, Style), items: &[String], style: Style, indent: u16, width: u16) -> Vec<Line<'static>> {
     let room = width.saturating_sub(indent);
     let mut lines = Vec::new();
-    for (number, text) in pack(items, room).into_iter().enumerate() {
+    let mut packed = pack(items, room);
+    if packed.len() > MOST_LINES {
+        let first = (1..items.len()).rev().find(|count| pack(&items[..*count], room).len() == 1).unwrap_or(1);
+        packed = vec![packed.swap_remove(0), first_of(&items[first..], room)];
+    }
+    for (number, text) in packed.into_iter().enumerate() {
         let beside = if number == 0 { label.0 } else { "" };
         lines.push(Line::from(vec![
             Span::styled(format!("{beside:<indent$}", indent = usize::from(indent)), label.1),

@@ -131,9 +131,14 @@ pub fn head(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
 
 /// What is in no figure of what lapses, where there is any: notices, which ask for no answer.
 fn left_out(view: &InsightsView<'_>) -> Option<String> {
-    let notices: u64 = view.insights().kinds.iter().filter(|kind| kind.alert_type.is_notice()).map(|kind| kind.waiting).sum();
+    let notices = notices(view);
     let ask = if notices == 1 { "asks" } else { "ask" };
     (notices > 0).then(|| format!("without {}, which {ask} for no answer", counted(notices, "notice", "notices")))
+}
+
+/// Notices that wait, which nobody has to answer.
+fn notices(view: &InsightsView<'_>) -> u64 {
+    view.insights().kinds.iter().filter(|kind| kind.alert_type.is_notice()).map(|kind| kind.waiting).sum()
 }
 
 /// The days that alerts were raised or paid on, as far as they are narrowed: `raised from 2026-11-23 on`.
@@ -177,8 +182,11 @@ fn sentence(view: &InsightsView<'_>) -> Vec<Span<'static>> {
         soon => vec![view.strong(count(soon)), view.plain(format!(" open within {SOON_HOURS} h{among}, "))],
     };
     let Some(pace) = WorkPace::of(&view.figures.recorded, view.now()) else {
-        spans.push(view.plain("no pace yet"));
-        spans.push(view.quiet("  (ten minutes of decisions recorded by this desk tell it)"));
+        if soon > 0 {
+            let verb = if soon == 1 { "lapses" } else { "lapse" };
+            spans = vec![view.strong(count(soon)), view.plain(format!(" {verb} within {SOON_HOURS} h{among}   "))];
+        }
+        spans.push(view.quiet("no pace yet: answer for ten minutes and it stands here"));
         return spans;
     };
     spans.extend([view.plain("you do "), view.strong(count(pace.per_hour())), view.plain(" an hour")]);
@@ -349,7 +357,13 @@ pub fn today(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
             Span::styled(bar(number, most, cells), style),
         ]));
     }
-    lines.push(Line::from(vec![view.plain(format!("{:<14}", "waiting")), view.strong(format!("{:>7}", count(waiting)))]));
+    let mut last = vec![view.plain(format!("{:<14}", "waiting")), view.strong(format!("{:>7}", count(waiting)))];
+    // With these it is what the Queue counts as open.
+    let notices = notices(view);
+    if notices > 0 {
+        last.push(view.quiet(format!("   + {}", counted(notices, "notice", "notices"))));
+    }
+    lines.push(Line::from(last));
     lines
 }
 
@@ -394,7 +408,7 @@ pub fn networks(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
         // A day that is cut is another one.
         lines = std::iter::once(heading(view, "BY NETWORK", "")).chain(said(view, &days, width)).collect();
     }
-    lines.push(Line::from(view.quiet(format!("{:<20}{:>7}{:>10}{:>8}{:>9}{recent}", "", "OPEN", "ANSWERED", "MISSED", "IN TIME"))));
+    lines.push(Line::from(view.quiet(format!("{:<20}{:>7}{:>10}{:>8}{:>9}{recent}", "", "OPEN", "ANSWERED", "LAPSED", "IN TIME"))));
     lines.extend(limited(view, false, width));
     let mut of_network: BTreeMap<&str, Vec<&KindCount>> = BTreeMap::new();
     for kind in &view.insights().kinds {
@@ -483,7 +497,7 @@ pub fn decisions(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let lost: u64 = missed.iter().sum();
     lines.push(heading(
         view,
-        "MISSED A DAY",
+        "LAPSED A DAY",
         &format!("{} in {INSIGHT_DAYS} days, {} today", count(lost), count(missed.last().copied().unwrap_or(0))),
     ));
     if lost > 0 {

@@ -261,6 +261,9 @@ impl Parts<'_> {
         if let Some(at) = alert.expired_at {
             return vec![quiet(format!("lapsed {}, {}", times::ago(at, now), self.draw.times.near(at, now)))];
         }
+        if let (true, Deadline::At(at)) = (alert.alert_type.is_notice(), alert.deadline) {
+            return vec![quiet("no answer asked".to_owned()), quiet(format!("   ends {}", self.draw.times.clock(at, now)))];
+        }
         let left = times::left(alert, now);
         let style = if left.urgency == Urgency::Today { theme.strong } else { self.draw.urgency(left.urgency) };
         match alert.deadline {

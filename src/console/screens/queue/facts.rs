@@ -95,7 +95,7 @@ pub fn warnings<'a>(alert: &'a Alert, duplicates: &'a [Alert]) -> Vec<Warning<'a
     let mut warnings = Vec::new();
     let others = duplicate::of(alert, duplicates);
     match others.first() {
-        Some(first) if first.refund_is_likely() => warnings.push(Warning::PaidTwice(others)),
+        Some(_) if duplicate::may_be_paid_twice(others.iter().copied()) => warnings.push(Warning::PaidTwice(others)),
         Some(_) => warnings.push(Warning::Duplicates(others)),
         None => {}
     }

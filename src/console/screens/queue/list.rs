@@ -171,7 +171,7 @@ fn draw_left_above(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, r
         return;
     };
     let area = Rect { x: rows.x + GUTTER, y: rows.y + line, width: rows.width.saturating_sub(GUTTER + 2), height: 1 };
-    let words = format!("{} left this list here", counted(listing.lead(), "alert", "alerts"));
+    let words = format!("{} no longer listed", counted(listing.lead(), "alert", "alerts"));
     Pen::new(buffer, area).put(&words, draw.theme.quiet);
 }
 

@@ -7,7 +7,7 @@ use ratatui::style::Style;
 use super::log;
 use super::receiver_draw;
 use super::state::{FilterPart, RowWindow, WebhooksPane, WebhooksScreen, WebhooksTarget};
-use super::words::{AlertNames, EndpointNames, event, outlook, short, standing};
+use super::words::{AlertNames, EndpointNames, event, is_tried_again, outlook, short, standing};
 use crate::console::screens::loading::{ListWords, has_rows};
 use crate::console::text::{columns, count, counted, cut, sanitize, wrap};
 use crate::console::widgets::scrollbar;
@@ -122,7 +122,7 @@ fn draw_title(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buff
 }
 
 /// The titles of columns, one blank cell apart from the cursor's bar.
-fn draw_heads(heads: &[Head], style: Style, buffer: &mut Buffer, area: Rect) {
+fn draw_heads(heads: &[(&str, u16, bool)], style: Style, buffer: &mut Buffer, area: Rect) {
     let mut pen = Pen::new(buffer, Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER), height: 1, ..area });
     for (title, width, right) in heads {
         let width = usize::from(*width);
@@ -290,11 +290,15 @@ fn draw_deliveries(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut
     let names = EndpointNames::of(rows.iter().map(|delivery| delivery.url.as_str()), area.width >= SEPARATE);
     let widest = rows.iter().map(|delivery| columns(names.name(&delivery.url))).max().unwrap_or(0);
     let times = rows.iter().map(|delivery| columns(&draw.times.moment(delivery.at, draw.now))).max().unwrap_or(0);
+    // Whose clock it is stands over the moments, once.
+    let when = format!("TIME {}", draw.times.heading());
+    let times = times.max(columns(&when));
     let called =
         AlertNames::ALL.map(|names| (names, rows.iter().map(|delivery| columns(&names.name(delivery, draw.known))).max().unwrap_or(0)));
-    let results = rows.iter().map(|delivery| columns(&outlook(delivery, draw.now))).max().unwrap_or(0);
+    let results = rows.iter().map(|delivery| columns(&outlook(delivery, u16::MAX, draw.now))).max().unwrap_or(0);
     let (alerts, heads) = delivery_heads(area.width, times, widest, results, called);
-    draw_heads(&heads, theme.quiet, buffer, table);
+    let titled = heads.iter().map(|(title, width, right)| (if *title == "TIME" { when.as_str() } else { title }, *width, *right));
+    draw_heads(&titled.collect::<Vec<_>>(), theme.quiet, buffer, table);
     let (height, cursor) = (usize::from(body.height).max(1), screen.delivery_row());
     let top = scroll(&screen.delivery_window, cursor, rows.len(), height);
     for ((index, delivery), y) in rows.iter().enumerate().skip(top).zip(body.y..body.bottom()) {
@@ -366,7 +370,7 @@ const RESULT_TITLE: u16 = 12;
 /// From so many columns on state, tries and result have a column each; below they share one.
 const SEPARATE: u16 = 90;
 
-/// Columns of that one: `in 13 min, 503`.
+/// Columns of that one: `↻ 503, in 13 min`.
 const TOGETHER: u16 = 17;
 
 /// Columns of an alert's id at least, cut to its end.
@@ -401,17 +405,22 @@ fn delivery_cells(
     draw: &DrawContext<'_>,
 ) -> Vec<(String, Style)> {
     let theme = draw.theme;
-    let (sign, word, style) = draw.delivery_state(delivery.state);
+    let (sign, word, style) = match draw.delivery_state(delivery.state) {
+        // What went well is no news.
+        (sign, word, _) if delivery.state == DeliveryState::Delivered => (sign, word, theme.quiet),
+        (_, word, _) if is_tried_again(delivery) => ("↻", word, theme.warning),
+        told => told,
+    };
     let is_separate = heads.iter().any(|(title, ..)| *title == "TRIES");
-    let cells = heads.iter().map(|(title, ..)| match *title {
+    let cells = heads.iter().map(|(title, width, _)| match *title {
         "TIME" => (draw.times.moment(delivery.at, draw.now), draw.digits()),
         "EVENT" => (event(delivery), theme.plain),
         "ALERT" => (alerts.name(delivery, draw.known), theme.plain),
         "ENDPOINT" => (sanitize(endpoint).into_owned(), theme.quiet),
         "STATE" if is_separate => (format!("{sign} {word}"), style),
-        "STATE" => (format!("{sign} {}", standing(delivery, word, draw.now)), style),
+        "STATE" => (format!("{sign} {}", standing(delivery, word, width.saturating_sub(2), draw.now)), style),
         "TRIES" => (delivery.attempts.to_string(), theme.plain),
-        _ => (outlook(delivery, draw.now), if delivery.state == DeliveryState::Delivered { theme.quiet } else { theme.plain }),
+        _ => (outlook(delivery, *width, draw.now), if is_tried_again(delivery) { theme.warning } else { theme.quiet }),
     });
     cells.collect()
 }

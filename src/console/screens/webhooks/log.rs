@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 
 use super::state::{WebhooksScreen, WebhooksTarget};
 use super::words::event;
-use crate::console::text::{columns, indented_json, sanitize, wrap, wrap_indented};
+use crate::console::text::{counted, indented_json, sanitize, wrap, wrap_indented};
 use crate::console::{Action, DrawContext, Loadable, Pen, times};
 use crate::domain::sanitize::lines;
 use crate::domain::{Delivery, DeliveryAttempt, DeliveryLog};
@@ -30,6 +30,10 @@ pub fn draw(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer
         Some(Loadable::Loading | Loadable::NotAsked) | None => page.say("Loading its tries…", draw.theme.quiet),
     }
     let lines = page.lines;
+    // What more there is stands on a line of its own, below the text.
+    let is_more = lines.len() > usize::from(area.height);
+    let foot = Rect { y: area.bottom().saturating_sub(1), height: 1, ..area };
+    let area = Rect { height: area.height.saturating_sub(u16::from(is_more)), ..area };
     let most = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_sub(area.height);
     let at = screen.scrolled.get().0.min(most);
     screen.scrolled.set((at, most));
@@ -38,11 +42,8 @@ pub fn draw(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer
     }
     if at < most {
         let (key, more) = (draw.key(Action::DetailDown), lines.len() - usize::from(at) - usize::from(area.height));
-        let words = format!(" {key} {more} more lines ");
-        let width = columns(&words).min(area.width);
-        let foot = Rect { x: area.right() - width, y: area.bottom().saturating_sub(1), width, height: 1 };
-        Pen::new(buffer, foot).put(&words, draw.theme.muted);
-        screen.targets.push(foot, WebhooksTarget::Do(Action::DetailDown));
+        let shown = Pen::new(buffer, foot).put_key(&key, &counted(more as u64, "more line", "more lines"), draw.theme);
+        screen.targets.push(shown, WebhooksTarget::Do(Action::DetailDown));
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use chrono::TimeDelta;
 
 use crate::console::known_alerts::KnownAlerts;
-use crate::console::text::sanitize;
+use crate::console::text::{columns, sanitize};
 use crate::console::times;
 use crate::domain::{Delivery, DeliveryState, Timestamp};
 
@@ -19,15 +19,22 @@ pub(super) fn event(delivery: &Delivery) -> String {
     if delivery.test { "test".to_owned() } else { sanitize(delivery.kind.as_str().trim_start_matches("alert.")).into_owned() }
 }
 
-/// When it is tried next, and what the last attempt came to: `in 2 min, 503`, in few words.
-pub(super) fn outlook(delivery: &Delivery, now: Timestamp) -> String {
+/// Whether it was tried in vain, and will be again.
+pub(super) fn is_tried_again(delivery: &Delivery) -> bool {
+    delivery.state == DeliveryState::Pending && delivery.last_result.is_some()
+}
+
+/// What the last attempt came to, and when it is tried next: `503, next try in 2 min`; in fewer words where those have no room.
+pub(super) fn outlook(delivery: &Delivery, room: u16, now: Timestamp) -> String {
     let next = delivery.due.map(|due| match due - now {
         left if left <= TimeDelta::zero() => "now".to_owned(),
         left if left < TimeDelta::minutes(1) => "in <1 min".to_owned(),
         left => format!("in {}", times::spell(left)),
     });
     let result = delivery.last_result.as_ref().map(|result| sanitize(result).into_owned());
-    next.into_iter().chain(result).collect::<Vec<_>>().join(", ")
+    let (Some(next), Some(result)) = (&next, &result) else { return next.or(result).unwrap_or_default() };
+    let whole = format!("{result}, next try {next}");
+    if columns(&whole) <= room { whole } else { format!("{result}, {next}") }
 }
 
 /// What the alerts of deliveries are called in a list.
@@ -63,9 +70,9 @@ impl AlertNames {
     }
 }
 
-/// Where a delivery stands, in one column: `in 2 min, 503`, `given up, 503`, `delivered, 200`.
-pub(super) fn standing(delivery: &Delivery, word: &str, now: Timestamp) -> String {
-    let outlook = outlook(delivery, now);
+/// Where a delivery stands, in one column of so much room: `503, next try in 2 min`, `given up, 503`, `delivered, 200`.
+pub(super) fn standing(delivery: &Delivery, word: &str, room: u16, now: Timestamp) -> String {
+    let outlook = outlook(delivery, room, now);
     match delivery.state {
         _ if outlook.is_empty() => word.to_owned(),
         // That it waits is said by when it is tried.

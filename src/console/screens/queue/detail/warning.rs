@@ -6,7 +6,9 @@ use super::Parts;
 use crate::console::answer_words::answer_words;
 use crate::console::decisions::State;
 use crate::console::screens::queue::facts::Warning;
+use crate::console::screens::queue::signs::ListSign;
 use crate::console::suggestion::Suggestion;
+use crate::console::text::capitalized;
 use crate::console::unfinished::{Stage, in_words};
 use crate::console::{Action, times};
 use crate::domain::duplicate::DuplicateEvidence;
@@ -17,10 +19,10 @@ impl Parts<'_> {
     /// A warning; with the key that answers it where what is suggested rests on it.
     pub(super) fn warning(&mut self, warning: &Warning<'_>, alert: &Alert, suggestion: Option<&Suggestion<'_>>) {
         let (theme, now) = (self.draw.theme, self.draw.now);
-        let grave = theme.warning.add_modifier(Modifier::BOLD);
         match warning {
             Warning::PaidTwice(others) => {
-                self.open_box(theme.warning, "⚠ May be paid twice", grave);
+                let (sign, style) = ListSign::DuplicateRefunded.drawn(theme);
+                self.open_box(style, &format!("{sign} May be paid twice"), style.add_modifier(Modifier::BOLD));
                 for other in others {
                     self.say(&duplicate_words(other, alert), theme.plain);
                     self.say(&self.state_of_duplicate(other, now), theme.plain);
@@ -29,12 +31,14 @@ impl Parts<'_> {
             Warning::Duplicates(others) => {
                 let is_sure = |other: &&&Alert| duplicate::sure_evidence(alert, other).is_some();
                 let title = match (others.len(), others.iter().any(|other| is_sure(&other))) {
-                    (1, true) => "⚠ Another alert on this payment".to_owned(),
-                    (1, false) => "⚠ Another alert, perhaps on this payment".to_owned(),
-                    (more, true) => format!("⚠ {more} other alerts on this payment"),
-                    (more, false) => format!("⚠ {more} other alerts, perhaps on this payment"),
+                    (1, true) => "Another alert on this payment".to_owned(),
+                    (1, false) => "Another alert, perhaps on this payment".to_owned(),
+                    (more, true) => format!("{} more alerts on this payment", in_capitals(more)),
+                    (more, false) => format!("{} more alerts, perhaps on this payment", in_capitals(more)),
                 };
-                self.open_box(theme.warning, &title, grave);
+                // As in the list: it is amber only where a refund may pay twice.
+                let (sign, style) = ListSign::Duplicate.drawn(theme);
+                self.open_box(style, &format!("{sign} {title}"), theme.strong);
                 // The last one that waits says what follows for all of them.
                 let last = others.iter().rposition(|other| is_waiting(other) && is_sure(&other));
                 for (index, other) in others.iter().enumerate() {
@@ -135,6 +139,11 @@ fn state_of_duplicate(other: &Alert, now: Timestamp) -> String {
             format!("{}{left}{rule}", other.status)
         }
     }
+}
+
+/// The same at the beginning of a title.
+fn in_capitals(count: usize) -> String {
+    capitalized(&in_letters(count))
 }
 
 /// A small count in letters.

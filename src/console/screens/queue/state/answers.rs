@@ -221,7 +221,7 @@ impl Queue {
             }
             self.known_duplicates.remove(&of);
             if !duplicates.is_empty() {
-                self.known_duplicates.insert(of, duplicates.iter().any(Alert::was_refunded));
+                self.known_duplicates.insert(of, duplicate::may_be_paid_twice(duplicates.iter()));
             }
         }
         self.facts.take_duplicates(duplicates, at);
