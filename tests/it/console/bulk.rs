@@ -166,12 +166,13 @@ fn the_number_takes_digits_only_and_says_at_its_field_what_it_wants() {
         rig.press("ctrl-s");
         rig.advance(Duration::seconds(6));
 
-        let below_field = |screen: &str| {
-            let mut lines = screen.lines().skip_while(|line| !line.contains("Type 12 to confirm"));
-            lines.nth(1).unwrap_or_default().to_owned()
+        // Behind it or below it, by the room.
+        let at_field = |screen: &str| {
+            let lines = screen.lines().skip_while(|line| !line.contains("Type 12 to confirm"));
+            lines.take(2).collect::<String>()
         };
-        assert!(below_field(&asked).contains("✗ Type 12 to send 12 decisions."), "{asked}");
-        assert!(below_field(&refused).contains("✗ digits only"), "{refused}");
+        assert!(at_field(&asked).contains("✗ Type 12 to send 12 decisions."), "{asked}");
+        assert!(at_field(&refused).contains("✗ digits only"), "{refused}");
         assert!(!typed.contains('✗'), "{typed}");
         assert_eq!(rig.sent(), 12);
     }
