@@ -68,7 +68,7 @@ const ZEROS: [u32; 75] = [
 ];
 
 /// A decimal digit of any script, as the one of ASCII.
-fn digit(c: char) -> Option<char> {
+pub(super) fn digit(c: char) -> Option<char> {
     if c.is_ascii() {
         return c.is_ascii_digit().then_some(c);
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
 
 use super::alert::Alert;
-use super::card::{BIN_DIGITS, LAST_DIGITS, is_card_number, mask_card_numbers};
+use super::card::{BIN_DIGITS, LAST_DIGITS, digit, is_card_number, mask_card_numbers};
 use super::field::{Field, Kind};
 use super::find_reading::{MatchGrade, Reading};
 use super::find_words::{taken_apart, typed_words, with_all_decimals};
@@ -129,7 +129,7 @@ fn without_card_numbers(text: &str) -> Cow<'_, str> {
     if !is_card_number(text) {
         return mask_card_numbers(text);
     }
-    let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+    let digits: String = text.chars().filter_map(digit).collect();
     Cow::Owned(format!("{} ••{}", &digits[..BIN_DIGITS], &digits[digits.len() - LAST_DIGITS..]))
 }
 
@@ -395,6 +395,7 @@ mod tests {
     #[case("4111 1111 1111 1111", &["411111", "1111"])]
     #[case("4111 1111 1111 1112", &["4111", "1111", "1112"])]
     #[case("４１１１１１１１１１１１１１１１", &["411111", "1111"])]
+    #[case("٤١١١١١١١١١١١١١١١", &["411111", "1111"])]
     #[case("4111\t1111\t1111\t1111", &["411111", "1111"])]
     #[case("paid by 4111111111111111", &["paid", "by", "411111", "1111"])]
     fn of_a_card_number_no_more_is_looked_for_than_an_alert_has(#[case] typed: &str, #[case] words: &[&str]) {
