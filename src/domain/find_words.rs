@@ -176,24 +176,23 @@ fn amount(number: &str, code: &str) -> Option<String> {
 /// The same number without what parts its thousands, and with a point before its decimals, of which there are one or two behind a comma;
 /// anything else as it is.
 fn as_decimal(word: &str) -> Cow<'_, str> {
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let is_grouped = |whole: &str, by: char| {
         let mut groups = whole.split(by);
-        let begins = groups.next().is_some_and(|group| digits(group) && (group.len() <= 3 || !whole.contains(by)));
-        begins && groups.all(|group| digits(group) && group.len() == 3)
+        let begins = groups.next().is_some_and(|group| is_digits(group) && (group.len() <= 3 || !whole.contains(by)));
+        begins && groups.all(|group| is_digits(group) && group.len() == 3)
     };
     match word.rsplit_once(',') {
-        Some((whole, decimals)) if digits(decimals) && decimals.len() <= 2 && is_grouped(whole, '.') => {
+        Some((whole, decimals)) if is_digits(decimals) && decimals.len() <= 2 && is_grouped(whole, '.') => {
             Cow::Owned(format!("{}.{decimals}", whole.replace('.', "")))
         }
         Some(_) => {
             let (whole, decimals) = word.split_once('.').unwrap_or((word, "0"));
-            if digits(decimals) && is_grouped(whole, ',') { Cow::Owned(word.replace(',', "")) } else { Cow::Borrowed(word) }
+            if is_digits(decimals) && is_grouped(whole, ',') { Cow::Owned(word.replace(',', "")) } else { Cow::Borrowed(word) }
         }
         None => {
             // As it is written in Switzerland.
             let (whole, decimals) = word.split_once('.').unwrap_or((word, "0"));
-            if whole.contains('\'') && digits(decimals) && is_grouped(whole, '\'') {
+            if whole.contains('\'') && is_digits(decimals) && is_grouped(whole, '\'') {
                 Cow::Owned(word.replace('\'', ""))
             } else {
                 Cow::Borrowed(word)

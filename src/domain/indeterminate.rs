@@ -7,9 +7,10 @@ mod evidence;
 use chrono::TimeDelta;
 
 use super::alert::Alert;
-use super::outcome::Outcome;
 use super::resolution::Resolution;
 use super::time::Timestamp;
+
+pub use evidence::is_contrary;
 
 /// Seconds before each poll, the first of which is made at once, and before each later one.
 const GAPS: [i64; 6] = [0, 2, 4, 8, 15, 30];
@@ -60,12 +61,6 @@ pub fn proof(resolution: &Resolution, sent_at: Timestamp, found: &Found) -> Proo
         (None, Some(false)) => Proof::NotApplied,
         (None, Some(true) | None) => Proof::Nothing,
     }
-}
-
-/// Whether what a service answered to a resolution, an alert with an outcome, says the contrary of it: then it is not recorded, whatever the
-/// answer is called.
-pub fn is_contrary(resolution: &Resolution, outcome: &Outcome) -> bool {
-    evidence::is_contrary(resolution, outcome)
 }
 
 /// The polling of an alert whose decision is indeterminate.
@@ -130,7 +125,7 @@ mod tests {
     use super::*;
     use crate::domain::resolution::Decision;
     use crate::domain::time::from_iso;
-    use crate::domain::{AlertId, AlertType, Provider};
+    use crate::domain::{AlertId, AlertType, Outcome, Provider};
 
     fn now() -> Timestamp {
         from_iso("2026-03-10T12:00:00Z").unwrap()

@@ -42,8 +42,9 @@ pub(super) fn is_meant(resolution: &Resolution, outcome: &Outcome, sent_at: Time
     comments && amount && !earlier && !evidence.contains(&Evidence::Against) && evidence.contains(&Evidence::For)
 }
 
-/// Whether `outcome` says the contrary of `resolution` about the money. What was refunded before the alert is told either way.
-pub(super) fn is_contrary(resolution: &Resolution, outcome: &Outcome) -> bool {
+/// Whether an outcome says the contrary of a resolution about the money: where a service answers with it, the resolution is not recorded,
+/// whatever the answer is called. What was refunded before the alert is told either way.
+pub fn is_contrary(resolution: &Resolution, outcome: &Outcome) -> bool {
     let [refunded, not_refunded] = [OlderRefunded::Refunded, OlderRefunded::NotRefunded].map(|word| plain(word.as_str()));
     let contrary = if plain(decide(resolution).refunded) == refunded { not_refunded } else { refunded };
     !resolution.says_refunded_before() && plain(&outcome.refunded) == contrary
