@@ -456,7 +456,7 @@ impl App {
         let of_list = self.dialogs.iter().rev().all(|dialog| dialog.data_age() == DataAge::OfList);
         let age = |at| match (is_well || standing.calls, of_list) {
             (true, _) => format!("  {}", ago(at)),
-            (false, true) => format!("   list {} old", if ago(at) == "now" { "0 s".to_owned() } else { ago(at).replace(" ago", "") }),
+            (false, true) => format!("   list {} old", self.cx.times().age_alone(at, self.cx.now)),
             (false, false) => format!("  read {}", ago(at)),
         };
         self.read_at().filter(|_| is_well || wording == Wording::Full).map(age).unwrap_or_default()

@@ -204,10 +204,17 @@ impl Moments {
     /// How old something is that was read: `now`, `4 s ago`, `2 min ago`; `<1 min ago` where ages are told by the minute.
     pub fn age(self, read_at: Timestamp, now: Timestamp) -> String {
         match (now - read_at).num_seconds() {
-            ..60 if self.by_minutes => "<1 min ago".to_owned(),
-            ..=0 => "now".to_owned(),
-            seconds @ 1..60 => format!("{} s ago", AGES.iter().rev().find(|age| **age <= seconds).unwrap_or(&0)),
-            _ => ago(read_at, now),
+            ..=0 if !self.by_minutes => "now".to_owned(),
+            _ => format!("{} ago", self.age_alone(read_at, now)),
+        }
+    }
+
+    /// The same without a word of when: `0 s`, `4 s`, `2 min`.
+    pub fn age_alone(self, read_at: Timestamp, now: Timestamp) -> String {
+        match (now - read_at).num_seconds() {
+            ..60 if self.by_minutes => "<1 min".to_owned(),
+            seconds @ ..60 => format!("{} s", AGES.iter().rev().find(|age| **age <= seconds).unwrap_or(&0)),
+            _ => elapsed(read_at, now),
         }
     }
 
@@ -342,12 +349,16 @@ pub fn next_second_before(deadline: Timestamp, now: Timestamp) -> Option<Timesta
 
 /// How long ago a moment was, in its largest unit: `just now`, `42 min ago`, `3 h ago`, `2 d ago`.
 pub fn ago(moment: Timestamp, now: Timestamp) -> String {
+    if (now - moment).num_minutes() < 1 { "just now".to_owned() } else { format!("{} ago", elapsed(moment, now)) }
+}
+
+/// The time since a moment, of a minute or more, in its largest unit: `42 min`, `3 h`, `2 d`.
+fn elapsed(moment: Timestamp, now: Timestamp) -> String {
     let minutes = (now - moment).num_minutes();
-    match (minutes / 1440, minutes / 60, minutes) {
-        (..=0, ..=0, ..=0) => "just now".to_owned(),
-        (0, 0, minutes) => format!("{minutes} min ago"),
-        (0, hours, _) => format!("{hours} h ago"),
-        (days, ..) => format!("{days} d ago"),
+    match (minutes / 1440, minutes / 60) {
+        (0, 0) => format!("{minutes} min"),
+        (0, hours) => format!("{hours} h"),
+        (days, _) => format!("{days} d"),
     }
 }
 
