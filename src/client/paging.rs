@@ -1,5 +1,6 @@
 //! Paging of a list whose deployment gives fewer rows a page than it is asked for: a page is put together from its smaller ones.
 
+use super::http::Answer;
 use super::inner::Inner;
 use super::reading::{self, PageAnswer};
 use super::refusals::refused_read;
@@ -27,9 +28,14 @@ impl Inner {
 
     async fn page(&self, query: &AlertQuery, page: PageRequest) -> Result<PageAnswer, ServiceError> {
         let query = AlertQuery { page, ..query.clone() };
-        let answer = self.read(&self.base.alerts(&written(&query, &self.company_parameter)?)).await?;
+        reading::page(&self.list_answer(&query).await?, page)
+    }
+
+    /// The answer to a query of the list, which is a good one.
+    pub(super) async fn list_answer(&self, query: &AlertQuery) -> Result<Answer, ServiceError> {
+        let answer = self.read(&self.base.alerts(&written(query, &self.company_parameter)?)).await?;
         match answer.status {
-            200..=299 => reading::page(&answer, page),
+            200..=299 => Ok(answer),
             _ => Err(refused_read(&answer, None)),
         }
     }

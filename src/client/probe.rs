@@ -8,9 +8,7 @@ use serde_json::Value;
 use super::handle::Client;
 use super::http::{Answer, Call};
 use super::inner::Authorization;
-use super::paging::written;
 use super::reading;
-use super::refusals::refused_read;
 use crate::domain::field::Field;
 use crate::domain::{Alert, AlertQuery, Environment, PageRequest, redact};
 use crate::service::ServiceError;
@@ -48,10 +46,7 @@ impl Client {
     pub async fn probe_list(&self, size: u32) -> Result<ListProbe, ServiceError> {
         let inner = &self.inner;
         let query = AlertQuery { page: PageRequest { page: 0, size }, ..AlertQuery::default() };
-        let answer = inner.read(&inner.base.alerts(&written(&query, &inner.company_parameter)?)).await?;
-        if !(200..=299).contains(&answer.status) {
-            return Err(refused_read(&answer, None));
-        }
+        let answer = inner.list_answer(&query).await?;
         let page = reading::page(&answer, query.page)?.page;
         let names = names_with_values(&answer.body);
         let comes = |field: &Field<Alert>| names.iter().any(|name| field.is_called(name));
