@@ -2,9 +2,9 @@
 //!
 //! What is answered and not in the indexes yet is a candidate always. The indexes are asked for the rarest trigrams of what is looked for, and,
 //! where it has to be a value or to begin one, for that. Where the candidates are few, all of them are read and put in order. Where they are
-//! many, each grade is asked for by itself, better ones first, and of each what waits for an answer before the rest: it is walked from the
-//! newest on until there is enough. Where every tenth alert is a candidate, each is read; else the candidates are marked first, and only
-//! what is marked is read.
+//! many, each grade is asked for by itself, better ones first, and of each what waits for an answer before the rest: the newest candidates are
+//! read until there are enough that match. Where every tenth alert is a candidate, each alert is read; else the candidates are marked first.
+//! What waits is mostly what came last: of it no more of the indexes is read than is between the first and the last row that waits.
 
 use std::cell::OnceCell;
 
@@ -14,13 +14,14 @@ use super::find_index::unindexed;
 use super::heads::{self, FieldOwners};
 use super::interned::Dictionary;
 use super::marks::Marks;
+use super::query::sort_column;
 use super::readers::Reader;
 use super::rows::{read_by_key, read_searched};
 use super::sql::{Sql, phrase};
 use super::statements::{Statements as _, cell};
 use crate::domain::find::among;
 use crate::domain::find_reading::Reading;
-use crate::domain::{Alert, FindQuery, MatchGrade, OrganizationId};
+use crate::domain::{Alert, FindQuery, MatchGrade, OrganizationId, SortField, SortOrder};
 use crate::store::StoreResult;
 use crate::store::searched::{SearchShare, find_key, find_pattern};
 
@@ -29,21 +30,21 @@ use crate::store::searched::{SearchShare, find_key, find_pattern};
 struct Bounds {
     /// Up to so many candidates are all read.
     candidates: usize,
-    /// The same of the candidates of one grade, most of which match less well: they are compared first.
-    of_grade: usize,
+    /// A candidate whose row tells its place in the order costs as much as so many steps along the index that is in this order.
+    row: u64,
     /// So many alerts are read where some tenth of them are candidates, before the candidates are marked.
     dense: usize,
     /// So many alerts are read for words that are too short for the index, before it is asked for whatever begins with one.
     walk: usize,
 }
 
-const BOUNDS: Bounds = Bounds { candidates: 1_000, of_grade: 20_000, dense: 400, walk: 2_000 };
+const BOUNDS: Bounds = Bounds { candidates: 300, row: 5, dense: 400, walk: 400 };
 
-/// The index of trigrams is asked for so many, the rarest: what they leave is compared.
+/// The index of trigrams is asked for so many, the rarest, and for the rare ones beside them: what they leave is compared.
 const TRIGRAMS: usize = 3;
 
-/// So many candidates tell how many of them match.
-const LOOKED_AT: usize = 64;
+/// It is asked for no more than so many.
+const MOST_ASKED: usize = 8;
 
 /// So many trigrams of a word, spread over it, are asked how rare they are.
 const ASKED: usize = 12;
@@ -84,7 +85,7 @@ fn find_within(
         return Ok(among(query, &alerts, size).into_iter().cloned().collect());
     }
     reader.refresh_counts(organization)?;
-    let own = usize::try_from(reader.counts.all(organization)).unwrap_or(usize::MAX);
+    let own = reader.counts.all(organization);
     let (mut found, waiting) = (Vec::new(), OnceCell::new());
     for grade in query.grades().iter().copied() {
         let missing = size - found.len();
@@ -137,7 +138,7 @@ struct Search<'a> {
     bounds: Bounds,
     organization: i64,
     /// How many alerts the organization has.
-    own: usize,
+    own: u64,
     query: &'a FindQuery,
     grade: MatchGrade,
     /// What waits for an answer, once it was asked for.
@@ -153,58 +154,40 @@ struct Walked {
 impl Search<'_> {
     /// The best of those that match so well by a reading, so many at most.
     fn run(&self, reader: &mut Reader, reading: &Reading, most: usize) -> StoreResult<Vec<Alert>> {
-        let (mut found, mut left) = (Vec::new(), None);
+        let mut found = Vec::new();
         for share in SearchShare::ALL {
             if found.len() < most {
-                found.extend(self.of_share(reader, reading, share, most - found.len(), &mut left)?);
+                found.extend(self.of_share(reader, reading, share, most - found.len())?);
             }
         }
         Ok(found)
     }
 
-    /// The same of a share. What is left of the candidates that were marked for what waits serves the rest, where it is the same that is asked.
-    fn of_share(
-        &self,
-        reader: &mut Reader,
-        reading: &Reading,
-        share: SearchShare,
-        missing: usize,
-        left: &mut Option<(Asked, Marks)>,
-    ) -> StoreResult<Vec<Alert>> {
+    /// The same of a share.
+    fn of_share(&self, reader: &mut Reader, reading: &Reading, share: SearchShare, missing: usize) -> StoreResult<Vec<Alert>> {
         let asked = Asked::of(&reader.conn, reading, self.grade, fields_of(share))?;
         let short = self.short_words(reading);
-        if let Some(asked) = &asked
-            && short.is_empty()
-        {
-            if asked.is_dense {
+        if short.is_empty() {
+            if asked.as_ref().is_some_and(|asked| asked.is_dense) {
                 let walked = self.walk(reader, share, &mut None, missing, self.bounds.dense)?;
                 if walked.is_done {
                     return Ok(walked.found);
                 }
             }
-            if let Some(few) = few_candidates(&reader.conn, asked, self.bounds.of_grade)?
-                && self.is_read_sooner(reader, share, &few, missing)?
-            {
-                return self.best_of(reader, share, few, missing);
-            }
+            return self.newest(reader, share, asked.as_ref(), missing);
         }
-        let mut marks = match (left.take(), &asked) {
-            (Some((of, marks)), Some(asked)) if of == *asked => Some(marks),
-            (_, asked) => asked.as_ref().map(|asked| self.mark(&reader.conn, share, asked)).transpose()?,
-        };
         // The index knows no word that is very short. Mostly many alerts have it, and are met soon.
-        let most = if short.is_empty() { usize::MAX } else { self.bounds.walk };
-        let walked = self.walk(reader, share, &mut marks, missing, most)?;
+        let mut marks = asked.as_ref().map(|asked| self.mark(&reader.conn, share, asked)).transpose()?;
+        let walked = self.walk(reader, share, &mut marks, missing, self.bounds.walk)?;
         if walked.is_done {
-            *left = asked.zip(marks);
             return Ok(walked.found);
         }
         let mut all: Vec<String> = asked.into_iter().filter_map(|asked| asked.trigrams).collect();
         for word in short {
             match beginning_with(&reader.conn, word)? {
                 Beginning::None => {
-                    let candidates = unindexed(&reader.conn)?;
-                    return self.best_of(reader, share, candidates, missing);
+                    let candidates = Marks::of(&reader.conn, &Sql::new(UNINDEXED))?;
+                    return self.sorted(reader, share, &candidates, missing);
                 }
                 Beginning::Some(trigrams) => all.push(format!("({trigrams})")),
                 // What so many trigrams begin with is nearly everywhere.
@@ -212,17 +195,35 @@ impl Search<'_> {
             }
         }
         let all = (!all.is_empty()).then(|| Asked { trigrams: Some(all.join(" AND ")), heads: None, is_dense: true });
-        let mut marks = all.map(|all| self.mark(&reader.conn, share, &all)).transpose()?;
-        Ok(self.walk(reader, share, &mut marks, missing, usize::MAX)?.found)
+        self.newest(reader, share, all.as_ref(), missing)
+    }
+
+    /// The newest of a share that match so well, of all where no index tells candidates.
+    fn newest(&self, reader: &mut Reader, share: SearchShare, asked: Option<&Asked>, missing: usize) -> StoreResult<Vec<Alert>> {
+        let Some(asked) = asked else { return Ok(self.walk(reader, share, &mut None, missing, usize::MAX)?.found) };
+        let marks = self.mark(&reader.conn, share, asked)?;
+        let all = match share {
+            SearchShare::Waiting => self.waiting(&reader.conn)?.len(),
+            SearchShare::Rest => self.own,
+        };
+        // The walk meets candidates sooner the more there are.
+        let marked = marks.len();
+        if marked.saturating_mul(marked).saturating_mul(self.bounds.row) < all.saturating_mul(missing as u64) {
+            return self.sorted(reader, share, &marks, missing);
+        }
+        Ok(self.walk(reader, share, &mut Some(marks), missing, usize::MAX)?.found)
     }
 
     /// Marks the candidates of a share.
     fn mark(&self, conn: &Connection, share: SearchShare, asked: &Asked) -> StoreResult<Marks> {
-        let marks = asked.mark(conn)?;
-        if share == SearchShare::Waiting {
-            return Ok(marks);
-        }
-        Ok(marks.without(self.waiting(conn)?))
+        let waiting = self.waiting(conn)?;
+        Ok(match share {
+            SearchShare::Waiting => match waiting.span() {
+                Some(span) => asked.mark(conn, Some(span))?.common(waiting),
+                None => Marks::default(),
+            },
+            SearchShare::Rest => asked.mark(conn, None)?.without(waiting),
+        })
     }
 
     /// What waits: its index alone tells, no row is read.
@@ -237,32 +238,20 @@ impl Search<'_> {
         Ok(self.waiting.get_or_init(|| marks))
     }
 
-    /// Whether all of these candidates are read sooner than they are walked until there is enough: some of them tell how many match.
-    fn is_read_sooner(&self, reader: &mut Reader, share: SearchShare, keys: &[i64], missing: usize) -> StoreResult<bool> {
-        // Most of them are other organizations'.
-        if keys.len() > self.own {
-            return Ok(false);
-        }
+    /// Sorts the candidates by time, and reads them from the newest on until so many are missing no longer.
+    fn sorted(&self, reader: &mut Reader, share: SearchShare, marks: &Marks, missing: usize) -> StoreResult<Vec<Alert>> {
+        let column = sort_column(reader, self.organization, SortField::AlertTimeStamp)?;
         let Reader { conn, dictionary, .. } = reader;
-        let (mut read, mut matching) = (0, 0);
-        for key in keys.iter().step_by(keys.len() / LOOKED_AT + 1) {
-            read += 1;
-            matching += usize::from(self.matches(conn, dictionary, share, *key)?);
-        }
-        // On the walk, others are passed as well.
-        Ok(matching == 0 || keys.len() < 2 * missing * read / matching)
-    }
-
-    /// The best of these alerts that match so well.
-    fn best_of(&self, reader: &mut Reader, share: SearchShare, keys: Vec<i64>, most: usize) -> StoreResult<Vec<Alert>> {
-        let Reader { conn, dictionary, .. } = reader;
-        let mut matching = Vec::new();
-        for key in keys {
+        let mut found = Vec::new();
+        for key in marks.sorted(conn, &column, (SortOrder::Descending, false), (0, marks.len()))? {
             if self.matches(conn, dictionary, share, key)? {
-                matching.push(read_by_key(conn, dictionary, key)?);
+                found.push(read_by_key(conn, dictionary, key)?);
+            }
+            if found.len() == missing {
+                break;
             }
         }
-        Ok(among(self.query, &matching, most).into_iter().cloned().collect())
+        Ok(found)
     }
 
     /// Whether an alert is the organization's and of this share, and matches so well.
@@ -316,7 +305,7 @@ impl Search<'_> {
 }
 
 /// What the indexes are asked for.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 struct Asked {
     /// Of the index of trigrams, as an expression.
     trigrams: Option<String>,
@@ -327,6 +316,7 @@ struct Asked {
 }
 
 const BY_TRIGRAMS: &str = "SELECT rowid FROM alert_find WHERE alert_find MATCH ?1";
+const UNINDEXED: &str = "SELECT alert FROM alert_unindexed";
 const BY_HEADS: &str = "SELECT rowid FROM alert_head WHERE alert_head MATCH ?1";
 
 impl Asked {
@@ -356,16 +346,18 @@ impl Asked {
             by_frequency.push((frequency(conn, BY_TRIGRAMS, &trigram, newest)?, trigram));
         }
         by_frequency.sort_unstable();
-        by_frequency.truncate(TRIGRAMS);
+        let is_dense = |frequency: i64| frequency.saturating_mul(10) > newest;
+        let rare = by_frequency.iter().take_while(|(frequency, _)| !is_dense(*frequency)).count();
+        by_frequency.truncate(rare.clamp(TRIGRAMS, MOST_ASKED));
         let heads = (!begun.is_empty()).then(|| begun.join(" AND "));
         let of_heads = heads.as_deref().map(|heads| frequency(conn, BY_HEADS, heads, newest)).transpose()?;
-        // Few are read sooner than another index tells which of them have its trigrams.
-        if of_heads.is_some_and(|found| found < SAMPLE) {
+        let Some(rarest) = by_frequency.first().map(|(frequency, _)| *frequency).into_iter().chain(of_heads).min() else { return Ok(None) };
+        // Few are read sooner than another index tells which of them have its trigrams; and of many that have each of them, most match.
+        if of_heads.is_some_and(|found| found < SAMPLE || is_dense(rarest)) {
             by_frequency.clear();
         }
-        let Some(rarest) = by_frequency.first().map(|(frequency, _)| *frequency).into_iter().chain(of_heads).min() else { return Ok(None) };
         let trigrams = by_frequency.into_iter().map(|(_, trigram)| trigram).reduce(|all, trigram| format!("{all} AND {trigram}"));
-        Ok(Some(Self { trigrams, heads, is_dense: rarest.saturating_mul(10) > newest }))
+        Ok(Some(Self { trigrams, heads, is_dense: is_dense(rarest) }))
     }
 
     /// Hands the keys of the candidates over, in order, for as long as more are wanted.
@@ -400,12 +392,18 @@ impl Asked {
         Ok(())
     }
 
-    /// Marks all candidates.
-    fn mark(&self, conn: &Connection) -> StoreResult<Marks> {
+    /// Marks all candidates, of all rows or of those within a span.
+    fn mark(&self, conn: &Connection, span: Option<(i64, i64)>) -> StoreResult<Marks> {
         let mut marks: Option<Marks> = None;
         for (by, expression) in self.expressions() {
             let mut candidates = Sql::new(by.strip_suffix("?1").unwrap_or(by));
             candidates.value(expression.to_owned());
+            if let Some((first, last)) = span {
+                candidates.push(" AND rowid BETWEEN ");
+                candidates.value(first);
+                candidates.push(" AND ");
+                candidates.value(last);
+            }
             let of_index = Marks::of(conn, &candidates)?;
             marks = Some(match marks {
                 Some(marks) => marks.common(&of_index),
@@ -413,7 +411,7 @@ impl Asked {
             });
         }
         let mut marks = marks.unwrap_or_default();
-        marks.add(conn, &Sql::new("SELECT alert FROM alert_unindexed"))?;
+        marks.add(conn, &Sql::new(UNINDEXED))?;
         Ok(marks)
     }
 
@@ -537,10 +535,10 @@ mod tests {
             let query = FindQuery::parse(text).unwrap();
             for size in [1, 5, 100] {
                 let expected: Vec<_> = among(&query, &alerts, size).into_iter().map(|alert| alert.id).collect();
-                for (candidates, of_grade, dense, walk) in
-                    [(1_000, 1_000, 400, 2_000), (3, 20, 400, 2_000), (3, 7, 7, 10), (3, 3, 0, 0), (0, 0, 1, 1), (0, 0, 60, 60)]
+                for (candidates, row, dense, walk) in
+                    [(1_000, 5, 400, 2_000), (3, 0, 400, 2_000), (3, 5, 7, 10), (3, u64::MAX, 0, 0), (0, u64::MAX, 1, 1), (0, 0, 60, 60)]
                 {
-                    let (query, bounds) = (query.clone(), Bounds { candidates, of_grade, dense, walk });
+                    let (query, bounds) = (query.clone(), Bounds { candidates, row, dense, walk });
                     let found =
                         store.read_list(organization, move |reader| find_within(bounds, reader, organization, &query, size)).await.unwrap();
                     let found: Vec<_> = found.into_iter().map(|alert| alert.id).collect();

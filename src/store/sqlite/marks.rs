@@ -56,6 +56,12 @@ impl Marks {
         self
     }
 
+    /// The first and the last key that is marked.
+    pub(super) fn span(&self) -> Option<(i64, i64)> {
+        let key = |place: Option<usize>| i64::try_from(place?).ok();
+        key(self.0.minimum()).zip(key(self.0.maximum()))
+    }
+
     /// How many are marked.
     pub(super) fn len(&self) -> u64 {
         self.0.count_ones(..) as u64
