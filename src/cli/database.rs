@@ -1,12 +1,12 @@
 //! The database of this machine's desk: how it is opened, with which password and which data key.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, Once};
+use std::sync::{Arc, Once};
 use std::time::Duration;
 
 use anyhow::Context as _;
 use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
-use tokio::sync::oneshot;
+use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinHandle};
 
 use super::credential_file::{allows_others, read_credential};
@@ -17,7 +17,7 @@ use crate::config::Settings;
 use crate::domain::Secret;
 use crate::domain::database::{DatabaseLocation, PostgresAddress};
 use crate::store::postgres::migrate;
-use crate::store::{PostgresOptions, PostgresStore, SchemaState, SharedStore, SqliteOptions, SqliteStore};
+use crate::store::{LongStep, PostgresOptions, PostgresStore, SchemaState, SharedStore, SqliteOptions, SqliteStore};
 use crate::wire::EventBody;
 
 /// The file of passwords that the programs of PostgreSQL read, too.
@@ -38,18 +38,16 @@ pub(super) async fn open(home: &Home, settings: &Settings, console: bool) -> any
     match &home.database {
         DatabaseLocation::Sqlite(file) => {
             let secret_key_file = named_key.map(Path::to_owned);
-            let (check, checked) = oneshot::channel();
-            let check = Mutex::new(Some(check));
-            let before_check = Arc::new(move |bytes| {
-                let check = check.lock().ok().and_then(|mut check| check.take());
-                let _ = check.map(|check| check.send(bytes));
+            let (told, steps) = mpsc::unbounded_channel();
+            let before = Arc::new(move |step, bytes| {
+                let _ = told.send(word_of(step, bytes));
             });
-            let mut options = SqliteOptions { secret_key_file, before_check, ..SqliteOptions::file(file, Arc::new(EventBody)) };
+            let mut options = SqliteOptions { secret_key_file, before, ..SqliteOptions::file(file, Arc::new(EventBody)) };
             if console {
                 options.reader_cache_kib = CONSOLE_CACHE_KIB;
             }
             let opening = tokio::task::spawn_blocking(move || SqliteStore::open(&options));
-            Ok(with_word_of_check(opening, checked).await.context("opening the database failed")??)
+            Ok(with_word_of_steps(opening, steps).await.context("opening the database failed")??)
         }
         DatabaseLocation::Postgres(address) => {
             let secret_key_file = shared_key_file(settings)?.to_owned();
@@ -59,25 +57,39 @@ pub(super) async fn open(home: &Home, settings: &Settings, console: bool) -> any
     }
 }
 
-/// Waits for an opening. Where the database is being looked through and that takes longer than a moment, it is said on a terminal.
-async fn with_word_of_check<T>(mut opening: JoinHandle<T>, mut checked: oneshot::Receiver<u64>) -> Result<T, JoinError> {
-    let bytes = tokio::select! {
-        opened = &mut opening => return opened,
-        Ok(bytes) = &mut checked => bytes,
+/// Waits for an opening. What takes longer than a moment is said on a terminal.
+async fn with_word_of_steps<T>(mut opening: JoinHandle<T>, mut steps: mpsc::UnboundedReceiver<String>) -> Result<T, JoinError> {
+    let mut bar: Option<ProgressBar> = None;
+    let opened = loop {
+        let word = tokio::select! {
+            opened = &mut opening => break opened,
+            Some(word) = steps.recv() => word,
+        };
+        if let Ok(opened) = tokio::time::timeout(MOMENT, &mut opening).await {
+            break opened;
+        }
+        bar.get_or_insert_with(spinner).set_message(word);
     };
-    if let Ok(opened) = tokio::time::timeout(MOMENT, &mut opening).await {
-        return opened;
-    }
-    let bar = ProgressBar::new_spinner().with_style(ProgressStyle::with_template("{spinner} {msg}  {elapsed}").expect("a template"));
-    bar.set_message(word_of_check(bytes));
-    bar.enable_steady_tick(TICK);
-    let opened = opening.await;
-    bar.finish_and_clear();
+    bar.inspect(ProgressBar::finish_and_clear);
     opened
 }
 
-fn word_of_check(bytes: u64) -> String {
-    format!("the last avert here did not end cleanly: the database ({}) is looked through before it is worked on", HumanBytes(bytes))
+fn spinner() -> ProgressBar {
+    let bar = ProgressBar::new_spinner().with_style(ProgressStyle::with_template("{spinner} {msg}  {elapsed}").expect("a template"));
+    bar.enable_steady_tick(TICK);
+    bar
+}
+
+fn word_of(step: LongStep, bytes: u64) -> String {
+    let bytes = HumanBytes(bytes);
+    match step {
+        LongStep::Check => {
+            format!("the last avert here did not end cleanly: the database ({bytes}) is looked through before it is worked on")
+        }
+        LongStep::Migration => {
+            format!("the database ({bytes}) is brought up to date for this avert, after a backup; to break it off loses nothing")
+        }
+    }
 }
 
 /// That nothing is kept in a database on a server yet, where that is why it was not opened: most likely it is mistyped.

@@ -346,7 +346,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("avert.db");
         let mut conn = open(&path, Purpose::Write).unwrap();
-        migrate(&mut conn, &path, MIGRATIONS).unwrap();
+        migrate(&mut conn, &path, MIGRATIONS, &|_| ()).unwrap();
         (directory, conn)
     }
 

@@ -74,7 +74,7 @@ impl Drop for Instances {
 #[derive(Debug)]
 pub(super) struct Gate {
     /// Locked until it is dropped: shared by those inside, alone by who shuts it.
-    _lock: File,
+    lock: File,
 }
 
 impl Gate {
@@ -88,11 +88,25 @@ impl Gate {
         Self::take(instances, File::try_lock)
     }
 
+    /// Shuts it from inside; false where somebody else is inside too, and then this one is not any more.
+    pub(super) fn shut_behind(&self) -> io::Result<bool> {
+        match self.lock.try_lock() {
+            Ok(()) => Ok(true),
+            Err(TryLockError::WouldBlock) => Ok(false),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    /// Opens it again for others.
+    pub(super) fn open_behind(&self) -> io::Result<()> {
+        self.lock.try_lock_shared().map_err(io::Error::other)
+    }
+
     fn take(instances: &Path, lock: impl Fn(&File) -> Result<(), TryLockError>) -> io::Result<Option<Self>> {
         make_private(instances)?;
         let file = lock_file(&instances.join("gate"))?;
         match lock(&file) {
-            Ok(()) => Ok(Some(Self { _lock: file })),
+            Ok(()) => Ok(Some(Self { lock: file })),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(error),
         }
@@ -165,6 +179,20 @@ mod tests {
         assert!(Gate::enter(directory.path()).unwrap().is_none());
         drop(shut);
         assert!(Gate::enter(directory.path()).unwrap().is_some());
+    }
+
+    #[test]
+    fn whoever_is_inside_alone_can_shut_the_gate_behind_itself_and_open_it_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let inside = Gate::enter(directory.path()).unwrap().expect("open");
+
+        assert!(inside.shut_behind().unwrap());
+        assert!(Gate::enter(directory.path()).unwrap().is_none());
+        inside.open_behind().unwrap();
+        let other = Gate::enter(directory.path()).unwrap().expect("open again");
+        assert!(!inside.shut_behind().unwrap());
+        drop(other);
+        assert!(inside.shut_behind().unwrap());
     }
 
     #[test]

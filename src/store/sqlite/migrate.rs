@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
 use sha2::{Digest as _, Sha256};
 
-use super::connection::APPLICATION_ID;
+use super::connection::{self, APPLICATION_ID, Purpose};
 use super::copy_mark;
 use super::find_index;
-use super::staging::{self, DATABASE, Destination, Move, Staging, StepObserver};
+use super::staging::{self, DATABASE, Destination, Move, OwnStaging, Staging, StepObserver};
 use crate::domain::time::{Clock as _, SystemClock};
 use crate::store::{StoreError, StoreResult};
 
@@ -103,8 +103,8 @@ pub(super) fn inspect_any(conn: &Connection, path: &Path) -> StoreResult<Inspect
     }
 }
 
-/// Brings the schema up to date. Returns where the backup went, if one was needed.
-pub(super) fn migrate(conn: &mut Connection, path: &Path, migrations: &[Migration]) -> StoreResult<Option<PathBuf>> {
+/// Brings the schema up to date. Returns where the backup went, if one was needed; before it is made, tells how many bytes the database has.
+pub(super) fn migrate(conn: &mut Connection, path: &Path, migrations: &[Migration], before: &dyn Fn(u64)) -> StoreResult<Option<PathBuf>> {
     let applied = applied(conn, path, migrations)?;
     let pending = &migrations[applied.min(migrations.len())..];
     if pending.is_empty() {
@@ -112,10 +112,14 @@ pub(super) fn migrate(conn: &mut Connection, path: &Path, migrations: &[Migratio
     }
     // What a killed migration had begun to write before is of no use.
     staging::settle_named_after(path);
-    let backup = if applied > 0 { Some(back_up(conn, path, applied)?) } else { None };
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Another process may have been faster.
+    let mut backup = None;
     if self::applied(&tx, path, migrations)? == applied {
+        if applied > 0 {
+            before(std::fs::metadata(path).map_or(0, |there| there.len()));
+            backup = Some(Backup::make(path, applied)?);
+        }
         tx.pragma_update(None, "application_id", APPLICATION_ID)?;
         tx.execute_batch(
             "CREATE TABLE IF NOT EXISTS schema_migration (
@@ -133,8 +137,16 @@ pub(super) fn migrate(conn: &mut Connection, path: &Path, migrations: &[Migratio
             then(&tx)?;
         }
     }
+    // It has its name before what it is a backup of is changed for good; of a migration that was broken off none is left.
+    let backup = backup.map(Backup::give_name).transpose()?;
     tx.commit()?;
     Ok(backup)
+}
+
+/// Whether migrations wait that change what is there.
+pub(super) fn is_waiting(conn: &Connection, path: &Path, migrations: &[Migration]) -> StoreResult<bool> {
+    let applied = applied(conn, path, migrations)?;
+    Ok(applied > 0 && applied < migrations.len())
 }
 
 /// How many migrations have been applied; refuses a database that has others than these.
@@ -166,35 +178,55 @@ pub(super) fn applied(conn: &Connection, path: &Path, migrations: &[Migration]) 
     Ok(rows.len())
 }
 
-fn back_up(conn: &Connection, path: &Path, schema: usize) -> StoreResult<PathBuf> {
-    let stamp = SystemClock.now().format("%Y%m%dT%H%M%S%.6f");
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(".schema-{schema}.{stamp}.backup"));
-    let backup = path.with_file_name(name);
-    let unwritable = |error: &dyn std::error::Error| {
-        StoreError::Unusable(format!("{}: the backup before the migration cannot be written ({error}); make room there", backup.display()))
-    };
-    let staging = Staging::of(&backup, &StepObserver::default());
-    let claim = staging.claim().map_err(|error| unwritable(&error))?;
-    let mut claim = claim.ok_or_else(|| StoreError::Unavailable(format!("{}: another process writes it; try again", backup.display())))?;
-    let file = claim.empty(DATABASE).map_err(|error| unwritable(&error))?;
-    let target = file.to_str().ok_or_else(|| {
-        StoreError::Unusable(format!("{}: the backup before the migration needs a path in Unicode; rename the directory", path.display()))
-    })?;
-    // It takes an empty file as well as none; of its own it would make one that others can read.
-    conn.execute("VACUUM INTO ?1", [target]).map_err(|error| unwritable(&error))?;
-    std::fs::File::open(&file).and_then(|file| file.sync_all()).map_err(|error| unwritable(&error))?;
-    let named = Move { from: Some(DATABASE.to_owned()), to: Destination::Target(String::new()), aside: None, replace: false };
-    claim.commit(&[named]).and_then(|()| claim.finish()).map_err(|error| unwritable(&error))?;
-    Ok(backup)
+/// A copy of the database as it was, which is removed where it is not given its name.
+struct Backup {
+    path: PathBuf,
+    claim: OwnStaging,
+}
+
+impl Backup {
+    fn make(path: &Path, schema: usize) -> StoreResult<Self> {
+        let stamp = SystemClock.now().format("%Y%m%dT%H%M%S%.6f");
+        let mut name = path.file_name().unwrap_or_default().to_os_string();
+        name.push(format!(".schema-{schema}.{stamp}.backup"));
+        let backup = path.with_file_name(name);
+        let unwritable = |error: &dyn std::error::Error| unwritable(&backup, error);
+        let staging = Staging::of(&backup, &StepObserver::default());
+        let claim = staging.claim().map_err(|error| unwritable(&error))?;
+        let claim = claim.ok_or_else(|| StoreError::Unavailable(format!("{}: another process writes it; try again", backup.display())))?;
+        let file = claim.empty(DATABASE).map_err(|error| unwritable(&error))?;
+        let target = file.to_str().ok_or_else(|| {
+            StoreError::Unusable(format!(
+                "{}: the backup before the migration needs a path in Unicode; rename the directory",
+                path.display()
+            ))
+        })?;
+        // It takes an empty file as well as none; of its own it would make one that others can read. It cannot be done within a transaction.
+        let conn = connection::open(path, Purpose::Read)?;
+        conn.execute_batch("PRAGMA query_only = OFF")?;
+        conn.execute("VACUUM INTO ?1", [target]).map_err(|error| unwritable(&error))?;
+        std::fs::File::open(&file).and_then(|file| file.sync_all()).map_err(|error| unwritable(&error))?;
+        Ok(Self { path: backup, claim })
+    }
+
+    fn give_name(mut self) -> StoreResult<PathBuf> {
+        let named = Move { from: Some(DATABASE.to_owned()), to: Destination::Target(String::new()), aside: None, replace: false };
+        self.claim.commit(&[named]).and_then(|()| self.claim.finish()).map_err(|error| unwritable(&self.path, &error))?;
+        Ok(self.path)
+    }
+}
+
+fn unwritable(backup: &Path, error: &dyn std::error::Error) -> StoreError {
+    StoreError::Unusable(format!("{}: the backup before the migration cannot be written ({error}); make room there", backup.display()))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::connection::{Purpose, open};
+    use super::super::connection::open;
     use super::*;
 
     const FIRST: Migration = Migration::new(1, "first", "CREATE TABLE thing (name TEXT) STRICT; INSERT INTO thing VALUES ('kept');");
+    const UNTOLD: &dyn Fn(u64) = &|_| ();
     const SECOND: Migration = Migration::new(2, "second", "ALTER TABLE thing ADD COLUMN size INTEGER;");
 
     fn database() -> (tempfile::TempDir, PathBuf, Connection) {
@@ -207,9 +239,9 @@ mod tests {
     #[test]
     fn an_existing_database_is_backed_up_before_it_is_migrated() {
         let (_directory, path, mut conn) = database();
-        let fresh = migrate(&mut conn, &path, &[FIRST]).unwrap();
+        let fresh = migrate(&mut conn, &path, &[FIRST], UNTOLD).unwrap();
 
-        let backup = migrate(&mut conn, &path, &[FIRST, SECOND]).unwrap().expect("a backup");
+        let backup = migrate(&mut conn, &path, &[FIRST, SECOND], UNTOLD).unwrap().expect("a backup");
 
         let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&backup).unwrap().permissions());
         let old = Connection::open(backup).unwrap();
@@ -218,15 +250,15 @@ mod tests {
         assert!(old.prepare("SELECT size FROM thing").is_err());
         assert_eq!(mode & 0o777, 0o600, "nobody else can read it");
         assert!(conn.prepare("SELECT size FROM thing").is_ok());
-        assert_eq!(migrate(&mut conn, &path, &[FIRST, SECOND]).unwrap(), None);
+        assert_eq!(migrate(&mut conn, &path, &[FIRST, SECOND], UNTOLD).unwrap(), None);
     }
 
     #[test]
     fn a_newer_schema_is_refused() {
         let (_directory, path, mut conn) = database();
-        migrate(&mut conn, &path, &[FIRST, SECOND]).unwrap();
+        migrate(&mut conn, &path, &[FIRST, SECOND], UNTOLD).unwrap();
 
-        let error = migrate(&mut conn, &path, &[FIRST]).unwrap_err();
+        let error = migrate(&mut conn, &path, &[FIRST], UNTOLD).unwrap_err();
 
         assert!(matches!(&error, StoreError::Newer(text) if text.contains("newer avert") && text.contains("avert.db")), "{error}");
     }
@@ -234,9 +266,9 @@ mod tests {
     #[test]
     fn a_step_with_another_checksum_is_refused() {
         let (_directory, path, mut conn) = database();
-        migrate(&mut conn, &path, &[FIRST]).unwrap();
+        migrate(&mut conn, &path, &[FIRST], UNTOLD).unwrap();
 
-        let error = migrate(&mut conn, &path, &[Migration { sql: "CREATE TABLE other (name TEXT)", ..FIRST }]).unwrap_err();
+        let error = migrate(&mut conn, &path, &[Migration { sql: "CREATE TABLE other (name TEXT)", ..FIRST }], UNTOLD).unwrap_err();
 
         assert!(matches!(&error, StoreError::Unusable(text) if text.contains("0001_first")), "{error}");
     }
@@ -244,10 +276,12 @@ mod tests {
     #[test]
     fn a_failing_step_leaves_the_database_as_it_was() {
         let (_directory, path, mut conn) = database();
-        migrate(&mut conn, &path, &[FIRST]).unwrap();
+        migrate(&mut conn, &path, &[FIRST], UNTOLD).unwrap();
 
-        migrate(&mut conn, &path, &[FIRST, Migration { sql: "CREATE TABLE half (name TEXT); NONSENSE;", ..SECOND }]).unwrap_err();
+        migrate(&mut conn, &path, &[FIRST, Migration { sql: "CREATE TABLE half (name TEXT); NONSENSE;", ..SECOND }], UNTOLD).unwrap_err();
 
+        let left: Vec<_> = std::fs::read_dir(path.parent().unwrap()).unwrap().flatten().map(|entry| entry.file_name()).collect();
+        assert!(!left.iter().any(|name| name.to_string_lossy().contains("schema-")), "no backup of what was not changed: {left:?}");
         assert!(conn.prepare("SELECT * FROM half").is_err());
         assert_eq!(applied(&conn, &path, &[FIRST]).unwrap(), 1);
     }

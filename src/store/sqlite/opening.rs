@@ -13,7 +13,7 @@ use super::data_key::unlock;
 use super::files::{make_directory, unusable};
 use super::handle::{SqliteStore, Threads};
 use super::instance::{Gate, Instances};
-use super::migrate::{MIGRATIONS, inspect, migrate};
+use super::migrate::{MIGRATIONS, inspect, is_waiting, migrate};
 use super::organizations::ensure_organization;
 use super::readers::Readers;
 use super::restore;
@@ -36,6 +36,15 @@ pub enum Location {
     File(PathBuf),
 }
 
+/// A step of opening that takes long where the database is large.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LongStep {
+    /// Every page is looked at, which takes seconds for each gigabyte.
+    Check,
+    /// A backup is made and the schema migrated, which may take minutes for each gigabyte.
+    Migration,
+}
+
 /// Options of a SQLite store.
 #[derive(Clone)]
 pub struct SqliteOptions {
@@ -45,8 +54,8 @@ pub struct SqliteOptions {
     pub render: Arc<dyn RenderEvent>,
     /// The file with the data key, where it is not `secret.key` beside the database.
     pub secret_key_file: Option<PathBuf>,
-    /// Told before every page of the database is looked at, which takes seconds for each gigabyte: how many bytes it has.
-    pub before_check: Arc<dyn Fn(u64) + Send + Sync>,
+    /// Told before a step that takes long where the database is large, with how many bytes it has.
+    pub before: Arc<dyn Fn(LongStep, u64) + Send + Sync>,
     /// How many pages of the database each reader keeps in memory, in KiB: a console alone asks for fewer than the callers of a service.
     pub reader_cache_kib: u32,
 }
@@ -63,7 +72,7 @@ impl SqliteOptions {
     }
 
     fn at(location: Location, render: Arc<dyn RenderEvent>) -> Self {
-        Self { location, render, secret_key_file: None, before_check: Arc::new(|_| ()), reader_cache_kib: 8_192 }
+        Self { location, render, secret_key_file: None, before: Arc::new(|_, _| ()), reader_cache_kib: 8_192 }
     }
 }
 
@@ -98,7 +107,7 @@ fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
     // A key in a place of the operator's own says nothing: it may be there before the database is.
     let key_beside = (options.secret_key_file.is_none() && key_file.exists()).then_some(key_file.as_path());
     check_file(&database, key_beside)?;
-    check_after_unclean_end(&database, &announced, &*options.before_check)?;
+    check_after_unclean_end(&database, &announced, &|bytes| (options.before)(LongStep::Check, bytes))?;
     let mut conn = connection::open(&database, Purpose::Write)
         .map_err(|error| unusable(&database, &format!("cannot be opened: {error}; {WAY_OUT}")))?;
     if inspect(&conn, &database)?.is_empty() {
@@ -110,8 +119,17 @@ fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
     if !mode.eq_ignore_ascii_case("wal") {
         return Err(unusable(&database, "is in a place where SQLite's write-ahead log does not work; use a local disk"));
     }
-    if let Some(backup) = migrate(&mut conn, &database, MIGRATIONS)? {
+    let is_waiting = is_waiting(&conn, &database, MIGRATIONS)?;
+    if is_waiting && !gate.shut_behind().map_err(|error| unusable(&announced, &format!("cannot be locked: {error}")))? {
+        let others =
+            "its schema waits to be brought up to date, and another avert works with it; end that one (console, service or command) first";
+        return Err(unusable(&database, others));
+    }
+    if let Some(backup) = migrate(&mut conn, &database, MIGRATIONS, &|bytes| (options.before)(LongStep::Migration, bytes))? {
         tracing::info!(backup = %backup.display(), "the database was migrated; a backup of it as it was is kept");
+    }
+    if is_waiting {
+        gate.open_behind().map_err(|error| unusable(&announced, &format!("cannot be unlocked: {error}")))?;
     }
     let data_key = unlock(&mut conn, &key_file, &database)?;
     addresses::seal_open_ones(&mut conn, &data_key)?;

@@ -202,7 +202,7 @@ pub(super) fn settle(database: &Path) -> StoreResult<LeftBehind> {
     Err(being_restored(directory))
 }
 
-/// The refusal while a backup is being restored.
+/// The refusal while a backup is being restored, or a newer avert brings the schema up to date.
 pub(super) fn being_restored(directory: &Path) -> StoreError {
-    unusable(directory, "a backup is being restored into it; try again when that is done")
+    unusable(directory, "a backup is being restored into it, or its schema brought up to date; try again when that is done")
 }

@@ -90,7 +90,7 @@ impl SqliteEnd {
             copy_mark::put(&self.conn, mark)?;
         }
         let _mode: String = self.conn.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
-        migrate(&mut self.conn, &self.file, MIGRATIONS)?;
+        migrate(&mut self.conn, &self.file, MIGRATIONS, &|_| ())?;
         Ok(self.conn.execute_batch(CHECKPOINTS)?)
     }
 

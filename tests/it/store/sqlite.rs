@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use avert::domain::{Alert, EndpointAuth, NewEndpoint, Secret};
-use avert::store::{AccessStore as _, SqliteOptions, SqliteStore, StoreError, UpkeepStore as _};
+use avert::store::{AccessStore as _, LongStep, SqliteOptions, SqliteStore, StoreError, UpkeepStore as _};
 use rstest::rstest;
 
 use super::Fixture;
@@ -60,12 +60,49 @@ async fn that_every_page_is_looked_at_after_an_unclean_end_is_told_before_and_wi
     }
     let told = Arc::new(Mutex::new(Vec::new()));
     let tell = Arc::clone(&told);
-    let options = SqliteOptions { before_check: Arc::new(move |bytes| tell.lock().unwrap().push(bytes)), ..options(killed.path()) };
+    let options = SqliteOptions { before: Arc::new(move |step, bytes| tell.lock().unwrap().push((step, bytes))), ..options(killed.path()) };
 
     let size = fs::metadata(killed.path().join("avert.db")).unwrap().len();
     let opened = [(); 2].map(|()| SqliteStore::open(&options).map(|store| store.close()));
 
-    assert_eq!((opened, told.lock().unwrap().as_slice()), ([Ok(()), Ok(())], &[size][..]), "not after a clean end");
+    assert_eq!((opened, told.lock().unwrap().as_slice()), ([Ok(()), Ok(())], &[(LongStep::Check, size)][..]), "not after a clean end");
+}
+
+#[tokio::test]
+async fn that_the_schema_is_migrated_is_told_before_and_with_the_size_and_not_of_a_new_database() {
+    let directory = tempfile::tempdir().unwrap();
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let tell = Arc::clone(&told);
+    let options =
+        SqliteOptions { before: Arc::new(move |step, bytes| tell.lock().unwrap().push((step, bytes))), ..options(directory.path()) };
+    let database = directory.path().join("avert.db");
+    SqliteStore::open(&options).unwrap().close();
+    let new = told.lock().unwrap().clone();
+    let older = rusqlite::Connection::open(&database).unwrap();
+    older.execute("DELETE FROM schema_migration WHERE number = (SELECT max(number) FROM schema_migration)", []).unwrap();
+    drop(older);
+    let size = fs::metadata(&database).unwrap().len();
+
+    SqliteStore::open(&options).unwrap().close();
+
+    assert_eq!((new, told.lock().unwrap().as_slice()), (vec![], &[(LongStep::Migration, size)][..]));
+}
+
+#[tokio::test]
+async fn the_schema_is_not_migrated_under_another_process_that_works_with_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let at_work = over(directory.path()).await;
+    let older = rusqlite::Connection::open(directory.path().join("avert.db")).unwrap();
+    older.execute("DELETE FROM schema_migration WHERE number = (SELECT max(number) FROM schema_migration)", []).unwrap();
+    drop(older);
+
+    let refused = SqliteStore::open(&options(directory.path())).err().unwrap();
+    drop(at_work);
+    let alone = SqliteStore::open(&options(directory.path()));
+    let beside = SqliteStore::open(&options(directory.path()));
+
+    assert!(refused.to_string().contains("another avert works with it"), "{refused}");
+    assert!(alone.is_ok() && beside.is_ok(), "once it is up to date others may come in");
 }
 
 #[tokio::test]
