@@ -77,7 +77,7 @@ fn esc_keeps_what_was_typed_decided_and_left_out_and_the_same_key_goes_on_with_i
     rig.advance(Duration::seconds(6));
 
     assert!(form.contains("no order") && form.contains("2 will be sent") && form.contains("left out by you"), "{form}");
-    assert!(form.contains("Your earlier draft is back."), "{form}");
+    assert!(form.contains("Your earlier draft for 3 alerts (1 of them left out) is back."), "{form}");
     let expected = Resolution::Current { decision: Decision::NotRefunded, comments: "no order".to_owned() };
     assert_eq!(said(&rig), [expected.clone(), expected]);
     assert_eq!(on_the_desk(&rig), [], "what was sent is no draft");

@@ -11,7 +11,7 @@ use crate::console::runs::RunItem;
 use crate::console::screens::queue::heading::title;
 use crate::console::screens::queue::state::Queue;
 use crate::console::{Action, AppContext, Effect, Order, Orders, Reply, Tone};
-use crate::desk::Draft;
+use crate::desk::{Draft, GroupDraft};
 use crate::domain::{Alert, AlertId, OrderAdvice, Resolution};
 
 const READ_ONLY: &str = "This place is read-only: nothing is sent from here.";
@@ -27,8 +27,12 @@ pub fn marked(queue: &Queue, cx: &mut AppContext) -> Orders {
     let choice = Choice::of_parts(&draft.answer, cx.place.dialect);
     let Some(mut form) = begin(queue, choice, Some(draft.answer.clone()), cx) else { return Vec::new() };
     form.restore(&draft, cx);
-    cx.notify(Tone::Note, RESTORED);
+    cx.notify(Tone::Note, restored(&draft));
     form.open()
+}
+
+fn restored(draft: &GroupDraft) -> String {
+    format!("Your earlier draft for {} is back.", GroupDraftList::for_whom(draft))
 }
 
 /// Goes on with what was begun for what was marked before, as far as it still waits for an answer: `opens` its form, else tells of it. Nothing
@@ -67,7 +71,7 @@ pub fn begun(read: Reply<Vec<Alert>>, opens: bool, cx: &mut AppContext) -> Order
     cx.group_drafts.taken_up();
     form.chosen = Some("what was begun before".to_owned());
     form.restore(&draft, cx);
-    cx.notify(Tone::Note, RESTORED);
+    cx.notify(Tone::Note, restored(&draft));
     form.open()
 }
 
