@@ -81,10 +81,13 @@ pub fn speaks_against<'o>(
     confirmed: &[Caution],
     known: KnownDecisions<'_>,
 ) -> Option<Gets> {
-    if let (Resolution::Older { amount_stopped: Some(stopped), .. }, Some(amount)) = (resolution, alert.amount)
-        && stopped.decimal() > amount.decimal()
-    {
-        return Some(Gets::care("the stopped amount is more than its own"));
+    if let (Resolution::Older { amount_stopped: Some(stopped), .. }, Some(disputed)) = (resolution, alert.money()) {
+        if stopped.decimal() > disputed.amount.decimal() {
+            return Some(Gets::care("the stopped amount is more than its own"));
+        }
+        if stopped.decimal().normalize().scale() > disputed.decimals() {
+            return Some(Gets::care("the stopped amount has more decimals than its currency"));
+        }
     }
     let order = advised_by.filter(|order| order.was_refunded_before());
     let on_payment: Vec<&Alert> = others.filter(|other| known.here.foreseen(other, known.unfinished).refund_is_likely()).collect();

@@ -86,7 +86,7 @@ impl<'a> RuleDesk<'a> {
     /// What a rule answers to an alert, in the words of the dialect.
     fn answer(&self, rule: &DecisionRule, alert: &Alert) -> Result<Resolution, Vec<FieldError>> {
         let parts = usual_answer(rule.decision, alert, self.dialect, rule.comments.clone());
-        Resolution::from_parts(parts, self.dialect, alert.amount)
+        Resolution::from_parts(parts, self.dialect, alert.money().as_ref())
     }
 
     /// What comes of alerts whose payments were looked up. Where that failed, it is tried again another time.

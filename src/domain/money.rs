@@ -136,11 +136,15 @@ pub struct Money {
 }
 
 impl Money {
+    /// How many decimals it is counted in: those of its currency, and never fewer than are significant.
+    pub fn decimals(&self) -> u32 {
+        self.amount.decimal().normalize().scale().max(self.currency.exponent())
+    }
+
     /// The number as people read it: thousands grouped, the currency's decimals, and never fewer digits than are significant.
     pub fn number(&self) -> String {
         let mut decimal = self.amount.decimal();
-        let needed = decimal.normalize().scale().max(self.currency.exponent());
-        decimal.rescale(needed);
+        decimal.rescale(self.decimals());
         let text = decimal.abs().to_string();
         let (whole, fraction) = text.split_once('.').map_or((text.as_str(), None), |(w, f)| (w, Some(f)));
         let mut out = String::with_capacity(text.len() + text.len() / 3 + 1);

@@ -81,7 +81,7 @@ impl Engine {
     ) -> Result<Alert, ServiceError> {
         let read = store.get_alert(organization, id).await?;
         let alert = read.ok_or(ServiceError::AlertNotFound(id))?;
-        let resolution = request.resolution.checked(alert.amount).map_err(ServiceError::InvalidResolution)?;
+        let resolution = request.resolution.checked(alert.money().as_ref()).map_err(ServiceError::InvalidResolution)?;
         if alert.outcome.is_some() && request.idempotency_key.is_none() {
             return Err(ServiceError::AlreadyResolved(Box::new(alert.into_alert())));
         }

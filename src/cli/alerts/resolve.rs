@@ -16,7 +16,7 @@ use crate::desk::indeterminate;
 use crate::domain::duplicate::{Duplicate, DuplicateState};
 use crate::domain::resolution::Decision;
 use crate::domain::time::to_iso;
-use crate::domain::{Alert, Amount, Environment, Resolution, ResolutionAttempt, ResolutionParts, Timestamp, duplicate};
+use crate::domain::{Alert, Environment, Money, Resolution, ResolutionAttempt, ResolutionParts, Timestamp, duplicate};
 use crate::service::{ResolveRequest, ServiceError};
 use crate::wire::Dialect;
 
@@ -28,7 +28,7 @@ pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Re
     // Looked at before anything else: whoever is asked has to see what the question is about.
     let alert = named::find(&source, name, args.provider.as_deref()).await?;
     let id = alert.id;
-    let resolution = resolution(&args, source.dialect, alert.amount)?;
+    let resolution = resolution(&args, source.dialect, alert.money().as_ref())?;
     if alert.outcome.is_some() && args.idempotency_key.is_none() {
         return Err(ServiceError::AlreadyResolved(Box::new(alert)).into());
     }
@@ -57,7 +57,7 @@ pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Re
 }
 
 /// The decision of the flags, in the words of the dialect; all that is wrong is told at its flag.
-fn resolution(args: &AlertResolveArgs, dialect: Dialect, disputed: Option<Amount>) -> Result<Resolution, Misused> {
+fn resolution(args: &AlertResolveArgs, dialect: Dialect, disputed: Option<&Money>) -> Result<Resolution, Misused> {
     let refunded = args.refunded.as_deref().unwrap_or_default();
     let parts = parts(refunded, args.resolution.as_deref(), args.amount_stopped.as_deref(), args.comments.as_deref());
     if dialect == Dialect::Current && parts.amount_stopped.is_some() {
@@ -198,7 +198,7 @@ mod tests {
 
     use super::*;
     use crate::domain::resolution::InvalidReason;
-    use crate::domain::{AlertId, AlertType, AttemptId, Provider};
+    use crate::domain::{AlertId, AlertType, AttemptId, Currency, Provider};
 
     fn args(refunded: &str, resolution: Option<&str>) -> AlertResolveArgs {
         AlertResolveArgs { refunded: Some(refunded.to_owned()), resolution: resolution.map(str::to_owned), ..AlertResolveArgs::default() }
@@ -224,7 +224,9 @@ mod tests {
     #[case(AlertResolveArgs { amount_stopped: Some("x".into()), ..args("refunded", Some("stopped")) }, Dialect::Older, "--amount-stopped: \"x\"")]
     #[case(AlertResolveArgs { comments: Some("x".repeat(251)), ..args("refunded", None) }, Dialect::Current, "--comments: has 251")]
     fn what_is_wrong_is_told_at_its_flag(#[case] args: AlertResolveArgs, #[case] dialect: Dialect, #[case] words: &str) {
-        let Misused(error) = resolution(&args, dialect, Some("10".parse().unwrap())).unwrap_err();
+        let disputed = Money { amount: "10".parse().unwrap(), currency: Currency::new("EUR") };
+
+        let Misused(error) = resolution(&args, dialect, Some(&disputed)).unwrap_err();
 
         assert!(error.contains(words), "{error}");
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Decision, Dialect, FieldError, InvalidReason, MAX_COMMENT_CHARS, OlderRefunded, OlderWord, Resolution};
 use crate::domain::card::mask_card_numbers;
-use crate::domain::money::Amount;
+use crate::domain::money::{Amount, Money};
 
 /// The parts of a resolution as text, before any rule.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -30,12 +30,12 @@ impl ResolutionParts {
 type Errors = BTreeMap<&'static str, String>;
 
 impl Resolution {
-    /// Makes a resolution of its parts, or tells all that is wrong with them, field by field. `disputed` is the amount of the alert, where
+    /// Makes a resolution of its parts, or tells all that is wrong with them, field by field. `disputed` is the money of the alert, where
     /// a stopped amount is to be held against it.
     ///
     /// # Errors
     /// By every rule of the interface.
-    pub fn from_parts(parts: ResolutionParts, dialect: Dialect, disputed: Option<Amount>) -> Result<Self, Vec<FieldError>> {
+    pub fn from_parts(parts: ResolutionParts, dialect: Dialect, disputed: Option<&Money>) -> Result<Self, Vec<FieldError>> {
         let mut errors = Errors::new();
         let ResolutionParts { refunded, resolution, amount_stopped, comments } = parts;
         let said = match dialect {
@@ -81,11 +81,11 @@ impl Resolution {
     ///
     /// # Errors
     /// All that is wrong with it, field by field.
-    pub fn checked(self, disputed: Option<Amount>) -> Result<Self, Vec<FieldError>> {
+    pub fn checked(self, disputed: Option<&Money>) -> Result<Self, Vec<FieldError>> {
         self.held_to_the_rules(disputed, Errors::new())
     }
 
-    fn held_to_the_rules(mut self, disputed: Option<Amount>, mut errors: Errors) -> Result<Self, Vec<FieldError>> {
+    fn held_to_the_rules(mut self, disputed: Option<&Money>, mut errors: Errors) -> Result<Self, Vec<FieldError>> {
         if let Self::Older { word, refunded, amount_stopped, .. } = &self {
             let wrong = [
                 ("resolution", not_among(word, OlderWord::KNOWN, OlderWord::as_str)),
@@ -143,15 +143,18 @@ fn not_among<T: PartialEq>(word: &T, known: &[T], spell: fn(&T) -> &str) -> Opti
 }
 
 /// What is wrong with the stopped amount: it goes with PARTIALLY_STOPPED and with no other word.
-fn wrong_amount(word: &OlderWord, amount: Option<Amount>, disputed: Option<Amount>) -> Option<String> {
+fn wrong_amount(word: &OlderWord, amount: Option<Amount>, disputed: Option<&Money>) -> Option<String> {
     match (word, amount) {
         (OlderWord::PartiallyStopped, None) => Some("is required when resolution is PARTIALLY_STOPPED".to_owned()),
         (OlderWord::PartiallyStopped, Some(amount)) => {
-            let too_much = disputed.is_some_and(|disputed| amount.decimal() > disputed.decimal());
-            (amount.decimal() <= 0.into() || too_much).then(|| {
-                let most = disputed.map_or(String::new(), |disputed| format!(" and at most the alert's amount, {disputed}"));
-                format!("{amount} is not allowed: more than 0{most}")
-            })
+            let too_much = disputed.is_some_and(|disputed| amount.decimal() > disputed.amount.decimal());
+            if amount.decimal() <= 0.into() || too_much {
+                let most = disputed.map_or(String::new(), |disputed| format!(" and at most the alert's amount, {}", disputed.amount));
+                return Some(format!("{amount} is not allowed: more than 0{most}"));
+            }
+            let decimals = disputed.map(|disputed| (disputed.decimals(), &disputed.currency));
+            let (most, currency) = decimals.filter(|(most, _)| amount.decimal().normalize().scale() > *most)?;
+            Some(format!("{amount} is not allowed: with at most {most} decimals, as {currency} has them"))
         }
         (word, Some(_)) if word.is_known() => Some("goes only with resolution = PARTIALLY_STOPPED: leave it out".to_owned()),
         _ => None,
@@ -181,6 +184,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+    use crate::domain::Currency;
 
     fn text(text: &str) -> Option<String> {
         Some(text.to_owned())
@@ -203,7 +207,8 @@ mod tests {
             amount_stopped: amount_stopped.and_then(text),
             ..ResolutionParts::default()
         };
-        Resolution::from_parts(parts, Dialect::Older, disputed.map(|amount| amount.parse().unwrap()))
+        let disputed = disputed.map(|amount| Money { amount: amount.parse().unwrap(), currency: Currency::new("EUR") });
+        Resolution::from_parts(parts, Dialect::Older, disputed.as_ref())
     }
 
     #[rstest]
@@ -276,13 +281,20 @@ mod tests {
     }
 
     #[rstest]
-    #[case("10.00", true)]
-    #[case("10.01", false)]
-    fn a_partial_stop_is_held_against_the_alerts_amount(#[case] stopped: &str, #[case] accepted: bool) {
+    #[case("10.00", "10.00 USD", true)]
+    #[case("10.01", "10.00 USD", false)]
+    #[case("9.995", "10.00 USD", false)]
+    #[case("9.9900", "10 USD", true)]
+    #[case("9.995", "10.001 USD", true)]
+    #[case("9.995", "10.000 KWD", true)]
+    #[case("9.5", "10 JPY", false)]
+    fn a_partial_stop_is_held_against_the_alerts_amount_and_its_currency(#[case] stopped: &str, #[case] of: &str, #[case] accepted: bool) {
+        let (amount, currency) = of.split_once(' ').unwrap();
+        let disputed = Money { amount: amount.parse().unwrap(), currency: Currency::new(currency) };
         let (word, refunded) = (OlderWord::PartiallyStopped, OlderRefunded::Refunded);
         let said = Resolution::Older { word, refunded, amount_stopped: Some(stopped.parse().unwrap()), comments: String::new() };
 
-        assert_eq!(said.checked(Some("10.00".parse().unwrap())).is_ok(), accepted);
+        assert_eq!(said.checked(Some(&disputed)).is_ok(), accepted);
     }
 
     #[test]

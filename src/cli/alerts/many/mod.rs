@@ -296,7 +296,7 @@ impl Run<'_> {
         let SaidRow { refunded, resolution, amount_stopped, comments, .. } = said;
         let parts = parts(refunded, resolution.as_deref(), amount_stopped.as_deref(), comments.as_deref());
         let words = |error: &FieldError| format!("{} {}", error.field, error.message);
-        Resolution::from_parts(parts, self.source.dialect, alert.amount)
+        Resolution::from_parts(parts, self.source.dialect, alert.money().as_ref())
             .map_err(|errors| errors.iter().map(words).collect::<Vec<_>>().join("; "))
     }
 

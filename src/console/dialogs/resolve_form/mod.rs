@@ -308,7 +308,7 @@ impl ResolveForm {
 
     /// The decision by the rules of its dialect, or all that is wrong with it.
     fn validated(&self) -> Result<Resolution, Vec<FieldError>> {
-        Resolution::from_parts(self.said(), self.place.dialect, self.alert.amount)
+        Resolution::from_parts(self.said(), self.place.dialect, self.alert.money().as_ref())
     }
 
     /// What is said so far, as it would be sent.
