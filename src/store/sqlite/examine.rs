@@ -19,7 +19,7 @@ use super::statements::{Statements as _, cell, micros, moment, optional_moment};
 use super::{access, audit};
 use crate::domain::time::Timestamp;
 use crate::domain::{EndpointId, PlacedCredential, Provider};
-use crate::store::{Finding, StoreResult, verdicts};
+use crate::store::{Finding, StoreError, StoreResult, verdicts};
 
 const RESTORE: &str = "keep a copy of the data directory, then bring a backup back with `avert restore FILE`";
 
@@ -93,6 +93,11 @@ pub fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Vec<Finding>
             return findings;
         }
         Ok((_, conn)) => conn,
+        Err(StoreError::Unavailable(why)) => {
+            let found = format!("{} was not looked at: {why}", database.display());
+            findings.push(Finding::wrong("database", found, "let this user read and write the data directory, and look again"));
+            return findings;
+        }
         Err(error) => {
             findings.push(Finding::wrong("database", error.to_string(), RESTORE));
             return findings;

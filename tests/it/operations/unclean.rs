@@ -70,6 +70,23 @@ fn an_empty_database_beside_its_key_is_refused_and_stays_as_it_is() {
 }
 
 #[test]
+fn doctor_does_not_send_to_a_backup_where_the_database_could_not_be_looked_at() {
+    let (home, _backup) = died();
+    run_ok(home.path(), &["alerts", "list"]);
+    // What the readers of a database share cannot be made, as in a directory that cannot be written.
+    for suffix in ["-wal", "-shm"] {
+        let _ = fs::remove_file(home.path().join(format!("avert.db{suffix}")));
+    }
+    fs::create_dir(home.path().join("avert.db-shm")).unwrap();
+
+    let doctor = run(home.path(), &["doctor"]);
+
+    let said = String::from_utf8_lossy(&doctor.stdout).into_owned();
+    assert!(said.contains("avert.db was not looked at") && said.contains("read and write the data directory"), "{said}");
+    assert!(!said.contains("avert restore"), "{said}");
+}
+
+#[test]
 fn a_database_without_tables_beside_its_key_is_refused_too() {
     let (home, _backup) = died();
     for suffix in ["", "-wal", "-shm"] {
