@@ -106,6 +106,16 @@ impl DecisionRecord {
         self.steps.last().map_or((self.made_at, &DecisionFate::Staged), |(at, fate)| (*at, fate))
     }
 
+    /// Its steps, but for a sending that did not come about: the journal has it before it is tried.
+    pub fn happened(&self) -> impl Iterator<Item = &(Timestamp, DecisionFate)> {
+        let is_not_sent = |at: usize| matches!(self.steps.get(at), Some((_, DecisionFate::NotSent(_))));
+        self.steps
+            .iter()
+            .enumerate()
+            .filter(move |(at, (_, fate))| *fate != DecisionFate::Sent || !is_not_sent(at + 1))
+            .map(|(_, step)| step)
+    }
+
     /// What became of it so far.
     pub fn fate(&self) -> &DecisionFate {
         self.last().1
@@ -325,6 +335,8 @@ mod tests {
 
         let fates: Vec<_> = record.steps.iter().map(|(_, fate)| fate.as_str()).collect();
         assert_eq!(fates, ["staged", "sent", "notSent", "sent", "recorded"]);
+        let happened: Vec<_> = record.happened().map(|(_, fate)| fate.as_str()).collect();
+        assert_eq!(happened, ["staged", "notSent", "sent", "recorded"], "what was not sent is not told as sent");
         assert_eq!(record.last(), (now() + Duration::seconds(4), &DecisionFate::Recorded("RESOLVED".to_owned())));
         assert_eq!(record.sent_at(), Some(now() + Duration::seconds(3)));
         assert_eq!((record.user.as_deref(), record.said.comments.as_str()), (Some("maria"), "by hand"));

@@ -112,8 +112,9 @@ fn maker(record: &DecisionRecord) -> String {
 /// of it at once.
 fn of_desk(alert: &Alert, called: &str, known: &KnownOfCase<'_>, events: &mut Vec<Happened>) {
     for record in known.history.on(alert.id).filter(|record| record.place == known.place) {
-        for (index, (at, fate)) in record.steps.iter().enumerate() {
-            let next = record.steps.get(index + 1).map(|(at, _)| *at);
+        let mut steps = record.happened().peekable();
+        while let Some((at, fate)) = steps.next() {
+            let next = steps.peek().map(|(at, _)| *at);
             let at_once = next.is_some_and(|next| next - *at < AT_ONCE);
             let (what, weight) = match fate {
                 DecisionFate::Staged => {

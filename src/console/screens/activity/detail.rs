@@ -230,7 +230,7 @@ impl Page<'_> {
 
     fn steps(&mut self, record: &DecisionRecord) {
         let (theme, now) = (self.cx.theme, self.cx.now);
-        for (index, (at, fate)) in record.steps.iter().enumerate() {
+        for (index, (at, fate)) in record.happened().enumerate() {
             let (mut words, tone) = step_words(fate);
             if index == 0 {
                 let user = record.user.as_deref().map(sanitize);
