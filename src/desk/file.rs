@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::merge::merge;
+
 /// An error at a file of the desk. The words are fit for a user.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}{}: {message}", path.display(), line.map_or(String::new(), |line| format!(", line {line}")))]
@@ -67,6 +69,14 @@ impl DeskFile {
         let directory = directory_of(&self.path);
         make_directory(directory)?;
         replace(directory, &self.path, format!("# {about}\n\n{body}")).map_err(|error| self.failed("cannot be written", &error))
+    }
+
+    /// The same of a file that people write in as well: what does not change stays as they wrote it, comments too.
+    pub(super) fn write_beside<T: Serialize>(&self, about: &str, content: &T) -> Result<(), DeskError> {
+        let Some(text) = self.text()? else { return self.write(about, content) };
+        let body = toml::to_string(content).map_err(|error| self.failed("cannot be written", &error))?;
+        let directory = directory_of(&self.path);
+        replace(directory, &self.path, merge(&text, &body)).map_err(|error| self.failed("cannot be written", &error))
     }
 
     /// The turn to change the file: whoever reads it to write it anew takes it first, and gives it back by dropping it.

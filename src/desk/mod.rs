@@ -17,6 +17,7 @@ pub mod insights;
 pub mod journal;
 mod keyring;
 pub mod layout;
+mod merge;
 pub mod notes;
 mod order_owner;
 pub mod orders;

@@ -212,7 +212,7 @@ impl Profiles {
         let _turn = file.turn()?;
         let mut list = self.list()?;
         let answer = change(&mut list)?;
-        file.write("Deployments that avert knows by name. Their keys and secrets are not here: see `avert login`.", &list)?;
+        file.write_beside("Deployments that avert knows by name. Their keys and secrets are not here: see `avert login`.", &list)?;
         Ok(answer)
     }
 }
