@@ -392,10 +392,10 @@ impl Deployment {
         }
     }
 
-    /// The same, and its lists answer local conditions as well.
+    /// The same, and its lists are asked in these words.
     #[must_use]
-    pub fn with_conditions(self) -> Self {
-        Self { vocabulary: Vocabulary::Desk, ..self }
+    pub fn asked_in(self, vocabulary: Vocabulary) -> Self {
+        Self { vocabulary, ..self }
     }
 
     /// The same, and every write is refused.

@@ -76,7 +76,7 @@ impl AlertAccess {
         let desk = remote.desk(context, variable)?;
         if let Some(mut target) = remote.target(context.profiles.as_ref(), variable)? {
             organization.refuse_elsewhere()?;
-            let asked = asked(target.dialect, Vocabulary::Interface)?;
+            let asked = asked(target.dialect, target.dialect.into())?;
             if as_operator {
                 let (with_kept, withheld) = target.with_kept_operator_key(context.profiles.as_ref())?;
                 withheld.iter().for_each(|why| say(&why.to_string()));

@@ -14,13 +14,11 @@ use super::options::{self, AccessCredential, Base, ClientError, ClientOptions};
 use super::page_cap::PageCap;
 use super::tokens::Tokens;
 use crate::domain::person::person_header;
+use crate::domain::query::Vocabulary;
 use crate::domain::resolution::FieldError;
 use crate::domain::{Alert, AlertId, AlertQuery, Page};
 use crate::service::{Alerts, Deployment, ResolveRequest, ServiceError};
 use crate::wire::Dialect;
-
-/// Most hours that the older dialect's `expiresIn` takes (interface, Limits).
-const OLDER_MOST_HOURS: u32 = 24;
 
 /// Another deployment's alert service. Cheap to clone: clones share connections and token.
 #[derive(Debug, Clone)]
@@ -91,7 +89,8 @@ impl Client {
     /// interface and nothing beyond it.
     pub fn deployment(&self) -> Deployment {
         let handle = Arc::new(self.clone());
-        if self.inner.operator_key.is_some() { Deployment::whole(handle) } else { Deployment::plain(handle) }
+        let deployment = if self.inner.operator_key.is_some() { Deployment::whole(handle) } else { Deployment::plain(handle) };
+        deployment.asked_in(self.inner.dialect.into())
     }
 }
 
@@ -99,11 +98,10 @@ impl Client {
 impl Alerts for Client {
     async fn list(&self, query: &AlertQuery) -> Result<Page<Alert>, ServiceError> {
         let inner = &self.inner;
-        if let Some(hours) = query.filter.expires_in
-            && inner.dialect == Dialect::Older
-            && !(1..=OLDER_MOST_HOURS).contains(&hours)
+        if let (Some(hours), Some(most)) = (query.filter.expires_in, Vocabulary::from(inner.dialect).most_hours())
+            && !(1..=most).contains(&hours)
         {
-            let message = format!("{hours} is not allowed: this deployment speaks the older dialect, which knows 1 to {OLDER_MOST_HOURS}");
+            let message = format!("{hours} is not allowed: this deployment speaks the older dialect, which knows 1 to {most}");
             return Err(ServiceError::InvalidRequest(vec![FieldError::new("expiresIn", message)]));
         }
         inner.list(query).await

@@ -52,7 +52,7 @@ impl BuiltIn {
             Self::AwaitingAnswer => "every open alert that asks for an answer: no notices",
             Self::RefundedToday => match vocabulary {
                 Vocabulary::Desk => "refunded since midnight, last answered first",
-                Vocabulary::Interface => "refunded alerts of the last four days, last answered first",
+                Vocabulary::Interface | Vocabulary::Older => "resolved or refunded alerts of the last four days, last answered first",
             },
             Self::Missed => "asked for an answer and lapsed without one, last first",
             Self::Snoozed => "put aside on this machine; each comes back by itself",
@@ -63,8 +63,8 @@ impl BuiltIn {
     /// What the list of a service that knows these words cannot be asked for, so that the view shows something near it; in words.
     pub const fn note(self, vocabulary: Vocabulary) -> Option<&'static str> {
         match (vocabulary, self) {
-            (Vocabulary::Interface, Self::Urgent | Self::AwaitingAnswer | Self::Missed) => Some("known types only"),
-            (Vocabulary::Interface, Self::RefundedToday) => Some("by the alerts' days, not the refunds'"),
+            (Vocabulary::Interface | Vocabulary::Older, Self::Urgent | Self::AwaitingAnswer | Self::Missed) => Some("known types only"),
+            (Vocabulary::Interface | Vocabulary::Older, Self::RefundedToday) => Some("by status and the alerts' days, not by refunds"),
             _ => None,
         }
     }
@@ -93,7 +93,7 @@ impl BuiltIn {
                     AlertFilter { conditions: LocalConditions { refunded, ..LocalConditions::default() }, ..any }
                 }
                 // The list operation cannot ask for the time of the answer; this is as near as it comes.
-                Vocabulary::Interface => {
+                Vocabulary::Interface | Vocabulary::Older => {
                     let start_date = Some((now - Duration::days(LONGEST_WINDOW_DAYS)).date_naive());
                     AlertFilter { statuses: vec![AlertStatus::Resolved, AlertStatus::Refunded], start_date, ..any }
                 }
@@ -112,7 +112,7 @@ fn without_notices(vocabulary: Vocabulary) -> AlertFilter {
         Vocabulary::Desk => {
             AlertFilter { conditions: LocalConditions { notices: Some(false), ..LocalConditions::default() }, ..AlertFilter::default() }
         }
-        Vocabulary::Interface => AlertFilter { types: AlertType::asking(), ..AlertFilter::default() },
+        Vocabulary::Interface | Vocabulary::Older => AlertFilter { types: AlertType::asking(), ..AlertFilter::default() },
     }
 }
 

@@ -40,7 +40,7 @@ impl DecisionRule {
         let filter = waits.then(|| AlertFilter { statuses: vec![AlertStatus::Open], ..self.filter.clone() })?;
         Some(match vocabulary {
             Vocabulary::Desk => filter,
-            Vocabulary::Interface => AlertFilter { conditions: LocalConditions::default(), ..filter },
+            Vocabulary::Interface | Vocabulary::Older => AlertFilter { conditions: LocalConditions::default(), ..filter },
         })
     }
 }

@@ -7,6 +7,7 @@ use chrono::TimeDelta;
 
 use super::handle::{Caller, Engine};
 use crate::domain::duplicate;
+use crate::domain::query::Vocabulary;
 use crate::domain::time::later_by;
 use crate::domain::{
     Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState, Calendar, Company, Count, CurrencySum,
@@ -31,7 +32,7 @@ impl Engine {
     /// The services, bound to a caller, as a console takes them.
     pub fn deployment(&self, caller: Caller) -> Deployment {
         let handle = Arc::new(self.acting_for(caller));
-        Deployment::whole(handle).with_conditions()
+        Deployment::whole(handle).asked_in(Vocabulary::Desk)
     }
 }
 

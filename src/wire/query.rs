@@ -10,7 +10,7 @@ use url::form_urlencoded::{Serializer, parse};
 use super::Dialect;
 use super::json::quoted;
 use crate::domain::filter::{MAX_PAGE_SIZE, SortField, SortOrder};
-use crate::domain::query::{DEFAULT_SORT, ONLY_HERE, render};
+use crate::domain::query::{DEFAULT_SORT, ONLY_HERE, Vocabulary, render};
 use crate::domain::resolution::OlderWord;
 use crate::domain::{AlertFilter, AlertQuery, AlertStatus, AlertType, FieldError, LocalConditions, PageRequest, Provider, Sort};
 
@@ -55,18 +55,23 @@ const LISTS: [&str; 5] = ["provider", "type", "status", "outcome", COMPANY_PARAM
 /// Reads a raw query string, without its question mark; reports everything that is wrong with it.
 pub fn read(raw: &str, dialect: Dialect) -> Result<AlertQuery, Vec<FieldError>> {
     let mut given = Parameters::read(raw);
+    let vocabulary = Vocabulary::from(dialect);
     let filter = AlertFilter {
         start_date: given.date("startDate"),
         end_date: given.date("endDate"),
         transaction_start_date: given.date("transactionStartDate"),
         transaction_end_date: given.date("transactionEndDate"),
-        providers: given.words("provider", providers(dialect), Provider::as_str),
+        providers: given.words("provider", vocabulary.providers(), Provider::as_str),
         types: given.words("type", AlertType::KNOWN, AlertType::as_str),
-        statuses: given.words("status", statuses(dialect), AlertStatus::as_str),
+        statuses: given.words("status", vocabulary.statuses(), AlertStatus::as_str),
         descriptor: given.text("descriptor"),
-        outcomes: given.words("outcome", OlderWord::KNOWN, OlderWord::as_str).iter().map(|word| word.as_str().to_lowercase()).collect(),
+        outcomes: given
+            .words("outcome", vocabulary.outcomes(), OlderWord::as_str)
+            .iter()
+            .map(|word| word.as_str().to_lowercase())
+            .collect(),
         expired: given.flag("expired"),
-        expires_in: expires_in(&mut given, dialect),
+        expires_in: expires_in(&mut given, vocabulary),
         companies: given.list(COMPANY_PARAMETER, |text| text.parse().ok(), || "UUIDs, separated by commas".to_owned()),
         q: given.text("q"),
         conditions: LocalConditions::default(),
@@ -143,27 +148,8 @@ fn joined<T>(items: &[T], spell: impl Fn(&T) -> String) -> Option<String> {
     (!items.is_empty()).then(|| items.iter().map(spell).collect::<Vec<_>>().join(","))
 }
 
-/// The providers that a dialect's filter knows.
-pub(crate) fn providers(dialect: Dialect) -> &'static [Provider] {
-    match dialect {
-        Dialect::Current => Provider::KNOWN,
-        Dialect::Older => &[Provider::Ethoca, Provider::Verifi],
-    }
-}
-
-/// The statuses that a dialect's filter knows.
-pub(crate) fn statuses(dialect: Dialect) -> &'static [AlertStatus] {
-    match dialect {
-        Dialect::Current => AlertStatus::CURRENT,
-        Dialect::Older => AlertStatus::KNOWN,
-    }
-}
-
-fn expires_in(given: &mut Parameters, dialect: Dialect) -> Option<u32> {
-    let most = match dialect {
-        Dialect::Current => u64::MAX,
-        Dialect::Older => 24,
-    };
+fn expires_in(given: &mut Parameters, vocabulary: Vocabulary) -> Option<u32> {
+    let most = vocabulary.most_hours().map_or(u64::MAX, u64::from);
     given.integer("expiresIn", 1, most).map(|hours| u32::try_from(hours).map_or(MAX_EXPIRES_IN, |hours| hours.min(MAX_EXPIRES_IN)))
 }
 

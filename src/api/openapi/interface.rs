@@ -4,10 +4,11 @@ use serde_json::{Value, json};
 
 use super::operation::{Operation, day, whole, words};
 use super::schemas::{named, uuid};
+use crate::domain::query::Vocabulary;
 use crate::domain::resolution::OlderWord;
 use crate::domain::{AlertStatus, AlertType, EventKind, Provider, SortField};
 use crate::wire::Dialect;
-use crate::wire::query::{MAX_PAGE, MAX_TEXT, MAX_VALUES, providers, statuses};
+use crate::wire::query::{MAX_PAGE, MAX_TEXT, MAX_VALUES};
 
 /// The operations on alerts, as a credential of the dialect finds them.
 pub(super) fn alerts(dialect: Dialect) -> Vec<Operation> {
@@ -82,9 +83,9 @@ pub(super) fn filtered(operation: Operation, dialect: Dialect) -> Operation {
         .query("endDate", day(), "Alert date on or before this UTC day")
         .query("transactionStartDate", day(), "Transaction date on or after this UTC day, which must not be after transactionEndDate")
         .query("transactionEndDate", day(), "Transaction date on or before this UTC day")
-        .query("provider", words(providers(dialect).iter().map(Provider::as_str)), "In any letter case")
+        .query("provider", words(Vocabulary::from(dialect).providers().iter().map(Provider::as_str)), "In any letter case")
         .query("type", words(AlertType::KNOWN.iter().map(AlertType::as_str)), "In any letter case")
-        .query("status", words(statuses(dialect).iter().map(AlertStatus::as_str)), "In any letter case")
+        .query("status", words(Vocabulary::from(dialect).statuses().iter().map(AlertStatus::as_str)), "In any letter case")
         .query("descriptor", search(), "The merchant descriptor begins with this, letter case and the blanks around it ignored")
         .query("outcome", words(outcomes.iter().map(String::as_str)), "Stored outcomes, in any letter case")
         .query("expired", json!({"type": "boolean"}), "Whether expiredAt is set")

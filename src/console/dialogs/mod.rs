@@ -67,7 +67,7 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         Action::CopyId if keys == Keys::Of(KeyContext::Queue) => queue.current().map(copy_menu::open)?,
         Action::OpenLink => queue.current().map(|alert| links_menu::open(alert, cx))?,
         Action::Export => export_form::open(queue, cx),
-        Action::Filter => dialog::open(filter_form::FilterForm::new(queue.filter(), queue.sort())),
+        Action::Filter => dialog::open(filter_form::FilterForm::new(queue.filter(), queue.sort(), cx.views.vocabulary)),
         Action::DeliveryFilter if webhooks.is_offered() => dialog::open(delivery_filter::DeliveryFilterForm::of(webhooks)),
         Action::Listen if webhooks.receiver.can_start() => dialog::open(listen_form::ListenForm::of(webhooks.receiver.last_request())),
         Action::Replay if webhooks.receiver.can_replay() => dialog::open(replay_form::ReplayForm::of(webhooks)),

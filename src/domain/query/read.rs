@@ -8,7 +8,7 @@ use super::words::{
     DEFAULT_SORT, Key, Vocabulary, amount_comparison, key_before_colon, read_currency, read_sort, read_type, unknown_comparison,
 };
 use crate::domain::calendar::parse_day;
-use crate::domain::{AlertFilter, AlertStatus, Amount, Comparison, Provider, Sort};
+use crate::domain::{AlertFilter, Amount, Comparison, Provider, Sort};
 
 /// A query error: what is wrong with one word, and what is allowed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -51,8 +51,8 @@ pub fn parse(text: &str, vocabulary: Vocabulary) -> Result<(AlertFilter, Sort), 
 pub fn parse_as_said(text: &str, vocabulary: Vocabulary) -> Result<(AlertFilter, Option<Sort>), QueryError> {
     let (mut filter, mut sort) = (AlertFilter::default(), None);
     let (mut free, mut amount) = (Vec::new(), None);
-    for word in cut(text)? {
-        let key = word.key(vocabulary)?;
+    for word in cut(text, vocabulary)? {
+        let key = word.key()?;
         if !vocabulary.has(key) {
             return Err(word.error(format!("{ONLY_HERE}. To search for it as text, put it in quotes")));
         }
@@ -85,6 +85,7 @@ struct Word<'t> {
     at: usize,
     key: Option<&'t str>,
     values: Vec<String>,
+    vocabulary: Vocabulary,
 }
 
 impl Word<'_> {
@@ -97,9 +98,9 @@ impl Word<'_> {
     }
 
     /// What the word sets.
-    fn key(&self, vocabulary: Vocabulary) -> Result<Key, QueryError> {
+    fn key(&self) -> Result<Key, QueryError> {
         match self.key {
-            Some(typed) => Key::known(typed).ok_or_else(|| unknown_key(self, typed, vocabulary)),
+            Some(typed) => Key::known(typed).ok_or_else(|| unknown_key(self, typed)),
             None if amount_comparison(self.text).is_some() => Ok(Key::Amount),
             None => match unknown_comparison(self.text) {
                 Some(name) => Err(not_compared(self, name)),
@@ -110,12 +111,12 @@ impl Word<'_> {
 }
 
 /// Cuts a text at its blanks, but not inside quotes.
-fn cut(text: &str) -> Result<Vec<Word<'_>>, QueryError> {
+fn cut(text: &str, vocabulary: Vocabulary) -> Result<Vec<Word<'_>>, QueryError> {
     let mut words = Vec::new();
     let mut at = 0;
     while let Some(skipped) = text[at..].find(|c: char| !c.is_whitespace()) {
         at += skipped;
-        let word = one_word(text, at)?;
+        let word = one_word(text, at, vocabulary)?;
         at += word.text.len();
         words.push(word);
     }
@@ -123,7 +124,7 @@ fn cut(text: &str) -> Result<Vec<Word<'_>>, QueryError> {
 }
 
 /// The word that begins at a byte that is no blank.
-fn one_word(text: &str, at: usize) -> Result<Word<'_>, QueryError> {
+fn one_word(text: &str, at: usize, vocabulary: Vocabulary) -> Result<Word<'_>, QueryError> {
     let rest = &text[at..];
     let key = key_before_colon(rest);
     let mut values = Vec::new();
@@ -150,7 +151,7 @@ fn one_word(text: &str, at: usize) -> Result<Word<'_>, QueryError> {
         if key.is_some() && rest[end..].starts_with(',') {
             end += 1;
         } else {
-            return Ok(Word { text: &rest[..end], at, key, values });
+            return Ok(Word { text: &rest[..end], at, key, values, vocabulary });
         }
     }
 }
@@ -180,8 +181,8 @@ fn quoted(inside: &str) -> Option<(String, usize)> {
     None
 }
 
-fn unknown_key(word: &Word<'_>, typed: &str, vocabulary: Vocabulary) -> QueryError {
-    let keys: Vec<String> = vocabulary.words().map(str::to_owned).collect();
+fn unknown_key(word: &Word<'_>, typed: &str) -> QueryError {
+    let keys: Vec<String> = word.vocabulary.words().map(str::to_owned).collect();
     let wrong = format!("there is no {typed}");
     let error = word.error(format!("{wrong}; there are {}. To search for it as text, put it in quotes", keys.join(", ")));
     error.nearest(&wrong, typed, &keys)
@@ -189,12 +190,12 @@ fn unknown_key(word: &Word<'_>, typed: &str, vocabulary: Vocabulary) -> QueryErr
 
 fn not_compared(word: &Word<'_>, name: &str) -> QueryError {
     let what = if name.is_empty() { "nothing stands before the sign".to_owned() } else { format!("{name} is not compared") };
-    word.error(format!("{what}: {}. To search for it as text, put it in quotes", Key::Amount.takes()))
+    word.error(format!("{what}: {}. To search for it as text, put it in quotes", Key::Amount.takes(word.vocabulary)))
 }
 
 /// Takes `amount<25` in.
 fn compare(into: &mut Vec<(Comparison, Amount)>, word: &Word<'_>) -> Result<(), QueryError> {
-    let takes = || Key::Amount.takes();
+    let takes = || Key::Amount.takes(word.vocabulary);
     // A colon makes a key of the word, which has no sign then.
     let (comparison, text) = amount_comparison(word.text).ok_or_else(|| word.error(format!("takes no colon: {}", takes())))?;
     let than = text.parse::<Amount>().map_err(|error| word.error(format!("{error}: {}", takes())))?;
@@ -207,13 +208,21 @@ fn compare(into: &mut Vec<(Comparison, Amount)>, word: &Word<'_>) -> Result<(), 
 fn set(filter: &mut AlertFilter, sort: &mut Option<Sort>, key: Key, word: &Word<'_>) -> Result<(), QueryError> {
     match key {
         Key::Status => list(&mut filter.statuses, key, word, |text| {
-            AlertStatus::CURRENT.iter().find(|s| s.as_str().eq_ignore_ascii_case(text)).cloned()
+            word.vocabulary.statuses().iter().find(|s| s.as_str().eq_ignore_ascii_case(text)).cloned()
         }),
-        Key::Provider => list(&mut filter.providers, key, word, Provider::known),
+        Key::Provider => {
+            list(&mut filter.providers, key, word, |text| Provider::known(text).filter(|known| word.vocabulary.providers().contains(known)))
+        }
         Key::Type => list(&mut filter.types, key, word, read_type),
-        Key::Outcome => list(&mut filter.outcomes, key, word, |text| (!text.is_empty()).then(|| text.to_owned())),
+        Key::Outcome => list(&mut filter.outcomes, key, word, |text| {
+            let known = word.vocabulary.outcomes();
+            let is_known = known.is_empty() || known.iter().any(|word| word.as_str().eq_ignore_ascii_case(text));
+            (is_known && !text.is_empty()).then(|| text.to_owned())
+        }),
         Key::Company => list(&mut filter.companies, key, word, |text| text.parse().ok()),
-        Key::Expires => one(&mut filter.expires_in, key, word, read_hours),
+        Key::Expires => one(&mut filter.expires_in, key, word, |text| {
+            read_hours(text).filter(|hours| word.vocabulary.most_hours().is_none_or(|most| *hours <= most))
+        }),
         Key::Expired => one(&mut filter.expired, key, word, parse_bool),
         Key::Descriptor => one(&mut filter.descriptor, key, word, |text| (!text.is_empty()).then(|| text.to_owned())),
         Key::Sort => one(sort, key, word, read_sort),
@@ -232,10 +241,10 @@ fn set(filter: &mut AlertFilter, sort: &mut Option<Sort>, key: Key, word: &Word<
 }
 
 fn refused(key: Key, word: &Word<'_>, value: &str, why: &str) -> QueryError {
-    let takes = key.takes();
+    let takes = key.takes(word.vocabulary);
     let wrong = if value.is_empty() { "a value is missing".to_owned() } else { format!("there is no {} {value}", key.word()) };
     let error = word.error(if value.is_empty() { format!("{wrong}: {takes}") } else { format!("{value} is not {why}: {takes}") });
-    error.nearest(&wrong, value, &key.values())
+    error.nearest(&wrong, value, &key.values(word.vocabulary))
 }
 
 fn list<T: PartialEq>(into: &mut Vec<T>, key: Key, word: &Word<'_>, read: impl Fn(&str) -> Option<T>) -> Result<(), QueryError> {
@@ -290,7 +299,7 @@ mod tests {
 
     use super::super::render::render;
     use super::*;
-    use crate::domain::{AlertType, SortField, SortOrder};
+    use crate::domain::{AlertStatus, AlertType, SortField, SortOrder};
 
     #[test]
     fn a_query_says_everything_the_list_operation_can_do() {
@@ -346,6 +355,23 @@ mod tests {
         assert_eq!(error.word, word);
         assert_eq!(&text[error.span.clone()], word);
         assert!(error.message.contains(says), "{}", error.message);
+    }
+
+    #[rstest]
+    #[case("status:not_found,processing provider:verifi expires:24", None)]
+    #[case("provider:cdrn", Some("cdrn is not one of: ethoca, verifi"))]
+    #[case("status:opn", Some("open, resolved, refunded, chargeback, expired, invalid, new, processing, not_found, other"))]
+    #[case("expires:25", Some("whole hours, 1 to 24"))]
+    #[case("outcome:moved", Some("moved is not one of: "))]
+    fn of_the_older_dialect_a_query_takes_what_that_one_knows(#[case] text: &str, #[case] wrong: Option<&str>) {
+        let read = parse(text, Vocabulary::Older).map_err(|error| error.message);
+
+        match wrong {
+            None => assert!(read.is_ok(), "{read:?}"),
+            Some(says) => assert!(read.as_ref().is_err_and(|message| message.contains(says)), "{read:?}"),
+        }
+        let elsewhere = parse("status:not_found", Vocabulary::Interface);
+        assert!(elsewhere.is_err() && parse("outcome:moved", Vocabulary::Desk).is_ok());
     }
 
     #[rstest]

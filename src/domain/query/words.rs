@@ -1,5 +1,6 @@
 //! The words of the query language: its keys, and how each value is spelled.
 
+use crate::domain::resolution::{Dialect, OlderWord};
 use crate::domain::{AlertStatus, AlertType, Comparison, Currency, Provider, Sort, SortField, SortOrder};
 
 /// The order of a query that names none: what lapses next comes first.
@@ -94,10 +95,11 @@ impl Key {
     }
 
     /// The words that the key takes, where it takes no others.
-    pub(super) fn values(self) -> Vec<String> {
+    pub(super) fn values(self, vocabulary: Vocabulary) -> Vec<String> {
         match self {
-            Self::Status => AlertStatus::CURRENT.iter().map(status_word).collect(),
-            Self::Provider => Provider::KNOWN.iter().map(provider_word).collect(),
+            Self::Status => vocabulary.statuses().iter().map(status_word).collect(),
+            Self::Provider => vocabulary.providers().iter().map(provider_word).collect(),
+            Self::Outcome => vocabulary.outcomes().iter().map(|word| word.as_str().to_lowercase()).collect(),
             Self::Type => AlertType::KNOWN.iter().map(type_word).collect(),
             Self::Sort => SortField::ALL.map(|field| field_word(field).to_owned()).into(),
             _ => Vec::new(),
@@ -105,10 +107,14 @@ impl Key {
     }
 
     /// What the key takes, in words fit for an error or a hint.
-    pub fn takes(self) -> String {
+    pub fn takes(self, vocabulary: Vocabulary) -> String {
         match self {
-            Self::Status | Self::Provider | Self::Type => self.values().join(", "),
-            Self::Expires => "whole hours, 1 or more, such as expires:6".to_owned(),
+            Self::Status | Self::Provider | Self::Type => self.values(vocabulary).join(", "),
+            Self::Outcome if vocabulary != Vocabulary::Desk => self.values(vocabulary).join(", "),
+            Self::Expires => match vocabulary.most_hours() {
+                Some(most) => format!("whole hours, 1 to {most}, such as expires:6"),
+                None => "whole hours, 1 or more, such as expires:6".to_owned(),
+            },
             Self::Expired | Self::Notices => "yes or no".to_owned(),
             Self::From | Self::To | Self::TxFrom | Self::TxTo => format!("a day, such as {}:2026-01-31", self.word()),
             Self::Descriptor => "what the merchant descriptor begins with".to_owned(),
@@ -119,18 +125,20 @@ impl Key {
             Self::Issuer => "what the issuer's name begins with, such as issuer:hsbc".to_owned(),
             Self::Mcc => "merchant category codes, such as mcc:5941".to_owned(),
             Self::Refunded => "the day of the answer, such as refunded:2026-01-31, or refunded:2026-01-31+04:00 for a local day".to_owned(),
-            Self::Sort => self.values().join(", ") + "; with - before it: largest first",
+            Self::Sort => self.values(vocabulary).join(", ") + "; with - before it: largest first",
             Self::Text => "what is in the provider id, descriptor, BIN or last four digits".to_owned(),
         }
     }
 }
 
-/// The vocabulary of a query: which keys it may use.
+/// The vocabulary of a query: which keys it may use, and with which values.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Vocabulary {
     /// What the list operation of any deployment can be asked for.
     #[default]
     Interface,
+    /// The same of one that speaks the older dialect.
+    Older,
     /// That, and the conditions that only this machine answers.
     Desk,
 }
@@ -141,9 +149,52 @@ impl Vocabulary {
         self == Self::Desk || !key.is_local()
     }
 
+    /// Whether it is asked of the list operation, which knows no more than the interface says.
+    pub fn is_of_interface(self) -> bool {
+        self != Self::Desk
+    }
+
+    /// The statuses that can be asked for.
+    pub fn statuses(self) -> &'static [AlertStatus] {
+        match self {
+            Self::Desk | Self::Interface => AlertStatus::CURRENT,
+            Self::Older => AlertStatus::KNOWN,
+        }
+    }
+
+    /// The providers that can be asked for.
+    pub fn providers(self) -> &'static [Provider] {
+        match self {
+            Self::Desk | Self::Interface => Provider::KNOWN,
+            Self::Older => &[Provider::Ethoca, Provider::Verifi],
+        }
+    }
+
+    /// The stored outcomes that the list operation can be asked for; this machine's own can be asked for any.
+    pub fn outcomes(self) -> &'static [OlderWord] {
+        match self {
+            Self::Desk => &[],
+            Self::Interface | Self::Older => OlderWord::KNOWN,
+        }
+    }
+
+    /// The most hours that can be asked for what expires within them.
+    pub fn most_hours(self) -> Option<u32> {
+        (self == Self::Older).then_some(24)
+    }
+
     /// The keys as they are typed, in the order in which a query is written.
     pub(super) fn words(self) -> impl Iterator<Item = &'static str> {
         Key::ALL.into_iter().filter(move |key| *key != Key::Text && self.has(*key)).map(Key::word)
+    }
+}
+
+impl From<Dialect> for Vocabulary {
+    fn from(dialect: Dialect) -> Self {
+        match dialect {
+            Dialect::Current => Self::Interface,
+            Dialect::Older => Self::Older,
+        }
     }
 }
 

@@ -81,7 +81,7 @@ async fn conditions_that_no_parameter_says_are_refused_in_either_dialect_before_
         let ServiceError::InvalidRequest(errors) = error else { panic!("{error}") };
         assert_eq!((errors.len(), errors[0].field.as_str()), (1, "amount<25 currency:EUR"));
         assert!(errors[0].message.contains("another deployment's list cannot be asked for it"), "{}", errors[0].message);
-        assert_eq!(client.deployment().vocabulary, Vocabulary::Interface);
+        assert_eq!(client.deployment().vocabulary, client.dialect().into());
     }
     assert!(server.received_requests().await.unwrap().is_empty());
 }

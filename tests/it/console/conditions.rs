@@ -139,14 +139,14 @@ fn elsewhere_views_say_what_the_list_cannot_be_asked_for() {
 
     assert!(urgent.contains("known types only"), "{urgent}");
     assert!(rig.app.queue().filter().conditions.is_empty());
-    assert!(today.contains("by the alerts' days, not the refunds'"), "{today}");
+    assert!(today.contains("by status and the alerts' days, not by refunds"), "{today}");
 }
 
 #[test]
 fn what_the_list_cannot_be_asked_for_is_said_for_as_long_as_it_holds() {
     for (view, note, other) in [
         (BuiltIn::Urgent, "known types only", "expires:6"),
-        (BuiltIn::RefundedToday, "by the alerts' days, not the refunds'", "status:resolved"),
+        (BuiltIn::RefundedToday, "by status and the alerts' days, not by refunds", "status:resolved"),
     ] {
         let mut rig = Made { size: (60, 16), ..elsewhere() }.start();
         rig.show_view(view);

@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use avert::domain::duplicate;
 use avert::domain::find::among;
 use avert::domain::insights;
+use avert::domain::query::Vocabulary;
 use avert::domain::time::{SharedClock, Timestamp};
 use avert::domain::{
     Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, Amount, AtRisk, AttemptId, AuditEntry, Calendar, Count, Credential,
@@ -100,7 +101,7 @@ impl Fake {
     }
 
     pub fn deployment(self: &Arc<Self>) -> Deployment {
-        Deployment::whole(self.clone()).with_conditions()
+        Deployment::whole(self.clone()).asked_in(Vocabulary::Desk)
     }
 
     /// The same service without anything beyond the interface.

@@ -13,7 +13,7 @@ use super::{Screen, ctrl, key, mouse, press_at, release_at, typed};
 
 fn open(query: &str) -> FilterForm {
     let (filter, sort) = parse(query, Vocabulary::Desk).unwrap();
-    FilterForm::new(&filter, sort)
+    FilterForm::new(&filter, sort, Vocabulary::Desk)
 }
 
 fn screen(form: &FilterForm, width: u16, height: u16) -> Screen {
@@ -52,6 +52,15 @@ fn a_filter_that_is_opened_and_applied_is_as_it_was(#[case] query: &str) {
     let step = form.handle(&key(KeyCode::Enter));
 
     assert_eq!(applied(step), parse(query, Vocabulary::Desk).unwrap());
+}
+
+#[test]
+fn of_the_older_dialect_the_form_offers_what_that_one_knows() {
+    let older = FilterForm::new(&AlertFilter::default(), DEFAULT_SORT, Vocabulary::Older);
+    let [older, current] = [older, open("")].map(|form| screen(&form, 120, 40).text());
+
+    assert!(older.contains("NOT_FOUND") && older.contains("PROCESSING") && !older.contains("CDRN"), "{older}");
+    assert!(!current.contains("NOT_FOUND") && current.contains("CDRN"), "{current}");
 }
 
 #[test]
@@ -190,7 +199,7 @@ fn values_that_this_version_does_not_know_are_shown_and_kept() {
         providers: vec![Provider::Other("RDR".to_owned())],
         ..AlertFilter::default()
     };
-    let mut form = FilterForm::new(&filter, DEFAULT_SORT);
+    let mut form = FilterForm::new(&filter, DEFAULT_SORT, Vocabulary::Desk);
 
     let shown = screen(&form, 80, 24);
     let step = form.handle(&key(KeyCode::Enter));

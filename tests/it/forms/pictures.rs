@@ -142,7 +142,7 @@ fn the_resolve_form_looks_as_it_did(
 fn filter_state(name: &str) -> FilterForm {
     let open = |query: &str, events: Vec<Event>| {
         let (filter, sort) = parse(query, Vocabulary::Desk).unwrap();
-        let mut form = FilterForm::new(&filter, sort);
+        let mut form = FilterForm::new(&filter, sort, Vocabulary::Desk);
         for event in events {
             form.handle(&event);
         }

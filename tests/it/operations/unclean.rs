@@ -77,7 +77,7 @@ fn doctor_does_not_send_to_a_backup_where_the_database_could_not_be_looked_at() 
     for suffix in ["-wal", "-shm"] {
         let _ = fs::remove_file(home.path().join(format!("avert.db{suffix}")));
     }
-    fs::create_dir(home.path().join("avert.db-shm")).unwrap();
+    fs::create_dir(home.path().join("avert.db-wal")).unwrap();
 
     let doctor = run(home.path(), &["doctor"]);
 

@@ -10,7 +10,7 @@ use std::cell::Cell;
 
 use crate::console::{ClickTargets, TextInput};
 use crate::domain::calendar::parse_day;
-use crate::domain::query::{self, DEFAULT_SORT};
+use crate::domain::query::{self, DEFAULT_SORT, Key, Vocabulary};
 use crate::domain::{AlertFilter, AlertStatus, AlertType, CompanyId, LocalConditions, Provider, Sort};
 use chrono::NaiveDate;
 
@@ -122,6 +122,7 @@ pub struct FilterForm {
     providers: Toggles<Provider>,
     types: Toggles<AlertType>,
     statuses: Toggles<AlertStatus>,
+    vocabulary: Vocabulary,
     expired: Option<bool>,
     sort: Sort,
     /// What is typed as a query and has no field here.
@@ -142,7 +143,7 @@ pub struct FilterForm {
 
 impl FilterForm {
     /// Opens the form on what is shown now.
-    pub fn new(filter: &AlertFilter, sort: Sort) -> Self {
+    pub fn new(filter: &AlertFilter, sort: Sort, vocabulary: Vocabulary) -> Self {
         let day = |day: Option<NaiveDate>| TextInput::one_line(&day.map_or(String::new(), |day| day.format("%Y-%m-%d").to_string()));
         let text = |text: Option<&str>| TextInput::one_line(text.unwrap_or_default());
         let companies: Vec<String> = filter.companies.iter().map(ToString::to_string).collect();
@@ -158,9 +159,9 @@ impl FilterForm {
                 text(Some(&filter.outcomes.join(", "))),
                 text(Some(&companies.join(", "))),
             ],
-            providers: Toggles::new(Provider::KNOWN, &filter.providers),
+            providers: Toggles::new(vocabulary.providers(), &filter.providers),
             types: Toggles::new(AlertType::KNOWN, &filter.types),
-            statuses: Toggles::new(AlertStatus::CURRENT, &filter.statuses),
+            statuses: Toggles::new(vocabulary.statuses(), &filter.statuses),
             expired: filter.expired,
             sort,
             conditions: filter.conditions.clone(),
@@ -169,6 +170,7 @@ impl FilterForm {
             tried: false,
             word: None,
             targets: ClickTargets::default(),
+            vocabulary,
             scrolled: Cell::default(),
             follow: Cell::new(true),
         }
@@ -213,7 +215,10 @@ impl FilterForm {
         match text.trim() {
             "" => Ok(None),
             text if text.bytes().all(|b| b.is_ascii_digit()) => match text.parse() {
-                Ok(hours @ 1..) => Ok(Some(hours)),
+                Ok(hours @ 1..) => match self.vocabulary.most_hours() {
+                    Some(most) if hours > most => Err(format!("1 to {most} hours")),
+                    _ => Ok(Some(hours)),
+                },
                 Ok(_) => Err("1 hour or more".to_owned()),
                 Err(_) => Err("too many hours".to_owned()),
             },
@@ -228,12 +233,22 @@ impl FilterForm {
             Field::From | Field::TxFrom => self.day_error(field),
             Field::To => self.day_error(field).or_else(|| self.range_error(Field::From, field)),
             Field::TxTo => self.day_error(field).or_else(|| self.range_error(Field::TxFrom, field)),
+            Field::Outcome => self.outcome_error(),
             Field::Company => parts(&self.text(field))
                 .into_iter()
                 .find(|id| id.parse::<CompanyId>().is_err())
                 .map(|id| format!("{} is no company id: UUIDs, with commas between them", id.chars().take(40).collect::<String>())),
             _ => None,
         }
+    }
+
+    fn outcome_error(&self) -> Option<String> {
+        let known = self.vocabulary.outcomes();
+        let is_known = |outcome: &&String| known.is_empty() || known.iter().any(|word| word.as_str().eq_ignore_ascii_case(outcome));
+        let outcomes = parts(&self.text(Field::Outcome));
+        let wrong = outcomes.iter().find(|outcome| !is_known(outcome))?;
+        let takes = Key::Outcome.takes(self.vocabulary);
+        (self.tried || self.focus != Field::Outcome).then(|| format!("{} is not among {takes}", wrong.chars().take(40).collect::<String>()))
     }
 
     fn day_error(&self, field: Field) -> Option<String> {
@@ -278,7 +293,7 @@ impl FilterForm {
         let focus = self.focus;
         *self = Self {
             word: Some("Everything is wanted again; enter applies.".to_owned()),
-            ..Self::new(&AlertFilter::default(), DEFAULT_SORT)
+            ..Self::new(&AlertFilter::default(), DEFAULT_SORT, self.vocabulary)
         };
         self.set_focus(focus);
     }

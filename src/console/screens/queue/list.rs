@@ -18,6 +18,7 @@ use crate::console::unfinished::Stage;
 use crate::console::widgets::scrollbar;
 use crate::console::{Action, DrawContext, Loadable, Pen, text};
 use crate::domain::{Alert, SortOrder, query};
+use crate::service::ServiceError;
 
 /// Draws everything of the list.
 pub fn draw(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>) {
@@ -372,6 +373,11 @@ fn draw_empty(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: 
     let mut lines: Vec<(String, Style)> = Vec::new();
     let mut commands: &[FirstCommand] = &[];
     match (&queue.link.trouble, queue.listing.total()) {
+        (Some((_, error @ ServiceError::InvalidRequest(_))), _) => {
+            lines.push(("This deployment cannot be asked for that.".to_owned(), draw.theme.strong));
+            lines.push((sanitize(&error.to_string()).into_owned(), draw.theme.plain));
+            lines.push((format!("{} changes what is asked for.", key(Action::Filter)), draw.theme.quiet));
+        }
         (Some((_, error)), _) => {
             lines.push(("The alerts cannot be shown right now.".to_owned(), draw.theme.strong));
             lines.push((sanitize(&error.to_string()).into_owned(), draw.theme.plain));
