@@ -4,8 +4,8 @@ use avert::domain::filter::{MAX_PAGE_SIZE, PageRequest};
 use avert::domain::query::{Vocabulary, parse};
 use avert::domain::time::Timestamp;
 use avert::domain::{
-    Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, Amount, Calendar, CalendarDay, CompanyId, Comparison, Currency,
-    Deadline, LocalConditions, Provider, Sort, SortField, SortOrder,
+    Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, Amount, Calendar, CalendarDay, CalendarHour, CompanyId, Comparison,
+    Currency, Deadline, LocalConditions, Provider, Sort, SortField, SortOrder,
 };
 use chrono::{Duration, NaiveDate};
 use proptest::prelude::*;
@@ -145,13 +145,11 @@ fn conditions() -> impl Strategy<Value = LocalConditions> {
         calendar: Calendar::of_minutes(minutes).unwrap(),
     });
     let refunded = prop_oneof![3 => Just(None), 1 => day.prop_map(Some)];
-    (amounts, currencies, issuers, mccs, (notices, refunded)).prop_map(|(amounts, currencies, issuers, mccs, rest)| LocalConditions {
-        amounts,
-        currencies,
-        issuers,
-        mccs,
-        notices: rest.0,
-        refunded: rest.1,
+    let hour = (-100i64..=100, select(vec![0, 345, -210]))
+        .prop_map(|(hours, minutes)| CalendarHour::of(noon() + Duration::hours(hours), Calendar::of_minutes(minutes).unwrap()));
+    let lapses = prop_oneof![3 => Just(None), 1 => hour.prop_map(Some)];
+    (amounts, currencies, issuers, mccs, (notices, refunded, lapses)).prop_map(|(amounts, currencies, issuers, mccs, rest)| {
+        LocalConditions { amounts, currencies, issuers, mccs, notices: rest.0, refunded: rest.1, lapses: rest.2 }
     })
 }
 
