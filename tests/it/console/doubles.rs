@@ -168,7 +168,7 @@ fn the_double_of_what_was_answered_as_refunded_before_is_answered_the_same() {
     rig.press("i ctrl-s");
     rig.advance(Duration::seconds(20));
 
-    assert!(detail.contains("INVALID, refunded before") && !detail.contains("refunded just now"), "{detail}");
+    assert!(detail.contains("INVALID (refunded before") && !detail.contains("refunded just now"), "{detail}");
     assert_eq!(reason(&rig, second).as_deref(), Some("previously_refunded"), "{}", rig.screen());
 }
 

@@ -3,7 +3,7 @@
 use ratatui::style::Modifier;
 
 use super::Parts;
-use crate::console::answer_words::answer_words;
+use crate::console::answer_words::{answer_words, answered_as};
 use crate::console::decisions::State;
 use crate::console::screens::queue::facts::Warning;
 use crate::console::screens::queue::signs::ListSign;
@@ -126,7 +126,7 @@ fn is_waiting(other: &Alert) -> bool {
 /// How far a duplicate is.
 fn state_of_duplicate(other: &Alert, now: Timestamp) -> String {
     match &other.outcome {
-        Some(_) if other.was_refunded() && other.says_refunded_before() => format!("{}, refunded before the alert", other.status),
+        Some(_) if other.was_refunded() && other.says_refunded_before() => answered_as(other),
         outcome if other.was_refunded() => {
             let when = outcome.as_ref().and_then(|outcome| outcome.action_time);
             let when = when.map_or_else(String::new, |at| format!(" {}", times::ago(at, now)));
