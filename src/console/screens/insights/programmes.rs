@@ -35,7 +35,7 @@ pub fn measured(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     for scheme in CardScheme::ALL {
         lines.extend(said(view, &sales_words(view, scheme, month), width));
     }
-    let counted = "Counted are alerts raised this month that were answered with a chargeback or missed, for Visa reports of fraud too. What became \
+    let counted = "Counted are alerts raised this month that were answered with a chargeback or lapsed, for Visa reports of fraud too. What became \
                    a chargeback without an alert is not among them.";
     lines.extend(said(view, counted, width));
     lines
