@@ -1,43 +1,48 @@
 //! The words of an answer: what an alert was answered, as the form that answers it says it.
 
 use super::text::sanitize;
-use crate::domain::resolution::InvalidReason;
+use crate::domain::resolution::{Decision, InvalidReason};
 use crate::domain::{Alert, AlertStatus, Outcome};
 
-/// A stored word of an outcome as one says it: `unresolved_dispute` is `unresolved dispute`.
-pub fn outcome_words(stored: &str) -> String {
-    sanitize(stored).replace('_', " ")
+/// A stored word of an outcome, spelled as decisions are: `unresolved_dispute` is `UNRESOLVED DISPUTE`.
+fn outcome_words(stored: &str) -> String {
+    sanitize(stored).replace('_', " ").to_uppercase()
 }
 
-/// What an alert was answered, as the form says it: `refunded`, `invalid: duplicate alert`, `not refunded`; a word that only the older dialect
+/// What an alert was answered, as the form says it: `REFUNDED`, `INVALID (duplicate alert)`, `NOT REFUNDED`; a word that only the older dialect
 /// has as it is stored.
 pub fn answer_words(alert: &Alert, outcome: &Outcome) -> String {
     let reason = outcome.dispute_reason_code.as_deref().unwrap_or(&outcome.outcome);
     let is = |word: &str| outcome.outcome.eq_ignore_ascii_case(word);
     match &alert.status {
-        AlertStatus::Invalid => format!("invalid: {}", reason_words(reason)),
-        _ if is("previously_refunded") => reason_words(&outcome.outcome),
-        _ if alert.was_refunded() => "refunded".to_owned(),
-        _ if is("unresolved_dispute") && outcome.refunded.eq_ignore_ascii_case("not refunded") => "not refunded".to_owned(),
+        AlertStatus::Invalid => match known_reason(reason) {
+            Some(reason) => Decision::Invalid(reason).words(),
+            None => format!("{} ({})", AlertStatus::Invalid, outcome_words(reason).to_lowercase()),
+        },
+        _ if is("previously_refunded") => outcome_words(&outcome.outcome),
+        _ if alert.was_refunded() => Decision::Refunded.words(),
+        _ if is("unresolved_dispute") && outcome.refunded.eq_ignore_ascii_case("not refunded") => Decision::NotRefunded.words(),
         _ => outcome_words(&outcome.outcome),
     }
 }
 
-/// What an answered alert is, with its answer as the form says it: `CHARGEBACK, not refunded`.
+/// Whether an alert was answered with the refund that it asked for, not with one from before it.
+pub fn is_answered_refunded(alert: &Alert) -> bool {
+    alert.outcome.as_ref().is_some_and(|outcome| answer_words(alert, outcome) == Decision::Refunded.words())
+}
+
+/// What an answered alert is, with its answer as the form says it: `CHARGEBACK, NOT REFUNDED`.
 pub fn answered_as(alert: &Alert) -> String {
     let status = sanitize(alert.status.as_str()).into_owned();
     let Some(outcome) = &alert.outcome else { return status };
     let answer = sanitize(&answer_words(alert, outcome)).into_owned();
-    // What the status says already is said once: `INVALID: duplicate alert`.
-    match answer.split_once(": ") {
-        Some((word, why)) if word.eq_ignore_ascii_case(&status) => format!("{status}: {why}"),
-        _ if answer.eq_ignore_ascii_case(&status) => status,
-        _ => format!("{status}, {answer}"),
-    }
+    // What the status says already is said once: `INVALID (duplicate alert)`.
+    let is_said = answer.strip_prefix(status.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(" ("));
+    if is_said { answer } else { format!("{status}, {answer}") }
 }
 
-/// The stored reason of an INVALID answer by the one name that it has everywhere.
-fn reason_words(stored: &str) -> String {
+/// The reason of an INVALID answer that a stored word stands for.
+fn known_reason(stored: &str) -> Option<InvalidReason> {
     let stands_for = |reason: &InvalidReason| {
         let word = reason.as_str();
         [Some(word), word.strip_prefix("NOT_REFUNDED_"), word.strip_prefix("REFUNDED_")]
@@ -45,7 +50,7 @@ fn reason_words(stored: &str) -> String {
             .flatten()
             .any(|word| word.eq_ignore_ascii_case(stored))
     };
-    InvalidReason::ALL.iter().find(|reason| stands_for(reason)).map_or_else(|| outcome_words(stored), |reason| reason.words().to_owned())
+    InvalidReason::ALL.into_iter().find(stands_for)
 }
 
 #[cfg(test)]
@@ -56,14 +61,14 @@ mod tests {
     use crate::domain::{AlertId, AlertType, Provider};
 
     #[rstest]
-    #[case(AlertStatus::Invalid, "previously_refunded", "refunded", Some("previously_refunded"), "invalid: refunded before the alert")]
-    #[case(AlertStatus::Invalid, "other", "not refunded", Some("duplicate"), "invalid: duplicate alert")]
-    #[case(AlertStatus::Invalid, "other", "not refunded", Some("chargeback_received"), "invalid: a chargeback already received")]
-    #[case(AlertStatus::Invalid, "not_found", "not refunded", Some("not_found"), "invalid: transaction not found")]
-    #[case(AlertStatus::Refunded, "previously_refunded", "refunded", None, "refunded before the alert")]
-    #[case(AlertStatus::Chargeback, "unresolved_dispute", "not refunded", None, "not refunded")]
-    #[case(AlertStatus::Chargeback, "unresolved_dispute", "not settled", None, "unresolved dispute")]
-    #[case(AlertStatus::Resolved, "stopped", "not settled", None, "stopped")]
+    #[case(AlertStatus::Invalid, "previously_refunded", "refunded", Some("previously_refunded"), "INVALID (refunded before the alert)")]
+    #[case(AlertStatus::Invalid, "other", "not refunded", Some("duplicate"), "INVALID (duplicate alert)")]
+    #[case(AlertStatus::Invalid, "other", "not refunded", Some("chargeback_received"), "INVALID (a chargeback already received)")]
+    #[case(AlertStatus::Invalid, "not_found", "not refunded", Some("not_found"), "INVALID (transaction not found)")]
+    #[case(AlertStatus::Refunded, "previously_refunded", "refunded", None, "PREVIOUSLY REFUNDED")]
+    #[case(AlertStatus::Chargeback, "unresolved_dispute", "not refunded", None, "NOT REFUNDED")]
+    #[case(AlertStatus::Chargeback, "unresolved_dispute", "not settled", None, "UNRESOLVED DISPUTE")]
+    #[case(AlertStatus::Resolved, "stopped", "not settled", None, "STOPPED")]
     fn an_answer_has_the_one_name_that_the_form_gives_it(
         #[case] status: AlertStatus,
         #[case] outcome: &str,

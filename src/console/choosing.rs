@@ -38,7 +38,7 @@ impl App {
             // In the journal's pane these keys are those of the screen, which is not shown.
             Action::ActivityFilter | Action::ActivityExport if self.screens.current != ScreenName::Activity => false,
             Action::NextPane if self.shows_pane() => true,
-            Action::NextPane if matches!(self.screens.current, ScreenName::Queue | ScreenName::Insights) => false,
+            Action::NextPane if self.screens.current == ScreenName::Queue => false,
             _ => return None,
         })
     }

@@ -157,7 +157,7 @@ fn denied_words(advised: Advice, doubles: &[Duplicate], order: Option<&OrderAdvi
     };
     let fits = match (said, advised.decision) {
         (Resolution::Current { decision: Decision::Invalid(_), .. }, Decision::Invalid(reason)) => reason.words().to_owned(),
-        (Resolution::Current { .. }, Decision::Invalid(_)) => "invalid".to_owned(),
+        (Resolution::Current { .. }, decision @ Decision::Invalid(_)) => decision.refunded().to_owned(),
         (Resolution::Older { .. }, Decision::Invalid(reason)) => reason.older_word().to_string(),
         (_, decision) => decision.words(),
     };

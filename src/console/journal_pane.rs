@@ -239,7 +239,7 @@ impl JournalPane {
         let top = self.window.get().0.clamp((cursor + 1).saturating_sub(height), cursor).min(rows.len().saturating_sub(height));
         self.window.set((top, height));
         let shown: Vec<ActivityRow> = rows.iter().skip(top).take(height).map(|happening| row_of(happening, cx)).collect();
-        let [_, what, named] = self.widths.with(ActivityView::All, &shown, body.width);
+        let [_, what, named, _] = self.widths.with(ActivityView::All, &shown, body.width);
         let most = if body.width >= ROOMY { MOST } else { MOST_NARROW };
         let aligned = if lines == 1 { [what.min(most[0]), named.min(most[1])] } else { [0, 0] };
         let when = shown.iter().zip(rows.iter().skip(top)).map(|(_, row)| columns(&cx.times().moment(row.at(), cx.now))).max().unwrap_or(0);

@@ -8,7 +8,7 @@ use super::dialogs::resolve_form::{Choice, dialog as resolve};
 use super::journal_pane::PaneRoom;
 use super::screens::ScreenName;
 use super::screens::activity::views::{calls_as_failed, needs_you};
-use super::{Action, Effect, Keep, Message, Order, Orders, Reply, Tone};
+use super::{Action, Effect, Keep, Message, Order, Orders, Reply, Screen as _, Tone};
 use crate::desk::{DecisionRecord, JournalDecision, JournalPart, JournalStep};
 use crate::domain::{Alert, AlertId};
 
@@ -126,13 +126,19 @@ impl App {
     /// Goes on to the next part of the screen; the pane comes behind the last one.
     fn next_pane(&mut self) -> Option<Orders> {
         let current = self.screens.current;
-        let has_panes = current == ScreenName::Webhooks || current == ScreenName::Settings && self.screens.settings.parts().len() > 1;
+        let has_panes = match current {
+            ScreenName::Webhooks => true,
+            ScreenName::Settings => self.screens.settings.parts().len() > 1,
+            ScreenName::Insights => self.screens.insights.offers(Action::NextPane, &self.cx),
+            ScreenName::Queue | ScreenName::Activity => false,
+        };
         if self.is_in_pane() {
             self.pane.focus(false, &self.cx);
             return Some(if has_panes { vec![Message::Act(Action::NextPane).into()] } else { Vec::new() });
         }
         let in_last = match current {
             ScreenName::Settings => self.screens.settings.is_in_last_part(),
+            ScreenName::Insights => self.screens.insights.hour.is_some(),
             _ => self.screens.webhooks.is_in_last_pane(),
         };
         if has_panes && !(self.pane.is_open() && in_last) {

@@ -244,7 +244,7 @@ fn tell(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -
     let (subject, word) = (subject(before), in_words(resolution));
     match event {
         DecisionEvent::Landed(alert) => {
-            cx.notify_of_decision(decision, Tone::Good, format!("{}, recorded (status {}): {subject}", spoken(resolution), alert.status));
+            cx.notify_of_decision(decision, Tone::Good, format!("{word}, recorded (status {}): {subject}", alert.status));
             return concluded(alert, cx);
         }
         DecisionEvent::Overtaken(alert) => {
@@ -279,17 +279,6 @@ fn tell(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -
         }
     }
     Vec::new()
-}
-
-/// A decision as one says it: `not refunded`, `invalid, duplicate alert`.
-pub fn spoken(resolution: &Resolution) -> String {
-    match resolution {
-        Resolution::Current { decision, .. } => match decision.reason() {
-            Some(reason) => format!("invalid, {}", reason.words()),
-            None => decision.refunded().to_lowercase(),
-        },
-        Resolution::Older { .. } => in_words(resolution),
-    }
 }
 
 /// The alert in a few words: its network and its money.

@@ -119,10 +119,7 @@ impl Unfinished {
 /// A decision in the words of its dialect: `REFUNDED`, `INVALID (duplicate alert)`, `PARTIALLY_STOPPED, 9.50, REFUNDED`.
 pub fn in_words(resolution: &Resolution) -> String {
     match resolution {
-        Resolution::Current { decision, .. } => match decision.reason() {
-            Some(reason) => format!("{} ({})", decision.refunded(), reason.words()),
-            None => decision.refunded().to_owned(),
-        },
+        Resolution::Current { decision, .. } => decision.words(),
         Resolution::Older { word, refunded, amount_stopped, .. } => {
             let amount = amount_stopped.map_or_else(String::new, |amount| format!(" {amount},"));
             format!("{word},{amount} {refunded}")

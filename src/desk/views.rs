@@ -21,7 +21,7 @@ pub enum BuiltIn {
     Open,
     AwaitingAnswer,
     RefundedToday,
-    Missed,
+    Lapsed,
     Snoozed,
     All,
 }
@@ -29,7 +29,7 @@ pub enum BuiltIn {
 impl BuiltIn {
     /// Every built-in view, in the order of the list of views.
     pub const ALL: [Self; 7] =
-        [Self::Urgent, Self::Open, Self::AwaitingAnswer, Self::RefundedToday, Self::Missed, Self::Snoozed, Self::All];
+        [Self::Urgent, Self::Open, Self::AwaitingAnswer, Self::RefundedToday, Self::Lapsed, Self::Snoozed, Self::All];
 
     /// The name in lists and settings.
     pub const fn name(self) -> &'static str {
@@ -38,7 +38,7 @@ impl BuiltIn {
             Self::Open => "Open",
             Self::AwaitingAnswer => "Awaiting answer",
             Self::RefundedToday => "Refunded today",
-            Self::Missed => "Missed",
+            Self::Lapsed => "Lapsed",
             Self::Snoozed => "Snoozed",
             Self::All => "All",
         }
@@ -54,7 +54,7 @@ impl BuiltIn {
                 Vocabulary::Desk => "refunded since midnight, last answered first",
                 Vocabulary::Interface | Vocabulary::Older => "resolved or refunded alerts of the last four days, last answered first",
             },
-            Self::Missed => "asked for an answer and lapsed without one, last first",
+            Self::Lapsed => "asked for an answer and lapsed without one, last first",
             Self::Snoozed => "put aside on this machine; each comes back by itself",
             Self::All => "everything, newest first",
         }
@@ -63,14 +63,15 @@ impl BuiltIn {
     /// What the list of a service that knows these words cannot be asked for, so that the view shows something near it; in words.
     pub const fn note(self, vocabulary: Vocabulary) -> Option<&'static str> {
         match (vocabulary, self) {
-            (Vocabulary::Interface | Vocabulary::Older, Self::Urgent | Self::AwaitingAnswer | Self::Missed) => Some("known types only"),
+            (Vocabulary::Interface | Vocabulary::Older, Self::Urgent | Self::AwaitingAnswer | Self::Lapsed) => Some("known types only"),
             (Vocabulary::Interface | Vocabulary::Older, Self::RefundedToday) => Some("by status and the alerts' days, not by refunds"),
             _ => None,
         }
     }
 
-    /// Finds a built-in view by its name, in any letter case.
+    /// Finds a built-in view by its name, in any letter case; by the name that it had before as well.
     pub fn named(name: &str) -> Option<Self> {
+        let name = if same_name(name, "Missed") { Self::Lapsed.name() } else { name };
         Self::ALL.into_iter().find(|view| same_name(view.name(), name))
     }
 
@@ -80,7 +81,7 @@ impl BuiltIn {
         let (field, order) = match self {
             Self::Urgent | Self::Open | Self::AwaitingAnswer | Self::Snoozed => (SortField::HoursLeft, SortOrder::Ascending),
             Self::RefundedToday => (SortField::UpdatedAt, SortOrder::Descending),
-            Self::Missed => (SortField::ExpiredAt, SortOrder::Descending),
+            Self::Lapsed => (SortField::ExpiredAt, SortOrder::Descending),
             Self::All => (SortField::AlertTimeStamp, SortOrder::Descending),
         };
         let filter = match self {
@@ -98,7 +99,7 @@ impl BuiltIn {
                     AlertFilter { statuses: vec![AlertStatus::Resolved, AlertStatus::Refunded], start_date, ..any }
                 }
             },
-            Self::Missed => AlertFilter { statuses: vec![AlertStatus::Expired], ..without_notices(vocabulary) },
+            Self::Lapsed => AlertFilter { statuses: vec![AlertStatus::Expired], ..without_notices(vocabulary) },
             // Which those are is not the service's to say.
             Self::Snoozed | Self::All => any,
         };
@@ -333,6 +334,6 @@ mod tests {
         assert_eq!(shown[4..], [[0, 0, 0, 0, 0, 0, 1, 0, 0], [1; 9], [1; 9]]);
         assert!(!BuiltIn::Urgent.query(now, zone, vocabulary).0.matches(&near_notice, now));
         let lapsed_notice = Alert { alert_type: AlertType::VerifiFraudNotice, ..missed.clone() };
-        assert!(!BuiltIn::Missed.query(now, zone, vocabulary).0.matches(&lapsed_notice, now));
+        assert!(!BuiltIn::Lapsed.query(now, zone, vocabulary).0.matches(&lapsed_notice, now));
     }
 }

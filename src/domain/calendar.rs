@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use chrono::{Days, FixedOffset, NaiveDate, NaiveTime, Offset, Utc};
+use chrono::{Days, Duration, FixedOffset, NaiveDate, NaiveTime, Offset, Timelike as _, Utc};
 
 use super::time::Timestamp;
 
@@ -90,7 +90,7 @@ impl CalendarDay {
     pub fn range(self) -> (Timestamp, Timestamp) {
         let start = |date: NaiveDate| {
             let local = date.and_time(NaiveTime::MIN).and_utc();
-            local.checked_sub_signed(chrono::Duration::minutes(self.calendar.minutes().into())).unwrap_or(local)
+            local.checked_sub_signed(Duration::minutes(self.calendar.minutes().into())).unwrap_or(local)
         };
         (start(self.date), start(self.date.checked_add_days(Days::new(1)).unwrap_or(NaiveDate::MAX)))
     }
@@ -117,21 +117,69 @@ impl FromStr for CalendarDay {
 
     fn from_str(text: &str) -> Result<Self, ()> {
         let (date, offset) = text.split_at_checked(10).ok_or(())?;
-        let date = parse_day(date).ok_or(())?;
-        if offset.is_empty() {
-            return Ok(Self { date, calendar: Calendar::UTC });
-        }
-        let (sign, clock) = match offset.as_bytes()[0] {
-            b'+' => (1, &offset[1..]),
-            b'-' => (-1, &offset[1..]),
-            _ => return Err(()),
-        };
-        if !is_digits(clock, "00:00") {
-            return Err(());
-        }
-        let [hours, minutes] = [&clock[..2], &clock[3..]].map(|digits| digits.parse::<i32>().unwrap_or(i32::MAX));
-        let calendar = (hours < 24 && minutes < 60).then(|| Calendar::of_minutes(sign * (hours * 60 + minutes))).flatten();
-        calendar.map(|calendar| Self { date, calendar }).ok_or(())
+        Ok(Self { date: parse_day(date).ok_or(())?, calendar: parse_calendar(offset).ok_or(())? })
+    }
+}
+
+/// Reads how far a calendar is from UTC: `+04:00`; UTC where nothing is said.
+fn parse_calendar(offset: &str) -> Option<Calendar> {
+    let (sign, clock) = match offset.as_bytes() {
+        [] => return Some(Calendar::UTC),
+        [b'+', ..] => (1, &offset[1..]),
+        [b'-', ..] => (-1, &offset[1..]),
+        _ => return None,
+    };
+    if !is_digits(clock, "00:00") {
+        return None;
+    }
+    let [hours, minutes] = [&clock[..2], &clock[3..]].map(|digits| digits.parse::<i32>().unwrap_or(i32::MAX));
+    (hours < 24 && minutes < 60).then(|| Calendar::of_minutes(sign * (hours * 60 + minutes))).flatten()
+}
+
+/// An hour of a calendar's clock: `2026-03-10T16` of UTC, `2026-03-10T16+04:00` of another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CalendarHour {
+    pub day: CalendarDay,
+    /// 0 to 23.
+    hour: u32,
+}
+
+impl CalendarHour {
+    /// The hour that a moment is in.
+    pub fn of(moment: Timestamp, calendar: Calendar) -> Self {
+        Self { day: CalendarDay::of(moment, calendar), hour: moment.with_timezone(&calendar.offset()).hour() }
+    }
+
+    /// From its first moment on, before the second one.
+    pub fn range(self) -> (Timestamp, Timestamp) {
+        let start = self.day.range().0 + Duration::hours(self.hour.into());
+        (start, start + Duration::hours(1))
+    }
+
+    /// Whether a moment is in it.
+    pub fn contains(self, moment: Timestamp) -> bool {
+        let (from, until) = self.range();
+        (from..until).contains(&moment)
+    }
+}
+
+impl fmt::Display for CalendarHour {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let CalendarDay { date, calendar } = self.day;
+        write!(f, "{}T{:02}", date.format("%Y-%m-%d"), self.hour)?;
+        if calendar.is_utc() { Ok(()) } else { write!(f, "{}", calendar.offset()) }
+    }
+}
+
+impl FromStr for CalendarHour {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (date, rest) = text.split_at_checked(10).ok_or(())?;
+        let (hour, offset) = rest.split_at_checked(3).ok_or(())?;
+        let hour = hour.strip_prefix(['T', 't']).filter(|hour| is_digits(hour, "00")).and_then(|hour| hour.parse().ok());
+        let day = CalendarDay { date: parse_day(date).ok_or(())?, calendar: parse_calendar(offset).ok_or(())? };
+        hour.filter(|hour| *hour < 24).map(|hour| Self { day, hour }).ok_or(())
     }
 }
 
@@ -182,6 +230,31 @@ mod tests {
     #[case("2026-03-1é+04:00")]
     fn what_names_no_day_is_refused(#[case] text: &str) {
         assert_eq!(text.parse::<CalendarDay>(), Err(()));
+    }
+
+    #[rstest]
+    #[case("2026-03-10T16", "2026-03-10T16:00:00Z", "2026-03-10T17:00:00Z")]
+    #[case("2026-03-10T02+04:00", "2026-03-09T22:00:00Z", "2026-03-09T23:00:00Z")]
+    #[case("2026-03-10T23-03:30", "2026-03-11T02:30:00Z", "2026-03-11T03:30:00Z")]
+    fn an_hour_is_written_with_its_calendar_and_reaches_to_the_next_one(#[case] text: &str, #[case] from: &str, #[case] until: &str) {
+        let hour: CalendarHour = text.parse().unwrap();
+        let [from, until] = [from, until].map(|moment| from_iso(moment).unwrap());
+
+        assert_eq!((hour.to_string().as_str(), hour.range()), (text, (from, until)));
+        assert_eq!((hour.contains(from), hour.contains(until)), (true, false));
+        assert_eq!(CalendarHour::of(from, hour.day.calendar), hour);
+    }
+
+    #[rstest]
+    #[case("2026-03-10")]
+    #[case("2026-03-10T")]
+    #[case("2026-03-10T24")]
+    #[case("2026-03-10T+4")]
+    #[case("2026-03-10 16")]
+    #[case("2026-03-10T16:30")]
+    #[case("2026-03-10T16Z")]
+    fn what_names_no_hour_is_refused(#[case] text: &str) {
+        assert_eq!(text.parse::<CalendarHour>(), Err(()));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::alert::Alert;
-use super::calendar::CalendarDay;
+use super::calendar::{CalendarDay, CalendarHour};
 use super::fold::fold;
 use super::money::{Amount, Currency, MAX_DECIMALS};
 
@@ -61,6 +61,8 @@ pub struct LocalConditions {
     pub notices: Option<bool>,
     /// Answered with a refund on this day.
     pub refunded: Option<CalendarDay>,
+    /// Waiting for an answer, and lapsing in this hour. Notices do not lapse: they ask for no answer.
+    pub lapses: Option<CalendarHour>,
 }
 
 impl LocalConditions {
@@ -81,6 +83,10 @@ impl LocalConditions {
             && (self.mccs.is_empty() || self.mccs.iter().any(|wanted| wanted == mcc))
             && self.notices.is_none_or(|notices| alert.alert_type.is_notice() == notices)
             && self.refunded.is_none_or(|day| alert.refunded_at().is_some_and(|at| day.contains(at)))
+            && self.lapses.is_none_or(|hour| {
+                let waits = alert.expired_at.is_none() && !alert.alert_type.is_notice();
+                waits && alert.waits_until().is_some_and(|at| hour.contains(at))
+            })
     }
 
     /// The amounts that fulfil every comparison, in millionths; an empty range where none can, and none where nothing is compared.
@@ -112,6 +118,8 @@ mod tests {
 
     use super::*;
     use crate::domain::query::{Vocabulary, parse};
+    use crate::domain::time::from_iso;
+    use crate::domain::{AlertType, Deadline, Outcome};
 
     fn alert() -> Alert {
         Alert { issuer: "HSBC Bank".to_owned(), mcc: Some("5941".to_owned()), ..Alert::sample() }
@@ -160,6 +168,21 @@ mod tests {
         let largest = Alert { amount: Some("9223372036854.775807".parse().unwrap()), ..alert() };
 
         assert_eq!(conditions(text).matches(&largest), wanted);
+    }
+
+    #[test]
+    fn what_lapses_in_an_hour_waits_and_has_its_deadline_in_it() {
+        let at = |deadline: &str| Alert { deadline: Deadline::At(from_iso(deadline).unwrap()), ..Alert::sample() };
+        let [before, first, last, behind] =
+            ["2026-03-10T11:59:59Z", "2026-03-10T12:00:00Z", "2026-03-10T12:59:59Z", "2026-03-10T13:00:00Z"].map(at);
+        let answered = Alert { outcome: Some(Outcome::sample(first.id)), ..first.clone() };
+        let notice = Alert { alert_type: AlertType::VerifiFraudNotice, ..first.clone() };
+        let by_hours = Alert { deadline: Deadline::HoursLeft(1), ..first.clone() };
+
+        let wanted = [&before, &first, &last, &behind, &answered, &notice, &by_hours]
+            .map(|alert| conditions("lapses:2026-03-10T16+04:00").matches(alert));
+
+        assert_eq!(wanted, [false, true, true, false, false, false, false]);
     }
 
     #[test]

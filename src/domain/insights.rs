@@ -339,7 +339,7 @@ impl Lapsing {
 
 /// The part of a filter that says which alerts are meant, and not how they stand: that is what insights tell.
 pub fn scope(filter: &AlertFilter) -> AlertFilter {
-    let conditions = LocalConditions { refunded: None, ..filter.conditions.clone() };
+    let conditions = LocalConditions { refunded: None, lapses: None, ..filter.conditions.clone() };
     AlertFilter { statuses: Vec::new(), outcomes: Vec::new(), expired: None, expires_in: None, conditions, ..filter.clone() }
 }
 

@@ -63,7 +63,7 @@ pub(crate) use closed_enum::closed_enum;
 pub use alert::{Alert, AlertStatus, AlertType, Deadline, Provider};
 pub use attempt::{AttemptState, Holder, ResolutionAttempt};
 pub use audit::{Actor, AuditEntry, AuditState};
-pub use calendar::{Calendar, CalendarDay};
+pub use calendar::{Calendar, CalendarDay, CalendarHour};
 pub use condition::{Comparison, LocalConditions};
 pub use credential::{CreatedCredential, Credential, CredentialKind, CredentialList, KeyScope, PlacedCredential, Revoked};
 pub use environment::Environment;

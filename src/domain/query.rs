@@ -26,8 +26,8 @@ mod tests {
 
     use super::*;
     use crate::domain::{
-        AlertFilter, AlertStatus, AlertType, Amount, Calendar, CalendarDay, CompanyId, Comparison, Currency, LocalConditions, Provider,
-        Sort, SortField, SortOrder,
+        AlertFilter, AlertStatus, AlertType, Amount, Calendar, CalendarDay, CalendarHour, CompanyId, Comparison, Currency, LocalConditions,
+        Provider, Sort, SortField, SortOrder,
     };
 
     fn days() -> impl Strategy<Value = (Option<NaiveDate>, Option<NaiveDate>)> {
@@ -73,7 +73,10 @@ mod tests {
 
     fn conditions() -> impl Strategy<Value = LocalConditions> {
         let currencies = proptest::collection::btree_set("[A-Z]{3}".prop_map(Currency::new), 0..3);
-        let rest = (proptest::option::of(any::<bool>()), proptest::option::of(calendar_days()));
+        let hours = calendar_days().prop_flat_map(|day| {
+            (0i64..24).prop_map(move |hour| CalendarHour::of(day.range().0 + chrono::Duration::hours(hour), day.calendar))
+        });
+        let rest = (proptest::option::of(any::<bool>()), proptest::option::of(calendar_days()), proptest::option::of(hours));
         (amounts(), currencies, trimmed_texts(), trimmed_texts(), rest).prop_map(|(amounts, currencies, issuers, mccs, rest)| {
             LocalConditions {
                 // An amount is one of a currency.
@@ -83,6 +86,7 @@ mod tests {
                 mccs,
                 notices: rest.0,
                 refunded: rest.1,
+                lapses: rest.2,
             }
         })
     }

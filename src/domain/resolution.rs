@@ -126,12 +126,11 @@ impl Decision {
         }
     }
 
-    /// In words: `not refunded`, `invalid: duplicate alert`.
+    /// In words, spelled alike wherever a decision is named: `NOT REFUNDED`, `INVALID (duplicate alert)`.
     pub fn words(self) -> String {
-        match self {
-            Self::Refunded => "refunded".to_owned(),
-            Self::NotRefunded => "not refunded".to_owned(),
-            Self::Invalid(reason) => format!("invalid: {}", reason.words()),
+        match self.reason() {
+            None => self.refunded().to_owned(),
+            Some(reason) => format!("{} ({})", self.refunded(), reason.words()),
         }
     }
 }

@@ -77,11 +77,11 @@ fn alerts_of_another_process_are_triaged_by_api_key() {
     let mut terminal = world.console_by(&world.by_key(&world.server.url));
 
     open_form(&mut terminal, "r");
-    send(&mut terminal, "✓ refunded, recorded (status RESOLVED): ETHOCA 19.90 EUR");
+    send(&mut terminal, "✓ REFUNDED, recorded (status RESOLVED): ETHOCA 19.90 EUR");
     terminal.wait_for("alert       FAR-2");
     open_form(&mut terminal, "i");
     terminal.press("3");
-    send(&mut terminal, "✓ invalid, duplicate alert, recorded (status INVALID): ETHOCA 29.90 EUR");
+    send(&mut terminal, "✓ INVALID (duplicate alert), recorded (status INVALID): ETHOCA 29.90 EUR");
     leave(terminal);
 
     let (refunded, duplicate, untouched) = (world.alert(1), world.alert(2), world.alert(3));

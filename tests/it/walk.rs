@@ -79,7 +79,7 @@ fn the_walk_through_the_demo_leads_where_the_readme_says() {
         pictures.take(&terminal, 130, "ctrl-f   find an alert by its order number");
     }
     says("Its three alerts are there, the answered one too");
-    terminal.wait_until("three alerts", |screen| screen.contains("3 alerts found") && screen.contains("resolved"));
+    terminal.wait_until("three alerts", |screen| screen.contains("3 alerts found") && screen.contains("RESOLVED"));
     pictures.take(&terminal, 2_000, "ctrl-f   find an alert by its order number");
     says("`enter` goes to the first");
     terminal.press(ENTER);
@@ -94,7 +94,7 @@ fn the_walk_through_the_demo_leads_where_the_readme_says() {
     pictures.take(&terminal, 3_000, "enter   the case: all alerts on this payment");
     says("`i` answers the two that wait as invalid, each for the reason that fits");
     let in_form = |screen: &str| {
-        screen.contains("2 will be sent") && screen.contains("invalid: refunded before the alert") && screen.contains("invalid: duplicate")
+        screen.contains("2 will be sent") && screen.contains("INVALID (refunded before the alert)") && screen.contains("INVALID (duplicate")
     };
     terminal.press("i");
     terminal.wait_until("the form of the case", in_form);
@@ -132,7 +132,7 @@ fn the_walk_through_the_demo_leads_where_the_readme_says() {
     says("`alt-n` answers them not refunded");
     terminal.press(ALT_N);
     terminal.wait_for("will be sent");
-    pictures.take(&terminal, 2_000, "alt-n   not refunded");
+    pictures.take(&terminal, 2_000, "alt-n   NOT REFUNDED");
     says("`ctrl-s` sends and shows how far they are, one `u` takes everything back, and `b` comes back to that page");
     terminal.press(CTRL_S);
     terminal.wait_for("leaves in");

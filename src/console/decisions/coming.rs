@@ -48,6 +48,14 @@ impl Decisions {
         Cow::Owned(foreseen)
     }
 
+    /// The alerts whose refund is on its way, from here or at the engine; `find` knows the alerts of the engine's.
+    pub fn refunds_coming<'a>(&'a self, unfinished: &'a Unfinished, find: impl Fn(AlertId) -> Option<&'a Alert>) -> Vec<&'a Alert> {
+        let refunds = |resolution: &Resolution| resolution.gives_money_back() || resolution.says_refunded_before();
+        let here = self.all.iter().filter(|decision| decision.is_coming() && refunds(&decision.resolution)).map(|decision| &decision.alert);
+        let there = unfinished.all().filter(|attempt| refunds(&attempt.resolution)).filter_map(|attempt| find(attempt.alert));
+        here.chain(there).collect()
+    }
+
     /// The others on an alert's payment, among these and what is decided here, whose refund is recorded, probable or on its way.
     pub fn refunds_known<'a>(&self, alert: &Alert, others: impl IntoIterator<Item = &'a Alert>, unfinished: &Unfinished) -> Vec<AlertId> {
         let coming = self.all.iter().filter(|decision| decision.is_coming()).map(|decision| decision.alert.clone());

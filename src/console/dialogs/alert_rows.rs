@@ -85,6 +85,9 @@ pub const OF_MANY: &[Column] = &[Column::Left, Column::Provider, Column::Amount,
 /// What the alerts of one payment differ by; what they share stands elsewhere.
 pub const OF_ONE_PAYMENT: &[Column] = &[Column::Left, Column::Provider, Column::Type, Column::ProviderId, Column::Amount];
 
+/// The same where they name different orders.
+pub const OF_SEVERAL_ORDERS: &[Column] = &[Column::Left, Column::Provider, Column::Type, Column::ProviderId, Column::Amount, Column::Order];
+
 /// The columns that have room, each with its place and as wide as its content, and where what happens begins.
 fn placed(rows: &[AlertRow<'_>], columns: &[Column], happens: u16, room: u16) -> (Vec<(Column, u16, u16)>, u16) {
     let content = ContentWidths::of(columns, rows.iter().map(|row| row.alert));

@@ -94,7 +94,7 @@ impl FindDialog {
     /// Lists what the words name in the Queue.
     fn list_meant(&self, cx: &AppContext) -> Orders {
         let Some(filter) = self.meant(cx) else { return Vec::new() };
-        vec![Effect::GiveUpFind.into(), Order::Close, Order::Act(Action::ShowQueue), Message::ListFound(filter, DEFAULT_SORT).into()]
+        vec![Effect::GiveUpFind.into(), Order::Close, Order::Act(Action::ShowQueue), Message::ListFound(filter, DEFAULT_SORT, None).into()]
     }
 
     /// What is chosen.

@@ -37,7 +37,7 @@ struct FoundRow<'a> {
 impl<'a> FoundRow<'a> {
     fn of(alert: &'a Alert, query: &FindQuery, found: &FoundAlerts, cx: &AppContext) -> Self {
         let left = if alert.is_over() {
-            (sanitize(alert.status.as_str()).to_lowercase(), cx.theme.quiet)
+            (sanitize(alert.status.as_str()).into_owned(), cx.theme.quiet)
         } else {
             let left = times::left(alert, cx.now);
             (left.text, cx.draw_context().urgency(left.urgency))
@@ -50,10 +50,6 @@ impl<'a> FoundRow<'a> {
         let matched = query.best_field(alert).or_else(order);
         let (label, value) = matched.map_or(("", String::new()), |field| (field.label, sanitize(&field.value).into_owned()));
         Self { alert, left, money, label, value }
-    }
-
-    fn matched(&self) -> u16 {
-        columns(self.label) + 1 + columns(&self.value)
     }
 
     /// The text of a column; none where what matched says it already.
@@ -70,7 +66,9 @@ struct Widths {
     left: u16,
     network: u16,
     money: u16,
-    matched: u16,
+    /// Of what matched: the name of the field, then its value.
+    label: u16,
+    value: u16,
     card: u16,
     order: u16,
     descriptor: u16,
@@ -86,7 +84,11 @@ impl Widths {
         let order = widest(&|row| columns(&row.text(Column::Order, ORDER.1, cx))).min(ORDER.1);
         // What matched in one row does not take the card and the order from all, unless it could not be read then.
         let others = CARD.1 + GAP + ORDER.0.min(order) + GAP;
-        let matched = widest(&|row| row.matched()).min(FIELD).min(rest.saturating_sub(others).max(LEAST_FIELD)).min(rest);
+        let label = widest(&|row| columns(row.label));
+        let label = if label > 0 { label + 1 } else { 0 };
+        let matched = label + widest(&|row| columns(&row.value));
+        let matched = matched.min(FIELD).min(rest.saturating_sub(others).max(LEAST_FIELD)).min(rest);
+        let label = label.min(matched);
         let mut rest = rest.saturating_sub(matched + GAP);
         let mut take = |least: u16, most: u16| {
             let width = if most == 0 || rest < least { 0 } else { most.min(rest) };
@@ -98,7 +100,7 @@ impl Widths {
         if card > 0 && take(CARD.0 - CARD.1 - GAP, CARD.0 - CARD.1 - GAP) > 0 {
             card = CARD.0;
         }
-        Self { left, network, money, matched, card, order, descriptor: take(ORDER.0, u16::MAX) }
+        Self { left, network, money, label, value: matched - label, card, order, descriptor: take(ORDER.0, u16::MAX) }
     }
 }
 
@@ -106,10 +108,13 @@ impl Widths {
 pub fn lines<'l>(alerts: &[Alert], query: &FindQuery, found: &FoundAlerts, room: u16, cx: &AppContext) -> Vec<Line<'l>> {
     let rows: Vec<FoundRow<'_>> = alerts.iter().map(|alert| FoundRow::of(alert, query, found, cx)).collect();
     let widths = Widths::of(&rows, room, cx);
-    rows.iter().map(|row| line(row, widths, cx)).collect()
+    let above = std::iter::once(None).chain(rows.iter().map(Some));
+    rows.iter().zip(above).map(|(row, above)| line(row, above, widths, cx)).collect()
 }
 
-fn line<'l>(row: &FoundRow<'_>, widths: Widths, cx: &AppContext) -> Line<'l> {
+/// The row of an alert. The field that matched is named where it is another one than in the row above; whoever is read a row alone hears it
+/// in each.
+fn line<'l>(row: &FoundRow<'_>, above: Option<&FoundRow<'_>>, widths: Widths, cx: &AppContext) -> Line<'l> {
     let theme = &cx.theme;
     let (plain, strong) = if row.alert.is_over() { (theme.quiet, theme.plain) } else { (theme.plain, theme.strong) };
     let mut spans = vec![
@@ -117,14 +122,20 @@ fn line<'l>(row: &FoundRow<'_>, widths: Widths, cx: &AppContext) -> Line<'l> {
         Span::styled(cell(&sanitize(row.alert.provider.as_str()), widths.network), plain),
         Span::styled(format!("{}{}  ", blanks(widths.money.saturating_sub(columns(&row.money))), row.money), plain),
     ];
-    let label = if row.label.is_empty() { String::new() } else { format!("{} ", row.label) };
-    let value = cell(&row.value, widths.matched.saturating_sub(columns(&label)));
-    spans.extend([Span::styled(label, theme.quiet), Span::styled(value, strong)]);
+    let is_told = !cx.settings.plain && above.is_some_and(|above| above.label == row.label);
+    let label = cut(if is_told { "" } else { row.label }, widths.label.saturating_sub(1));
+    let label = format!("{label}{}", blanks(widths.label.saturating_sub(columns(&label))));
+    spans.extend([Span::styled(label, theme.quiet), Span::styled(cell(&row.value, widths.value), strong)]);
     for (column, width) in [(Column::Card, widths.card), (Column::Order, widths.order), (Column::Descriptor, widths.descriptor)] {
         if width > 0 {
             let text = row.text(column, width, cx);
-            let last = column == Column::Descriptor;
-            spans.push(Span::styled(if last { cut(&text, width).into_owned() } else { cell(&text, width) }, theme.quiet));
+            let text = match column {
+                Column::Descriptor => cut(&text, width).into_owned(),
+                // The last digits are what it is known by, under each other whether the first ones are known or not.
+                Column::Card => format!("{}{}{}", blanks(width.saturating_sub(columns(&text))), cut(&text, width), blanks(GAP)),
+                _ => cell(&text, width),
+            };
+            spans.push(Span::styled(text, theme.quiet));
         }
     }
     Line::from(spans)

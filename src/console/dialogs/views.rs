@@ -1,18 +1,22 @@
-//! The list of views: the built-in ones, then one's own, which are saved, deleted and brought back here.
+//! The list of views: the built-in ones, then one's own, which are saved, deleted and brought back here. What is typed narrows it.
 
+use crossterm::event::Event;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
+use super::alert_search::is_typed;
 use super::menu::{List, OpenMenu};
+use super::palette::offers::names_that_fit;
 use super::prompt::Prompt;
 use crate::console::screens::queue::state::Queue;
 use crate::console::text::sanitize;
 use crate::console::views::View;
-use crate::console::widgets::menu::Selection;
+use crate::console::widgets::menu::{Selection, is_roomy};
 use crate::console::widgets::panel::PanelWidth;
-use crate::console::{Action, AppContext, Dialog, Effect, Keep, KeyContext, Message, Order, Orders, Tone};
+use crate::console::widgets::text_input::Typed;
+use crate::console::{Action, AppContext, Dialog, Effect, Keep, KeyContext, Message, Order, Orders, TextInput, Tone};
 use crate::desk::{BuiltIn, SavedView};
 use crate::domain::query;
 
@@ -23,6 +27,8 @@ const NAMES: usize = 17;
 #[derive(Debug)]
 pub struct ViewsMenu {
     menu: OpenMenu,
+    /// What the names are narrowed by.
+    input: TextInput,
     /// What is listed now, under the name of the view that it began from.
     listed: View,
 }
@@ -32,7 +38,25 @@ impl ViewsMenu {
     pub fn of(queue: &Queue, cx: &AppContext) -> Self {
         let at = cx.views.names().iter().position(|name| *name == queue.view.name).unwrap_or(0);
         let listed = View::listed(queue.view.name.clone(), queue.filter().clone(), queue.sort());
-        Self { menu: OpenMenu::new(Selection::at(at), &[KeyContext::Menu, KeyContext::Views], Action::MenuPick), listed }
+        let menu = OpenMenu::new(Selection::at(at), &[KeyContext::Menu, KeyContext::Views], Action::MenuPick);
+        Self { menu, input: TextInput::one_line(""), listed }
+    }
+
+    /// The places of the views that are shown, among all of them.
+    fn shown(&self, cx: &AppContext) -> Vec<usize> {
+        names_that_fit(&cx.views.names(), &self.input.text())
+    }
+
+    /// The place of the chosen view among all of them.
+    fn chosen(&self, cx: &AppContext) -> Option<usize> {
+        let shown = self.shown(cx);
+        self.menu.chosen.index(shown.len()).map(|at| shown[at])
+    }
+
+    /// Shows every view again.
+    fn widen(&mut self, chosen: usize) {
+        self.input = TextInput::one_line("");
+        self.menu.chosen = Selection::at(chosen);
     }
 
     fn show(&self, at: usize, cx: &mut AppContext) -> Orders {
@@ -49,15 +73,19 @@ impl ViewsMenu {
 
     /// Does what is wanted of the list.
     fn perform(&mut self, wanted: Option<Action>, cx: &mut AppContext) -> Orders {
-        let length = cx.views.names().len();
-        match (wanted, self.menu.chosen.index(length)) {
+        match (wanted, self.chosen(cx)) {
+            // What is typed is cleared first.
+            (Some(Action::MenuClose), chosen) if !self.input.is_empty() => {
+                self.widen(chosen.unwrap_or(0));
+                Vec::new()
+            }
             (Some(Action::MenuClose), _) => vec![Order::Close],
             (Some(Action::MenuPick), Some(at)) => self.show(at, cx),
             (Some(Action::ViewSave), _) => self.save(),
             (Some(Action::ViewDelete), Some(at)) => delete(at, cx),
             (Some(Action::ViewRestore), _) => match cx.views.restore().map(|(at, view)| (at, view.clone())) {
                 Ok((at, view)) => {
-                    self.menu.chosen = Selection::at(at);
+                    self.widen(at);
                     cx.notify(Tone::Good, format!("{} is back.", view.name));
                     vec![Effect::Keep(Keep::View(view)).into()]
                 }
@@ -105,9 +133,30 @@ fn save_as(name: &str, listed: &View, cx: &mut AppContext) -> Result<Orders, Str
 impl Dialog for ViewsMenu {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         let Message::Input(event) = message else { return Vec::new() };
-        let length = cx.views.names().len();
-        let wanted = self.menu.update(event, length, cx);
-        self.perform(wanted, cx)
+        match event {
+            // Letters narrow the list, but for one that its user has made a key of it.
+            Event::Key(key) if is_typed(key) && cx.settings.keymap.action(&[KeyContext::Views], (*key).into()).is_none() => {
+                if self.input.key(*key) == Typed::Changed {
+                    self.menu.chosen = Selection::default();
+                }
+                Vec::new()
+            }
+            Event::Paste(text) => {
+                match self.input.paste(text) {
+                    Ok(changed) => {
+                        self.menu.chosen = Selection::default();
+                        changed.into_iter().for_each(|words| cx.notify(Tone::Note, words));
+                    }
+                    Err(why) => cx.notify(Tone::Note, why),
+                }
+                Vec::new()
+            }
+            event => {
+                let length = self.shown(cx).len();
+                let wanted = self.menu.update(event, length, cx);
+                self.perform(wanted, cx)
+            }
+        }
     }
 
     fn gives_way(&self) -> bool {
@@ -131,19 +180,24 @@ impl Dialog for ViewsMenu {
                 Span::styled(sanitize(about).into_owned(), theme.quiet),
             ])
         };
-        let words = |view: &BuiltIn| view.about(cx.views.vocabulary);
-        let built_in = BuiltIn::ALL.iter().map(|view| line(view.name(), words(view)));
-        let entries: Vec<Line<'_>> = built_in.chain(cx.views.own().iter().map(|view| line(&view.name, &view.query))).collect();
-        let chosen = self.menu.chosen.index(entries.len()).unwrap_or(0);
-        let own = chosen.checked_sub(BuiltIn::ALL.len());
-        let about = own
-            .and_then(|at| cx.views.own().get(at))
-            .map_or_else(|| words(&BuiltIn::ALL[chosen.min(BuiltIn::ALL.len() - 1)]), |view| &view.query);
+        let about = |at: usize| match at.checked_sub(BuiltIn::ALL.len()) {
+            None => BuiltIn::ALL[at].about(cx.views.vocabulary),
+            Some(own) => cx.views.own().get(own).map_or("", |view| &view.query),
+        };
+        let (names, shown) = (cx.views.names(), self.shown(cx));
+        let entries: Vec<Line<'_>> = shown.iter().map(|at| line(names[*at], about(*at))).collect();
+        let chosen = self.menu.chosen.index(shown.len());
         // What has no room in its line stands below.
-        let is_cut = entries.get(chosen).is_some_and(|entry| entry.width() > usize::from(OpenMenu::room(PanelWidth::Dialog, area)));
-        let below = if is_cut { sanitize(about).into_owned() } else { String::new() };
+        let room = usize::from(OpenMenu::room(PanelWidth::Dialog, area));
+        let cut = chosen.filter(|at| entries[*at].width() > room);
+        let below = cut.map_or_else(String::new, |at| sanitize(about(shown[at])).into_owned());
         // The built-in views stay.
-        let withheld: &[Action] = if own.is_none() { &[Action::ViewDelete] } else { &[] };
-        self.menu.draw_without(withheld, List { title: "Views", entries, below, ..List::default() }, frame, area, cx);
+        let is_own = chosen.is_some_and(|at| shown[at] >= BuiltIn::ALL.len());
+        let withheld: &[Action] = if is_own { &[] } else { &[Action::ViewDelete] };
+        let above = u16::from(is_roomy(area));
+        let list = List { title: "Views", entries, below, field: above + 1, empty: "No view goes by that.", ..List::default() };
+        let fields = self.menu.draw_without(withheld, list, frame, area, cx);
+        let field = Rect { y: fields.y + above, height: 1, ..fields };
+        self.input.draw_field(frame, field, theme, true, "some letters of a name");
     }
 }

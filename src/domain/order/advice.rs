@@ -50,12 +50,12 @@ impl OrderMatch {
             (OrderState::Paid | OrderState::Shipped | OrderState::Delivered | OrderState::Cancelled, Some(true)) => {
                 return Some(OrderAdvice::after_refund(None, alert));
             }
-            (OrderState::Cancelled, Some(false)) => (Decision::Refunded, "cancelled, and not refunded yet: refund it first"),
-            // That it was cancelled says nothing of where the money is.
-            (OrderState::Cancelled, None) => return None,
+            // Nothing is owed for it. That it was cancelled says nothing of where the money is: who answers looks first.
+            (OrderState::Cancelled, None) => (Decision::Refunded, "cancelled; whether it was refunded is not told: look first"),
             // A part of the money went back: what to do with the rest is nobody's but a person's word.
             (OrderState::Refunded, Some(false)) => return None,
             (_, Some(false)) if self.order.refunded_amount.is_some_and(|amount| !amount.decimal().is_zero()) => return None,
+            (OrderState::Cancelled, Some(false)) => (Decision::Refunded, "cancelled, and not refunded yet: refund it first"),
             (OrderState::Shipped, _) => (Decision::NotRefunded, "shipped: it cannot be stopped any more"),
             (OrderState::Delivered, _) => (Decision::NotRefunded, "delivered: it cannot be stopped any more"),
             (OrderState::Paid, _) => return None,
@@ -121,9 +121,10 @@ mod tests {
     #[case(OrderState::Refunded, None, Some("129.9"), Some(EARLIER))]
     #[case(OrderState::Refunded, Some("2026-03-04T12:00:00Z"), Some("129.90"), Some(Decision::Refunded))]
     #[case(OrderState::Refunded, Some(BEFORE), Some("30.00"), None)]
-    #[case(OrderState::Cancelled, Some(BEFORE), None, None)]
-    #[case(OrderState::Cancelled, Some("2026-03-04T12:00:00Z"), None, None)]
-    #[case(OrderState::Cancelled, None, None, None)]
+    #[case(OrderState::Cancelled, Some(BEFORE), None, Some(Decision::Refunded))]
+    #[case(OrderState::Cancelled, Some("2026-03-04T12:00:00Z"), None, Some(Decision::Refunded))]
+    #[case(OrderState::Cancelled, None, None, Some(Decision::Refunded))]
+    #[case(OrderState::Cancelled, None, Some("30.00"), None)]
     #[case(OrderState::Cancelled, Some(BEFORE), Some("0.00"), Some(Decision::Refunded))]
     #[case(OrderState::Cancelled, Some("2026-03-04T12:00:00Z"), Some("129.90"), Some(EARLIER))]
     fn an_orders_state_suggests_the_decision(

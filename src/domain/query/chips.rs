@@ -53,6 +53,7 @@ pub fn without(mut filter: AlertFilter, mut sort: Sort, key: Key) -> (AlertFilte
         Key::Mcc => filter.conditions.mccs.clear(),
         Key::Notices => filter.conditions.notices = None,
         Key::Refunded => filter.conditions.refunded = None,
+        Key::Lapses => filter.conditions.lapses = None,
         Key::Sort => sort = DEFAULT_SORT,
         Key::Text => filter.q = None,
     }

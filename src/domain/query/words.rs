@@ -28,6 +28,7 @@ pub enum Key {
     Mcc,
     Notices,
     Refunded,
+    Lapses,
     Sort,
     /// Free text; it has no key before it.
     Text,
@@ -35,7 +36,7 @@ pub enum Key {
 
 impl Key {
     /// Every key, in the order in which a query is written.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Status,
         Self::Provider,
         Self::Type,
@@ -54,13 +55,14 @@ impl Key {
         Self::Mcc,
         Self::Notices,
         Self::Refunded,
+        Self::Lapses,
         Self::Sort,
         Self::Text,
     ];
 
     /// Whether only this machine's desk can be asked for it.
     pub const fn is_local(self) -> bool {
-        matches!(self, Self::Amount | Self::Currency | Self::Issuer | Self::Mcc | Self::Notices | Self::Refunded)
+        matches!(self, Self::Amount | Self::Currency | Self::Issuer | Self::Mcc | Self::Notices | Self::Refunded | Self::Lapses)
     }
 
     /// The key as it is typed before the colon, or before the sign.
@@ -84,6 +86,7 @@ impl Key {
             Self::Mcc => "mcc",
             Self::Notices => "notices",
             Self::Refunded => "refunded",
+            Self::Lapses => "lapses",
             Self::Sort => "sort",
             Self::Text => "text",
         }
@@ -125,6 +128,9 @@ impl Key {
             Self::Issuer => "what the issuer's name begins with, such as issuer:hsbc".to_owned(),
             Self::Mcc => "merchant category codes, such as mcc:5941".to_owned(),
             Self::Refunded => "the day of the answer, such as refunded:2026-01-31, or refunded:2026-01-31+04:00 for a local day".to_owned(),
+            Self::Lapses => {
+                "the hour of the deadline, such as lapses:2026-01-31T16, or lapses:2026-01-31T16+04:00 for a local hour".to_owned()
+            }
             Self::Sort => self.values(vocabulary).join(", ") + "; with - before it: largest first",
             Self::Text => "what is in the provider id, descriptor, BIN or last four digits".to_owned(),
         }

@@ -11,7 +11,7 @@ use super::statements::{Sql, Value, cell, micros};
 use crate::domain::filter::wanted_text;
 use crate::domain::fold::fold;
 use crate::domain::time::Timestamp;
-use crate::domain::{AlertFilter, AlertStatus, AlertType, CalendarDay, LocalConditions, SortField, SortOrder};
+use crate::domain::{AlertFilter, AlertStatus, AlertType, CalendarDay, CalendarHour, LocalConditions, SortField, SortOrder};
 use crate::store::searched::{DESCRIPTOR_MARK, blanks, searchable, spellings};
 
 /// A half-open range: from the first on, before the second.
@@ -31,6 +31,8 @@ pub(super) struct Wanted {
     companies: Vec<uuid::Uuid>,
     /// Open deadlines up to this moment, or any.
     expires: Option<Option<i64>>,
+    /// Of those, from this moment on.
+    expires_from: Option<i64>,
     /// What the searched text has to contain: `q`, and the beginning of the descriptor.
     texts: Vec<String>,
     conditions: Conditions,
@@ -59,9 +61,10 @@ const ISSUERS: &str = "WITH RECURSIVE name (value) AS (
 ) SELECT value FROM name WHERE value IS NOT NULL";
 
 impl Conditions {
-    /// Reads conditions. Names of issuers are compared here, as the domain does it; whether notices are wanted is a filter of types.
+    /// Reads conditions. Names of issuers are compared here, as the domain does it; whether notices are wanted is a filter of types, and
+    /// what lapses in an hour is one of deadlines.
     async fn read(conn: &Connection, organization: i64, asked: &LocalConditions) -> Work<Self> {
-        let LocalConditions { amounts: _, currencies, issuers, mccs, notices: _, refunded } = asked;
+        let LocalConditions { amounts: _, currencies, issuers, mccs, notices: _, refunded, lapses: _ } = asked;
         let issuers = if issuers.is_empty() {
             None
         } else {
@@ -134,6 +137,7 @@ impl Wanted {
             conditions,
         } = filter;
         let limit = |hours: u32| now.checked_add_signed(Duration::hours(hours.into())).map(micros);
+        let lapses = conditions.lapses.map(CalendarHour::range).map(|(from, until)| (micros(from), micros(until) - 1));
         let q = wanted_text(q.as_ref()).map(searchable);
         let descriptor = wanted_text(descriptor.as_ref()).map(searchable);
         let descriptor = descriptor.map(|prefix| format!("{DESCRIPTOR_MARK}{prefix}"));
@@ -152,11 +156,16 @@ impl Wanted {
             alert_time: days(*start_date, *end_date),
             transaction_time: days(*transaction_start_date, *transaction_end_date),
             companies: companies.iter().map(|company| company.0).collect(),
-            expires: expires_in.map(limit),
+            expires: expires_in
+                .map(limit)
+                .into_iter()
+                .chain(lapses.map(|(_, last)| Some(last)))
+                .min_by_key(|limit| limit.unwrap_or(i64::MAX)),
+            expires_from: lapses.map(|(from, _)| from),
             texts: q.into_iter().chain(descriptor).collect(),
             conditions: Conditions::read(conn, organization, conditions).await?,
             // They are of open deadlines, which only what waits has.
-            waits: expires_in.is_some(),
+            waits: expires_in.is_some() || lapses.is_some(),
         })
     }
 
@@ -239,6 +248,12 @@ impl Wanted {
             Some(Some(limit)) => sql.with(" AND a.expired_at IS NULL AND a.open_deadline <= ", Value::Number(limit)),
             Some(None) => sql.push(" AND a.expired_at IS NULL AND a.open_deadline IS NOT NULL"),
             None => {}
+        }
+        if let Some(from) = self.expires_from {
+            sql.with(" AND a.open_deadline >= ", Value::Number(from));
+            // Notices do not lapse.
+            sql.with(" AND a.type <> ALL(", Value::Texts(notices()));
+            sql.push(")");
         }
         if self.waits {
             sql.push(" AND a.open_deadline IS NOT NULL");

@@ -34,9 +34,10 @@ const ISSUERS: &str = "WITH RECURSIVE name (value) AS (
 ) SELECT value FROM name WHERE value IS NOT NULL";
 
 impl Conditions {
-    /// Reads conditions. Names of issuers are compared here, as the domain does it; whether notices are wanted is a filter of types.
+    /// Reads conditions. Names of issuers are compared here, as the domain does it; whether notices are wanted is a filter of types, and
+    /// what lapses in an hour is one of deadlines.
     pub(super) fn read(conn: &Connection, organization: i64, asked: &LocalConditions) -> StoreResult<Self> {
-        let LocalConditions { amounts: _, currencies, issuers, mccs, notices: _, refunded } = asked;
+        let LocalConditions { amounts: _, currencies, issuers, mccs, notices: _, refunded, lapses: _ } = asked;
         let amounts = asked.micros();
         let mut impossible = amounts.as_ref().is_some_and(RangeInclusive::is_empty);
         let some = |texts: Vec<String>| Some(texts).filter(|texts| !texts.is_empty());

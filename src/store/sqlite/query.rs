@@ -12,7 +12,7 @@ use super::statements::micros;
 use crate::domain::filter::wanted_text;
 use crate::domain::fold::fold;
 use crate::domain::time::Timestamp;
-use crate::domain::{AlertFilter, AlertType, SortField, SortOrder};
+use crate::domain::{AlertFilter, AlertType, CalendarHour, SortField, SortOrder};
 use crate::store::StoreResult;
 use crate::store::searched::{DESCRIPTOR_MARK, searchable};
 
@@ -27,6 +27,8 @@ pub(super) struct Wanted {
     pub(super) companies: Option<Vec<i64>>,
     /// Open deadlines up to this moment, or any.
     pub(super) expires: Option<Option<i64>>,
+    /// Of those, from this moment on.
+    pub(super) expires_from: Option<i64>,
     /// What the searched text has to contain: `q`, and the beginning of the descriptor.
     pub(super) texts: Vec<String>,
     pub(super) conditions: Conditions,
@@ -57,7 +59,8 @@ impl Wanted {
             conditions,
         } = filter;
         let mut types = words(conn, dictionary, types.iter().map(|word| word.as_str().to_owned()))?;
-        if let Some(wanted) = conditions.notices {
+        // Notices do not lapse.
+        for wanted in conditions.notices.into_iter().chain(conditions.lapses.map(|_| false)) {
             let notices = notice_keys(conn, dictionary)?;
             let mut keys = types.unwrap_or_else(|| counts.occurring(organization, |cell| cell.alert_type));
             keys.retain(|key| notices.contains(key) == wanted);
@@ -77,6 +80,7 @@ impl Wanted {
             Some(keys?.into_iter().flatten().collect())
         };
         let limit = |hours: u32| now.checked_add_signed(Duration::hours(hours.into())).map(micros);
+        let lapses = conditions.lapses.map(CalendarHour::range).map(|(from, until)| (micros(from), micros(until) - 1));
         let q = wanted_text(q.as_ref()).map(searchable);
         let descriptor = wanted_text(descriptor.as_ref()).map(searchable);
         let descriptor = descriptor.map(|prefix| format!("{DESCRIPTOR_MARK}{prefix}"));
@@ -87,7 +91,12 @@ impl Wanted {
             alert_time,
             transaction_time: days(*transaction_start_date, *transaction_end_date),
             companies,
-            expires: expires_in.map(limit),
+            expires: expires_in
+                .map(limit)
+                .into_iter()
+                .chain(lapses.map(|(_, last)| Some(last)))
+                .min_by_key(|limit| limit.unwrap_or(i64::MAX)),
+            expires_from: lapses.map(|(from, _)| from),
             texts: q.into_iter().chain(descriptor).collect(),
             conditions: Conditions::read(conn, organization, conditions)?,
             span: alert_time,
@@ -194,6 +203,10 @@ impl Wanted {
             }
             Some(None) => sql.push(" AND a.expired_at IS NULL AND a.open_deadline IS NOT NULL"),
             None => {}
+        }
+        if let Some(from) = self.expires_from {
+            sql.push(" AND a.open_deadline >= ");
+            sql.value(from);
         }
         self.conditions.push_tests(sql);
     }

@@ -67,7 +67,7 @@ async fn the_console_works_on_the_database_and_sees_what_a_node_does() {
     terminal.press("n");
     terminal.wait_until("the form, done with looking", |screen| screen.contains("Resolve") && !screen.contains("looking for doubles"));
     terminal.press("\x13");
-    terminal.wait_for("not refunded, recorded");
+    terminal.wait_for("NOT REFUNDED, recorded");
     let client = reqwest::Client::new();
     let url = format!("{}/api/v1/alerts", server.url);
     let page = client.get(format!("{url}?status=OPEN")).header("X-API-KEY", &key).send().await.unwrap().json::<Value>().await.unwrap();

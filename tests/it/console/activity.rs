@@ -149,7 +149,7 @@ fn a_decision_stands_there_with_who_made_it_and_its_proof() {
     rig.advance(Duration::milliseconds(200));
 
     let row = line(&mut rig, "▌");
-    for words in ["✓ 14:03:", "omar", "refunded 129.90 EUR", "ETHOCA ··1234 A-10293", "RESOLVED, recorded 14:03:"] {
+    for words in ["✓ 14:03:", "omar", "REFUNDED 129.90 EUR", "ETHOCA ··1234 A-10293", "RESOLVED, recorded 14:03:"] {
         assert!(row.contains(words), "{words:?} is not in {row}");
     }
     let screen = rig.screen();
@@ -331,7 +331,7 @@ fn the_form_of_a_failed_decision_opens_again_as_it_was_filled_in() {
     rig.press("ctrl-s");
     rig.advance(Duration::seconds(6));
 
-    assert!(form.contains("the parcel arrived") && form.contains("not refunded"), "{form}");
+    assert!(form.contains("the parcel arrived") && form.contains("NOT REFUNDED"), "{form}");
     assert_eq!(rig.service.alert(id).unwrap().outcome.map(|outcome| outcome.comments), Some("the parcel arrived".to_owned()));
 }
 
@@ -381,7 +381,7 @@ fn a_decision_of_an_earlier_console_is_decided_again_by_its_key() {
     rig.press("o");
     rig.advance(Duration::milliseconds(100));
 
-    assert!(row.contains("maria") && row.contains("not refunded 240.00 USD") && row.contains("the window has closed"), "{row}");
+    assert!(row.contains("maria") && row.contains("NOT REFUNDED 240.00 USD") && row.contains("the window has closed"), "{row}");
     assert_eq!(rig.current(), alerts[5].id);
     assert!(rig.screen().contains("the parcel arrived"), "{}", rig.screen());
     assert_eq!(rig.sent(), 0);
@@ -447,7 +447,7 @@ fn what_the_engine_parked_is_settled_from_there() {
     let (row, screen) = (line(&mut rig, "▌"), rig.screen());
     rig.press("p");
 
-    assert!(row.contains("P ") && row.contains("refunded") && screen.contains("key ops-1"), "{screen}");
+    assert!(row.contains("P ") && row.contains("REFUNDED") && screen.contains("key ops-1"), "{screen}");
     assert!(rig.screen().contains("Not now"), "{}", rig.screen());
 }
 
@@ -522,8 +522,8 @@ fn every_notification_is_kept_and_leads_to_its_alert() {
     rig.press("enter");
     rig.advance(Duration::milliseconds(200));
 
-    assert_eq!(told, [("refunded, recorded (status RESOLVED): ETHOCA 129.90 EUR".to_owned(), Some(id))]);
-    assert!(row.contains("refunded, recorded (status RESOLVED)"), "{row}");
+    assert_eq!(told, [("REFUNDED, recorded (status RESOLVED): ETHOCA 129.90 EUR".to_owned(), Some(id))]);
+    assert!(row.contains("REFUNDED, recorded (status RESOLVED)"), "{row}");
     assert_eq!(rig.current(), id);
 }
 
@@ -706,7 +706,7 @@ fn the_rows_of_a_view_are_exported_as_they_are_shown() {
     let mut lines = written.lines();
     assert_eq!(lines.next(), Some("at,who,what,alert,alertId,providerId,proof"));
     let row = lines.next().unwrap();
-    assert!(row.contains(",omar,refunded 129.90 EUR,ETHOCA ··1234 A-10293,") && row.contains("recorded 14:03:"), "{row}");
+    assert!(row.contains(",omar,REFUNDED 129.90 EUR,ETHOCA ··1234 A-10293,") && row.contains("recorded 14:03:"), "{row}");
     assert_eq!(lines.next(), None);
 }
 

@@ -32,7 +32,7 @@ fn bulk(size: (u16, u16)) -> (Rig, Vec<Alert>) {
 fn decided(rig: &mut Rig) -> usize {
     let screen = rig.screen();
     let list = screen.lines().take_while(|line| !line.contains("─────"));
-    list.filter(|line| line.contains("not refunded 1.00 EUR")).count()
+    list.filter(|line| line.contains("NOT REFUNDED 1.00 EUR")).count()
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn what_was_decided_together_is_one_row_with_what_became_of_it() {
     rig.press("4 tab");
 
     let row = line(&mut rig, "▌");
-    for words in ["! 14:03:", "bulk", "5 not refunded 5.00 EUR", "view Open", "4 recorded, 1 refused   enter shows each"] {
+    for words in ["! 14:03:", "bulk", "5 NOT REFUNDED 5.00 EUR", "view Open", "4 recorded, 1 refused   enter shows each"] {
         assert!(row.contains(words), "{words:?} is not in {row}");
     }
     assert_eq!(decided(&mut rig), 0, "{}", rig.screen());
@@ -77,7 +77,7 @@ fn what_failed_of_a_run_needs_somebody_by_itself_and_is_decided_again() {
     rig.press("o");
     rig.advance(Duration::milliseconds(100));
 
-    assert!(row.contains("not refunded 1.00 EUR") && row.contains("case closed by issuer"), "{row}");
+    assert!(row.contains("NOT REFUNDED 1.00 EUR") && row.contains("case closed by issuer"), "{row}");
     assert_eq!(rig.current(), alerts[0].id);
     assert!(rig.screen().contains("no order"), "{}", rig.screen());
 }
@@ -118,7 +118,7 @@ fn a_run_is_exported_as_its_decisions() {
     let file = std::fs::read_dir(directory.path()).unwrap().next().unwrap().unwrap().path();
     let written = std::fs::read_to_string(file).unwrap();
     assert!(asked.contains("Export 2 rows of Today"), "{asked}");
-    assert_eq!(written.lines().filter(|line| line.contains("not refunded 1.00 EUR")).count(), 2, "{written}");
+    assert_eq!(written.lines().filter(|line| line.contains("NOT REFUNDED 1.00 EUR")).count(), 2, "{written}");
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn a_run_of_another_console_is_one_row_and_a_line_without_the_field_is_a_row_of_
     other.press("4 tab");
 
     assert_eq!(staged.len(), 5);
-    assert!(line(&mut other, "3 not refunded").contains("maria, bulk"), "{}", other.screen());
+    assert!(line(&mut other, "3 NOT REFUNDED").contains("maria, bulk"), "{}", other.screen());
     assert_eq!(decided(&mut other), 2, "{}", other.screen());
 }
 
@@ -163,7 +163,7 @@ fn the_case_of_a_payment_is_one_row_too() {
     rig.press("esc esc 4 tab");
 
     let row = line(&mut rig, "▌");
-    for words in ["case", "1 refunded; 2 invalid, duplicate alert", "A-10293", "3 recorded   enter shows each"] {
+    for words in ["case", "1 REFUNDED; 2 INVALID (duplicate alert)", "A-10293", "3 recorded   enter shows each"] {
         assert!(row.contains(words), "{words:?} is not in {row}\n{}", rig.screen());
     }
 }
@@ -215,7 +215,7 @@ fn words_that_fit_a_run_in_part_show_those_decisions_by_themselves() {
 
         rig.press("enter");
 
-        shown.push((decided(&mut rig), rig.screen().contains("5 not refunded 5.00 EUR")));
+        shown.push((decided(&mut rig), rig.screen().contains("5 NOT REFUNDED 5.00 EUR")));
     }
 
     assert_eq!(shown, [(1, false), (4, false), (0, true)], "the run is one row where all of it has the words");
@@ -274,7 +274,7 @@ fn every_notice_is_in_the_pane_but_what_a_decision_says_itself() {
     let told = journaled(&rig).into_iter().filter(|step| matches!(step, JournalStep::Notified { .. })).count();
     assert!(notice.contains("14:03:"), "{notice}");
     assert_eq!(told, 2);
-    assert!(screen.contains("refunded 129.90 EUR") && !screen.contains("recorded (status"), "{screen}");
+    assert!(screen.contains("REFUNDED 129.90 EUR") && !screen.contains("recorded (status"), "{screen}");
 }
 
 #[test]
@@ -291,7 +291,7 @@ fn the_keys_go_first_to_a_decision_and_on_a_notice_they_say_what_they_are_for() 
     rig.press("j enter");
     rig.advance(Duration::milliseconds(200));
 
-    assert!(chosen.contains("refunded 129.90 EUR"), "{chosen}");
+    assert!(chosen.contains("REFUNDED 129.90 EUR"), "{chosen}");
     assert!(reopened.contains("o opens the form of a decision that failed; this is about no alert."), "{reopened}");
     assert!(gone.contains("This is about no alert."), "{gone}");
     assert_eq!(rig.current(), first);
@@ -330,7 +330,7 @@ fn a_run_in_the_pane_is_one_row_that_unfolds() {
 
     rig.press("tab enter");
 
-    assert!(folded.contains("5 not refunded 5.00 EUR") && folded.contains("4 recorded, 1 refused"), "{folded}");
+    assert!(folded.contains("5 NOT REFUNDED 5.00 EUR") && folded.contains("4 recorded, 1 refused"), "{folded}");
     assert_eq!(decided(&mut rig), 5, "{}", rig.screen());
 }
 

@@ -11,8 +11,8 @@ use super::orders::order_of;
 use super::rig::{Made, Rig, clock};
 use avert::desk::Desk;
 
-const DUPLICATE: &str = "invalid: duplicate alert";
-const REFUNDED_BEFORE: &str = "invalid: refunded before the alert";
+const DUPLICATE: &str = "INVALID (duplicate alert)";
+const REFUNDED_BEFORE: &str = "INVALID (refunded before the alert)";
 
 /// An alert that came five hours ago, and beside it what is made of it.
 fn alerts(twin: impl Fn(&Alert) -> Alert) -> Vec<Alert> {
@@ -133,7 +133,7 @@ fn a_rule_that_says_otherwise_is_set_aside_where_money_has_gone_back() {
     rig.press("t");
     let form = rig.screen();
 
-    assert!(detail.contains("Your rule small says refunded: set aside, money has gone"), "{detail}");
+    assert!(detail.contains("Your rule small says REFUNDED: set aside, money has gone"), "{detail}");
     assert!(detail.contains(&format!("i then 3  {DUPLICATE}")) && !detail.contains("opens the form with this answer"), "{detail}");
     assert!(form.contains("(•) duplicate alert"), "{form}");
 }
@@ -146,9 +146,9 @@ fn a_rule_goes_before_the_order_and_before_another_alert_that_waits() {
     rig.press("t");
     let form = rig.screen();
 
-    assert!(detail.contains("Your rule small suggests: refunded") && detail.contains("NW-1"), "{detail}");
-    assert!(!detail.contains(DUPLICATE) && !detail.contains("t  not refunded"), "{detail}");
-    assert!(form.contains("(•) refunded") && !form.contains("order NW-1"), "{form}");
+    assert!(detail.contains("Your rule small suggests: REFUNDED") && detail.contains("NW-1"), "{detail}");
+    assert!(!detail.contains(DUPLICATE) && !detail.contains("t  NOT REFUNDED"), "{detail}");
+    assert!(form.contains("(•) REFUNDED") && !form.contains("order NW-1"), "{form}");
 }
 
 #[test]

@@ -362,7 +362,7 @@ fn what_is_typed_for_a_case_is_kept_for_the_case_and_is_no_answer_to_one_of_its_
     let alone = rig.screen();
 
     assert!(again.contains("88213") && again.contains("Your earlier draft is back."), "{again}");
-    assert!(!other.contains("88213") && other.contains("Your comment for \"refunded\" is kept."), "{other}");
+    assert!(!other.contains("88213") && other.contains("Your comment for \"REFUNDED\" is kept."), "{other}");
     assert!(alone.contains("Resolve") && !alone.contains("88213"), "{alone}");
     assert!(alone.contains("What was written for its case is kept there"), "{alone}");
     assert_eq!(on_the_desk(&rig).len(), 1);

@@ -92,7 +92,7 @@ fn a_range_that_ends_with_its_view_is_said() {
     let mut rig = Made::default().start();
     rig.press("V j j v");
 
-    rig.press("j enter");
+    rig.press("down enter");
 
     assert!(rig.screen().contains("The range has ended with the list it was of; nothing of it was marked."), "{}", rig.screen());
 }

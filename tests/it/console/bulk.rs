@@ -340,7 +340,7 @@ fn at_120_columns_a_long_reason_loses_no_word_but_the_end_of_an_id() {
 
     let form = rig.screen();
     let told = form.lines().find(|line| line.contains("refunded 3 h ago")).unwrap_or_default();
-    assert!(told.contains("refunded 3 h ago; invalid fits: ETHOCA YYRIR37MKDDB3EXGN2"), "{form}");
+    assert!(told.contains("refunded 3 h ago; INVALID fits: ETHOCA YYRIR37MKDDB3EXGN2"), "{form}");
     assert!(told.contains("··0001") && told.contains("ACME*"), "{form}");
 }
 
@@ -583,7 +583,7 @@ fn a_payment_that_was_refunded_is_not_told_as_not_refunded_with_the_others_until
     let anew = rig.screen();
 
     assert!(form.contains("3 will be sent") && form.contains("1 needs a look"), "{form}");
-    assert!(form.contains("refunded 3 h ago; invalid fits: ETHOCA 5F2RE396"), "{form}");
+    assert!(form.contains("refunded 3 h ago; INVALID fits: ETHOCA 5F2RE396"), "{form}");
     assert!(confirmed.contains("4 will be sent"), "{confirmed}");
     assert!(anew.contains("refunded before the alert fits") || anew.contains("4 will be sent"), "{anew}");
 }

@@ -186,7 +186,7 @@ fn told(stands: [Stands; 3], order: Ordered) -> Vec<String> {
 
 #[test]
 fn a_refund_and_its_duplicates_are_foretold() {
-    assert_eq!(told([Stands::Waits; 3], Ordered::Nothing), ["refunded", "duplicate alert", "duplicate alert"]);
+    assert_eq!(told([Stands::Waits; 3], Ordered::Nothing), ["REFUNDED", "duplicate alert", "duplicate alert"]);
 }
 
 #[test]
@@ -201,8 +201,8 @@ fn a_rule_at_the_network_of_one_alert_counts_for_each_alert_of_the_payment() {
 
 #[test]
 fn one_that_waits_beside_one_that_has_lapsed_is_foretold_what_it_would_get() {
-    assert_eq!(told([Stands::Waits, Stands::Lapsed, Stands::Lapsed], Ordered::Nothing), ["refunded", "", ""]);
-    assert_eq!(told([Stands::Waits, Stands::Declined, Stands::Lapsed], Ordered::Nothing), ["refunded", "", ""]);
+    assert_eq!(told([Stands::Waits, Stands::Lapsed, Stands::Lapsed], Ordered::Nothing), ["REFUNDED", "", ""]);
+    assert_eq!(told([Stands::Waits, Stands::Declined, Stands::Lapsed], Ordered::Nothing), ["REFUNDED", "", ""]);
 }
 
 #[test]
@@ -217,5 +217,5 @@ fn with_the_cursor_on_one_that_has_lapsed_its_refund_asks_for_a_tick_and_nothing
 fn what_has_lapsed_is_not_sent_and_nothing_is_foretold_of_it() {
     let case = Case { stands: [Stands::Waits, Stands::Lapsed, Stands::Waits], order: Ordered::Nothing, dialect: Dialect::Current, tabs: 0 };
 
-    assert_eq!(told_and_sent(&case), Some(vec!["refunded".to_owned(), String::new(), "duplicate alert".to_owned()]));
+    assert_eq!(told_and_sent(&case), Some(vec!["REFUNDED".to_owned(), String::new(), "duplicate alert".to_owned()]));
 }

@@ -100,7 +100,7 @@ fn the_refund_leaves_first_and_the_others_as_its_duplicates_only_when_it_is_reco
     rig.release();
     rig.advance(Duration::seconds(1));
 
-    assert!(form.contains("3 will be sent") && form.contains("invalid: duplicate alert"), "{form}");
+    assert!(form.contains("3 will be sent") && form.contains("INVALID (duplicate alert)"), "{form}");
     assert_eq!(held, 1, "the others wait for the refund");
     let duplicate = invalid(InvalidReason::Duplicate, "88213");
     let refunded = Resolution::Current { decision: Decision::Refunded, comments: "88213".to_owned() };
@@ -139,9 +139,9 @@ fn a_case_whose_decision_has_not_left_says_how_far_each_one_is_and_claims_no_ref
     rig.advance(Duration::seconds(6));
     let refused = rig.screen();
 
-    assert!(staged.contains("refunded: leaves in 5 s") && staged.contains("invalid: waits for the refund"), "{staged}");
+    assert!(staged.contains("REFUNDED: leaves in 5 s") && staged.contains("INVALID: waits for the refund"), "{staged}");
     assert!(staged.contains("A refund is on its way: ETHOCA") && !staged.contains("Already refunded"), "{staged}");
-    assert!(refused.contains("refunded: not recorded") && refused.contains("invalid: waits here, not sent"), "{refused}");
+    assert!(refused.contains("REFUNDED: not recorded") && refused.contains("INVALID: waits here, not sent"), "{refused}");
     assert!(!refused.contains("is on its way"), "{refused}");
 }
 
@@ -362,6 +362,22 @@ fn the_form_of_a_case_tells_its_payment_once_and_that_the_refund_leaves_first() 
 }
 
 #[test]
+fn the_orders_of_a_case_have_a_column_where_its_alerts_name_several() {
+    let has_column = |orders: [&str; 3]| {
+        let mut alerts = three();
+        for (id, order) in ids().into_iter().zip(orders) {
+            alerts.iter_mut().filter(|alert| alert.id == id).for_each(|alert| alert.merchant_order_id = Some(order.to_owned()));
+        }
+        let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
+        rig.press("enter");
+        let screen = rig.screen();
+        screen.lines().any(|line| line.contains("STATE") && line.contains("ORDER"))
+    };
+
+    assert_eq!([has_column(["A-1", "B-2", ""]), has_column(["A-1", "a-1", ""])], [true, false]);
+}
+
+#[test]
 fn the_timeline_tells_the_minute_of_what_happened() {
     for size in [(80, 50), (120, 50), (200, 60)] {
         let mut rig = Made { size, ..Made::of(three()) }.start();
@@ -478,9 +494,9 @@ fn an_invalid_answer_is_never_told_as_a_refund() {
 
     let screen = rig.screen();
     let row = |network: &str| screen.lines().find(|line| line.contains('✓') && line.contains(network)).unwrap_or_default();
-    assert!(row("VERIFI").contains("invalid: refunded before the alert"), "{screen}");
-    assert!(row("CDRN").contains("invalid: duplicate alert 1 h ago"), "{screen}");
-    assert!(!screen.contains("VERIFI: refunded"), "{screen}");
+    assert!(row("VERIFI").contains("INVALID (refunded before the alert)"), "{screen}");
+    assert!(row("CDRN").contains("INVALID (duplicate alert) 1 h ago"), "{screen}");
+    assert!(!screen.contains("VERIFI: REFUNDED"), "{screen}");
 }
 
 #[test]
@@ -655,7 +671,7 @@ fn what_each_alert_would_get_follows_what_is_decided_and_taken_back() {
     assert!(open.contains("WITH r") && row(&open, "SIB2001").contains("duplicate"), "{open}");
     assert!(!decided.contains("WITH"), "{decided}");
     assert!(taken_back.contains("WITH r"), "{taken_back}");
-    assert!(row(&on_another, "SIB2001 ").contains("refunded") && row(&on_another, "SIB2002").contains("duplicate"), "{on_another}");
+    assert!(row(&on_another, "SIB2001 ").contains("REFUNDED") && row(&on_another, "SIB2002").contains("duplicate"), "{on_another}");
     assert!(refunded.contains("WITH i: INVALID"), "{refunded}");
 }
 
@@ -690,7 +706,7 @@ fn the_audit_log_is_asked_once_for_a_case_and_again_where_an_alert_got_its_answe
 
     assert_eq!((opened, heard, asked(&rig) - before), (1, 1, 2));
     let screen = rig.screen();
-    assert!(screen.contains("VERIFI: refunded by key 7Qd2Kx"), "{screen}");
+    assert!(screen.contains("VERIFI: REFUNDED by key 7Qd2Kx"), "{screen}");
 }
 
 /// The titles of a case's columns up to what each would get, the networks of its rows in order, and the row of the cursor.

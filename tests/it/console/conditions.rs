@@ -89,17 +89,17 @@ fn the_list_of_views_offers_no_deleting_of_a_built_in_one_and_tells_all_that_a_v
     let mut rig = Made { size: (80, 24), ..Made::default() }.start();
     rig.press("v home");
     let built_in = rig.screen();
-    rig.press("s");
+    rig.press("alt-s");
     let asked = rig.screen();
     rig.type_text("mine");
     rig.press("enter v end");
 
     let own = rig.screen();
 
-    assert!(!built_in.contains("x delete") && built_in.contains("Close    esc      Choose    enter"), "{built_in}");
+    assert!(!built_in.contains("delete delete") && built_in.contains("Close    esc      Choose    enter"), "{built_in}");
     assert!(built_in.contains("lapses within 6 hours, next first"), "what a view is has room:\n{built_in}");
     assert!(asked.contains("Cancel    esc") && asked.contains("Save    enter"), "{asked}");
-    assert!(own.contains("x delete"), "{own}");
+    assert!(own.contains("delete delete"), "{own}");
 }
 
 #[test]

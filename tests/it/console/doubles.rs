@@ -39,11 +39,29 @@ fn a_staged_refund_of_a_double_is_not_told_as_recorded() {
     rig.press("r");
     let form = rig.screen();
 
-    assert!(detail.contains("REFUNDED waits here, not sent yet") && !detail.contains("RESOLVED, refunded"), "{detail}");
+    assert!(detail.contains("REFUNDED waits here, not sent yet") && !detail.contains("RESOLVED, REFUNDED"), "{detail}");
     assert!(form.contains("a refund is on its way: ETHOCA") && !form.contains("refunded already"), "{form}");
     rig.press("ctrl-s");
     rig.advance(Duration::seconds(10));
     assert_eq!(rig.sent(), 1, "a second refund asks for its tick");
+}
+
+#[test]
+fn the_row_of_a_double_warns_as_its_detail_does_as_soon_as_a_refund_is_staged() {
+    let (mut rig, ids) = twins();
+    rig.update(Message::GoToAlert(ids[1]));
+    rig.advance(Duration::milliseconds(500));
+    let before = super::activity::line(&mut rig, "▌");
+
+    refund_the_first(&mut rig, ids);
+    let (staged, detail) = (super::activity::line(&mut rig, "▌"), rig.screen());
+    rig.press("u");
+    let taken_back = super::activity::line(&mut rig, "▌");
+
+    let row = |line: &str| line.split('│').next().unwrap_or_default().to_owned();
+    assert!(!row(&before).contains('⚠') && row(&before).contains('='), "{before}");
+    assert!(row(&staged).contains('⚠') && detail.contains("⚠ May be paid twice"), "{detail}");
+    assert!(!row(&taken_back).contains('⚠'), "{taken_back}");
 }
 
 #[test]
@@ -150,7 +168,7 @@ fn the_double_of_what_was_answered_as_refunded_before_is_answered_the_same() {
     rig.press("i ctrl-s");
     rig.advance(Duration::seconds(20));
 
-    assert!(detail.contains("INVALID, refunded before") && !detail.contains("refunded just now"), "{detail}");
+    assert!(detail.contains("INVALID (refunded before") && !detail.contains("refunded just now"), "{detail}");
     assert_eq!(reason(&rig, second).as_deref(), Some("previously_refunded"), "{}", rig.screen());
 }
 

@@ -67,7 +67,7 @@ fn a_decision_whose_time_comes_while_the_deployment_does_not_answer_waits_and_is
     rig.press("ctrl-s");
 
     assert_eq!(rig.sent(), 1);
-    assert!(rig.screen().contains("refunded, recorded (status RESOLVED): ETHOCA 129.90 EUR"), "{}", rig.screen());
+    assert!(rig.screen().contains("REFUNDED, recorded (status RESOLVED): ETHOCA 129.90 EUR"), "{}", rig.screen());
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn a_decision_that_finds_nobody_waits_before_the_console_has_noticed_and_is_aske
     assert!(rig.screen().contains("The service answers again"), "{}", rig.screen());
     rig.press("ctrl-s");
     assert_eq!((rig.sent(), rig.app.unsent()), (2, 0));
-    assert!(rig.screen().contains("refunded, recorded (status RESOLVED): ETHOCA 129.90 EUR"), "{}", rig.screen());
+    assert!(rig.screen().contains("REFUNDED, recorded (status RESOLVED): ETHOCA 129.90 EUR"), "{}", rig.screen());
 }
 
 #[test]

@@ -239,7 +239,7 @@ struct Row {
 
 const LIVE: &str = "● live";
 const UNKNOWN: &str = "not known whether REFUNDED arrived: ";
-const RECORDED: &str = "refunded, recorded (status RESOLVED)";
+const RECORDED: &str = "REFUNDED, recorded (status RESOLVED)";
 const NOT_LANDED: &str = "nothing has landed so far";
 const BROKE: &str = "the connection broke before an answer came";
 

@@ -100,6 +100,94 @@ fn the_sentence_says_how_many_will_lapse_at_this_pace() {
     assert!(line(&mut rig, "33 open").contains("33 open within 4 h, you do 12 an hour: 9 will lapse"), "{}", rig.screen());
 }
 
+/// Three that lapse in the hour from 18, two from 20, by the analyst's clock; and two notices.
+fn in_two_hours() -> Vec<Alert> {
+    let of_group = |group: u128, alerts: Vec<Alert>| {
+        alerts.into_iter().map(move |alert| Alert {
+            id: avert::domain::AlertId(uuid::Uuid::from_u128(alert.id.0.as_u128() + group * 100)),
+            provider_id: format!("HOUR-{group}-{}", alert.id.0.as_u128()),
+            ..alert
+        })
+    };
+    let notices = waiting(2, 130).into_iter().map(|alert| Alert { alert_type: AlertType::VerifiFraudNotice, ..alert }).collect();
+    of_group(1, waiting(3, 20)).chain(of_group(2, waiting(2, 130))).chain(of_group(3, notices)).collect()
+}
+
+#[test]
+fn an_hour_leads_to_the_alerts_that_lapse_in_it_and_back_to_what_was_listed() {
+    let mut rig = open(Made { size: (200, 60), ..Made::of(in_two_hours()) });
+
+    rig.press("tab j enter");
+    rig.advance(Duration::milliseconds(500));
+    let (of_the_hour, screen) = (rig.app.queue().listing.total(), rig.screen());
+    rig.press("esc");
+    let restored = rig.app.queue().filter().clone();
+
+    assert!(screen.contains(" lapses:2026-11-20T20+04:00 ") && screen.contains("Found, Open set aside"), "{screen}");
+    assert_eq!(of_the_hour, Some(2), "{screen}");
+    assert_eq!(restored, AlertFilter { statuses: vec![AlertStatus::Open], ..AlertFilter::default() });
+}
+
+#[test]
+fn a_list_that_knows_no_single_hour_has_all_that_lapses_until_its_end_and_says_so() {
+    let place = SessionInfo { remote: true, ..Made::default().place };
+    let mut rig = open(Made { operator: false, place, size: (200, 60), ..Made::of(in_two_hours()) });
+
+    rig.press("tab j enter");
+    rig.advance(Duration::milliseconds(500));
+    let screen = rig.screen();
+
+    assert!(
+        screen.contains("This deployment's list knows no single hour: here is all that lapses within 3 h, the latest first."),
+        "{screen}"
+    );
+    assert!(screen.contains(" expires:3 ") && screen.contains("Found, Open set aside"), "{screen}");
+    let minutes: Vec<i64> = rig
+        .app
+        .queue()
+        .listing
+        .alerts()
+        .filter_map(|alert| alert.deadline.moment())
+        .map(|at| (at - rig.clock.now()).num_minutes())
+        .collect();
+    assert!(minutes.len() == 7 && minutes[0] == 129 && minutes[6] == 19, "{minutes:?}");
+}
+
+#[test]
+fn only_hours_in_which_something_lapses_are_walked_and_esc_leaves_them() {
+    let mut rig = open(Made { size: (80, 24), ..Made::of(in_two_hours()) });
+    let marked = |rig: &mut Rig| {
+        let screen = rig.screen();
+        screen.lines().find(|line| line.starts_with('▌')).map(|line| line.split_whitespace().skip(1).take(2).collect::<Vec<_>>().join(" "))
+    };
+    let hint = rig.screen().lines().last().map(str::to_owned).unwrap_or_default();
+
+    rig.press("tab");
+    let first = marked(&mut rig);
+    rig.press("down");
+    let second = marked(&mut rig);
+    rig.press("down down");
+    let last = marked(&mut rig);
+    rig.press("esc");
+    let (none, screen) = (marked(&mut rig), rig.screen());
+
+    assert!(hint.contains("tab hours") && !hint.contains("show these alerts"), "{hint}");
+    assert!(first.is_some_and(|row| row.starts_with("by 19")) && second.clone().is_some_and(|row| row.starts_with("20")), "{second:?}");
+    assert_eq!((last, none), (second, None));
+    assert!(screen.contains("LAPSES BY HOUR"), "{screen}");
+}
+
+#[test]
+fn for_whoever_is_read_the_screen_a_chart_is_its_numbers() {
+    let mut rig = open(Made { plain: true, size: (200, 60), ..Made::of(weeks(clock().now())) });
+
+    let screen = rig.screen();
+
+    assert!(!screen.contains('=') && !screen.contains('▆'), "{screen}");
+    assert!(line(&mut rig, "by 19").contains("by 19 1 alert "), "{screen}");
+    assert!(screen.contains("RAISED IN 14 DAYS") && screen.contains("19 Nov: "), "{screen}");
+}
+
 #[test]
 fn where_all_can_be_done_it_says_until_when() {
     let mut rig = open(Made::of(waiting(6, 200)));
@@ -134,7 +222,7 @@ fn a_pace_from_before_a_break_says_from_when_it_is() {
 #[test]
 fn numbers_follow_the_queues_filter_but_for_how_alerts_stand() {
     let mut rig = whole();
-    let all = line(&mut rig, "waiting");
+    let all = line(&mut rig, "WAITING");
     rig.press("1 /");
     rig.type_text("provider:cdrn status:open expires:3");
     rig.press("enter 2");
@@ -144,7 +232,7 @@ fn numbers_follow_the_queues_filter_but_for_how_alerts_stand() {
     let title = line(&mut rig, "left aside");
     assert!(title.contains("provider:cdrn") && title.contains("status:open expires:3 is left aside"), "{title}");
     // Two of the nineteen that are open are notices, which wait for nobody.
-    assert!(all.ends_with(" 17   + 2 notices") && line(&mut rig, "waiting").ends_with(" 4"), "{}", rig.screen());
+    assert!(all.ends_with(" 17   + 2 notices") && line(&mut rig, "WAITING").ends_with(" 4"), "{}", rig.screen());
     assert!(!rig.screen().contains("ETHOCA"), "{}", rig.screen());
 }
 

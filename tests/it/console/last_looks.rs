@@ -372,10 +372,10 @@ fn the_question_of_what_followed_a_refund_says_how_another_answered_it() {
 
     let asked = rig.screen();
     assert!(asked.contains("The refund was not recorded"), "{asked}");
-    assert!(asked.contains("Another was first: ETHOCA 129.90 EUR is CHARGEBACK, not refunded."), "{asked}");
+    assert!(asked.contains("Another was first: ETHOCA 129.90 EUR is CHARGEBACK, NOT REFUNDED."), "{asked}");
     rig.update(Message::JournalRead(Ok(JournalPart { entries: of_maria(&rig, first), anew: true, ..JournalPart::default() })));
     let told = rig.screen();
-    assert!(told.contains("CHARGEBACK, not refunded, by") && told.contains("maria."), "{told}");
+    assert!(told.contains("CHARGEBACK, NOT REFUNDED, by") && told.contains("maria."), "{told}");
 }
 
 #[test]

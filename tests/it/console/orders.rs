@@ -53,7 +53,7 @@ fn the_detail_shows_the_order_why_it_is_this_one_and_how_sure_that_is() {
 
     let screen = rig.screen();
 
-    for words in ["ORDER", "NW-923421", "likely: same amount and card", "shipped", "t  not refunded", "shipped: it cannot be stopped"] {
+    for words in ["ORDER", "NW-923421", "likely: same amount and card", "shipped", "t  NOT REFUNDED", "shipped: it cannot be stopped"] {
         assert!(screen.contains(words), "{words}: {screen}");
     }
 }
@@ -103,8 +103,8 @@ fn in_the_case_an_order_is_taken_off_and_its_suggestion_taken_by_the_keys_that_s
     rig.press("esc U");
     let taken_off = rig.screen();
 
-    assert!(shown.contains("t  not refunded") && shown.contains("U  not this order"), "{shown}");
-    assert!(form.contains("Resolve") && form.contains("(•) not refunded"), "{form}");
+    assert!(shown.contains("t  NOT REFUNDED") && shown.contains("U  not this order"), "{shown}");
+    assert!(form.contains("Resolve") && form.contains("(•) NOT REFUNDED"), "{form}");
     assert!(
         taken_off.contains("Order NW-1 was taken off this alert.") && taken_off.contains("no other order of the shop fits"),
         "{taken_off}"
@@ -120,8 +120,10 @@ fn in_a_narrow_detail_what_is_suggested_goes_on_in_the_next_line() {
 
     let detail: Vec<&str> =
         screen.lines().filter_map(|line| Some(line.split_once('│')?.1.trim_end_matches(['┃', '│']).trim_end())).collect();
-    let at = detail.iter().position(|line| line.trim_start().starts_with("t  invalid: refunded before")).expect("what is suggested");
-    assert_eq!([detail[at].trim(), detail[at + 1]], ["t  invalid: refunded before", "    the alert"], "{screen}");
+    let at =
+        detail.iter().position(|line| line.trim_start_matches([' ', '▎']).starts_with("t  INVALID (refunded")).expect("what is suggested");
+    let shown = [detail[at], detail[at + 1]].map(|line| line.trim_start_matches('▎').trim());
+    assert_eq!(shown, ["t  INVALID (refunded before", "the alert)"], "{screen}");
 }
 
 #[test]
@@ -130,9 +132,9 @@ fn a_refunded_order_suggests_the_reason_and_one_key_opens_the_form_so() {
 
     let screen = rig.screen();
 
-    assert!(screen.contains("t  invalid: refunded before the alert"), "{screen}");
+    assert!(screen.contains("t  INVALID (refunded before the alert)"), "{screen}");
     assert_eq!(screen.matches("refunded before the alert").count(), 1, "what the answer says is said once: {screen}");
-    rig.click_on("t  invalid");
+    rig.click_on("t  INVALID");
     rig.press("ctrl-s");
     rig.advance(Duration::seconds(6));
     let sent = rig.service.resolutions.lock().unwrap().clone();
@@ -278,10 +280,10 @@ fn what_was_taken_off_leaves_the_other_that_fits() {
     let one = rig.screen();
 
     assert!(
-        both.contains("2 orders fit alike") && both.contains("possible: same amount and card") && !both.contains("t  not refunded"),
+        both.contains("2 orders fit alike") && both.contains("possible: same amount and card") && !both.contains("t  NOT REFUNDED"),
         "{both}"
     );
-    assert!(one.contains("NW-2") && one.contains("likely: same amount and card") && one.contains("t  not refunded"), "{one}");
+    assert!(one.contains("NW-2") && one.contains("likely: same amount and card") && one.contains("t  NOT REFUNDED"), "{one}");
 }
 
 #[test]
@@ -351,7 +353,32 @@ fn the_row_of_an_alert_has_a_sign_where_its_order_was_refunded_before(#[case] st
 
     let row = super::activity::line(&mut rig, "▌");
 
-    assert_eq!(row.contains("   o "), has_sign, "{row}");
+    assert_eq!(row.contains("⚠ o "), has_sign, "{row}");
+}
+
+#[test]
+fn the_detail_warns_of_a_refunded_order_as_the_row_does() {
+    let (_directory, mut rig) = rig(|alert| vec![order_of(alert, "NW-1", OrderState::Refunded)]);
+
+    let screen = rig.screen();
+
+    assert!(screen.contains("⚠ The shop's order is refunded already"), "{screen}");
+}
+
+#[test]
+fn a_cancelled_order_suggests_its_refund_and_says_that_nobody_told_whether_it_went_back() {
+    let (_directory, mut rig) = rig(|alert| vec![order_of(alert, "NW-1", OrderState::Cancelled)]);
+
+    let detail = rig.screen();
+    rig.press("t");
+    let form = rig.screen();
+
+    assert!(detail.contains("t  REFUNDED") && detail.contains("whether it was refunded is not"), "{detail}");
+    assert!(
+        form.contains("(•) REFUNDED") && form.contains("⚠ order NW-1 was cancelled; whether its money went back is not told"),
+        "{form}"
+    );
+    assert!(!form.contains("this answer fits"), "{form}");
 }
 
 #[test]
@@ -362,5 +389,5 @@ fn an_order_that_is_taken_off_leaves_no_sign_in_the_row() {
     rig.press("U");
 
     let after = super::activity::line(&mut rig, "▌");
-    assert!(before.contains("   o ") && !after.contains("   o "), "{before}\n{after}");
+    assert!(before.contains("⚠ o ") && !after.contains(" o ") && !after.contains('⚠'), "{before}\n{after}");
 }

@@ -51,7 +51,7 @@ fn opened(keys: &str) -> Buffer {
 #[case::form("r", 92, ("Cancel", Some("Send")))]
 #[case::filter("f", 92, ("Cancel", Some("Apply")))]
 #[case::views("v", 92, ("Close", Some("Choose")))]
-#[case::name_of_a_view("v s", 92, ("Cancel", Some("Save")))]
+#[case::name_of_a_view("v alt-s", 92, ("Cancel", Some("Save")))]
 #[case::columns("c", 92, ("Close", None))]
 #[case::copy("y", 92, ("Close", Some("Choose")))]
 #[case::note("a", 92, ("Cancel", Some("Keep")))]

@@ -110,9 +110,9 @@ fn the_last_decision_chosen_again_opens_its_form_where_its_key_would_stage_it(#[
 fn it_goes_to_views_screens_and_alerts() {
     let mut rig = doubled().start();
 
-    type_in(&mut rig, "missed");
+    type_in(&mut rig, "lapsed");
     rig.press("enter");
-    assert!(rig.screen().contains("Missed"), "{}", rig.screen());
+    assert!(rig.screen().contains("Lapsed"), "{}", rig.screen());
     type_in(&mut rig, "insights");
     rig.press("enter");
     assert!(rig.screen().contains("answered today") || rig.screen().contains("2 Insights"), "{}", rig.screen());

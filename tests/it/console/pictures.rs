@@ -263,7 +263,7 @@ fn going_to_a_row() {
 #[test]
 fn naming_a_view() {
     pictures("name", doubled, |rig| {
-        rig.press("v s");
+        rig.press("v alt-s");
         rig.type_text("Mine");
     });
 }
@@ -498,11 +498,11 @@ fn a_service_that_can_write_nothing() {
 #[test]
 fn a_view_that_was_deleted() {
     pictures("view-deleted", doubled, |rig| {
-        rig.press("v s");
+        rig.press("v alt-s");
         rig.type_text("Mine");
         rig.press("enter");
         rig.advance(Duration::seconds(6));
-        rig.press("v end x");
+        rig.press("v end alt-x");
     });
 }
 

@@ -55,7 +55,7 @@ fn a_refund_waits_for_its_grace_leaves_once_and_lands() {
 
     assert_eq!(rig.sent(), 1);
     assert_eq!(rig.service.alert(id).unwrap().status, AlertStatus::Resolved);
-    assert!(rig.screen().contains("✓ refunded, recorded (status RESOLVED): ETHOCA 129.90 EUR"), "{}", rig.screen());
+    assert!(rig.screen().contains("✓ REFUNDED, recorded (status RESOLVED): ETHOCA 129.90 EUR"), "{}", rig.screen());
     rig.advance(Duration::minutes(10));
     assert_eq!(rig.sent(), 1);
 }
@@ -315,8 +315,8 @@ fn an_answer_that_was_begun_is_seen_in_the_list_and_in_the_detail_until_it_leave
 }
 
 #[rstest]
-#[case("n ctrl-s", "✓ not refunded, recorded (status CHARGEBACK): ETHOCA 129.90 EUR")]
-#[case("i 4 ctrl-s", "✓ invalid, transaction not found, recorded (status INVALID): ETHOCA 129.90 EUR")]
+#[case("n ctrl-s", "✓ NOT REFUNDED, recorded (status CHARGEBACK): ETHOCA 129.90 EUR")]
+#[case("i 4 ctrl-s", "✓ INVALID (transaction not found), recorded (status INVALID): ETHOCA 129.90 EUR")]
 fn what_was_recorded_is_told_as_it_was_decided(#[case] keys: &str, #[case] told: &str) {
     let mut rig = rig();
 
@@ -585,7 +585,7 @@ fn what_was_answered_stands_in_the_words_of_the_form() {
     rig.advance(Duration::seconds(6));
 
     let screen = rig.screen();
-    assert!(screen.contains("OUTCOME") && screen.contains("invalid: duplicate alert"), "{screen}");
+    assert!(screen.contains("OUTCOME") && screen.contains("INVALID (duplicate alert)"), "{screen}");
     assert!(!screen.contains("refund        not refunded") && !screen.contains("outcome  "), "{screen}");
 }
 

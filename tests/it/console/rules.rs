@@ -23,7 +23,7 @@ fn what_a_rule_suggests_is_marked_in_the_list_and_told_in_the_detail() {
     let list = |row: String| row.chars().take(60).collect::<String>();
     assert!(list(row("A-10293")).contains('•') && !list(row("A-10311")).contains('•'), "{screen}");
     for words in
-        ["Your rule small suggests: refunded", "amount<130 currency:EUR", "comments: below the fee", "t  opens the form with this answer"]
+        ["Your rule small suggests: REFUNDED", "amount<130 currency:EUR", "comments: below the fee", "t  opens the form with this answer"]
     {
         assert!(screen.contains(words), "{words}: {screen}");
     }

@@ -71,12 +71,12 @@ fn each_rule_says_how_many_wait_that_it_wins_and_what_it_staged_today() {
 
     let lines = ["strangers", "small", "stream", "rest"].map(|rule| line(&mut rig, rule));
 
-    assert_eq!(lines[0][..5], ["strangers", "suggests", "invalid: transaction not found", "0", "–"]);
+    assert_eq!(lines[0][..5], ["strangers", "suggests", "INVALID (transaction not found)", "0", "–"]);
     // What it staged waits no more: it is answered.
-    assert_eq!(lines[1][..5], ["small", "acts", "refunded", "0", "1"]);
-    assert_eq!(lines[2][..5], ["stream", "suggests", "not refunded", "6", "–"]);
+    assert_eq!(lines[1][..5], ["small", "acts", "REFUNDED", "0", "1"]);
+    assert_eq!(lines[2][..5], ["stream", "suggests", "NOT REFUNDED", "6", "–"]);
     // What the rules before it win is none of its own.
-    assert_eq!(lines[3][..5], ["rest", "suggests", "refunded", "12", "–"]);
+    assert_eq!(lines[3][..5], ["rest", "suggests", "REFUNDED", "12", "–"]);
     assert!(rig.screen().contains("it staged nothing today"), "{}", rig.screen());
 }
 

@@ -48,11 +48,11 @@ fn what_another_console_has_begun_is_offered_and_taken_in_with_ones_own_text_kep
     rig.press("alt-o");
     let back = rig.screen();
 
-    assert!(offered.contains("not refunded \"goods were sent\"") && offered.contains("alt-o puts it here"), "{offered}");
-    assert!(theirs.contains("(•) not refunded") && theirs.contains("goods were sent"), "{theirs}");
+    assert!(offered.contains("NOT REFUNDED \"goods were sent\"") && offered.contains("alt-o puts it here"), "{offered}");
+    assert!(theirs.contains("(•) NOT REFUNDED") && theirs.contains("goods were sent"), "{theirs}");
     assert!(aside, "{:?}", rig.done);
-    assert!(theirs.contains("kept beside this one: refunded \"mine\""), "{theirs}");
-    assert!(back.contains("(•) refunded") && back.contains("mine") && back.contains("kept beside this one: not refunded"), "{back}");
+    assert!(theirs.contains("kept beside this one: REFUNDED \"mine\""), "{theirs}");
+    assert!(back.contains("(•) REFUNDED") && back.contains("mine") && back.contains("kept beside this one: NOT REFUNDED"), "{back}");
 }
 
 #[test]

@@ -18,7 +18,6 @@ use avert::domain::time::Clock as _;
 #[case::activity("4")]
 #[case::settings("5")]
 #[case::rules("6")]
-#[case::views("v")]
 #[case::columns("c")]
 #[case::snooze("z")]
 fn a_key_that_means_nothing_says_so(#[case] keys: &str) {

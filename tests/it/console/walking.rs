@@ -235,7 +235,7 @@ fn a_view_of_ones_own_is_saved_chosen_and_deleted() {
     let mut rig = Rig::new(morning(clock().now()));
     rig.press("/");
     rig.type_text("provider:cdrn");
-    rig.press("enter v s");
+    rig.press("enter v alt-s");
     rig.type_text("CDRN only");
     rig.press("enter");
     assert!(rig.done.iter().any(
@@ -245,7 +245,7 @@ fn a_view_of_ones_own_is_saved_chosen_and_deleted() {
     rig.press("v home up");
     rig.press("esc v");
     assert!(rig.screen().contains("CDRN only"));
-    rig.press("x");
+    rig.press("delete");
 
     assert!(rig.done.contains(&Effect::Keep(Keep::NoView("CDRN only".to_owned()))));
     assert!(!rig.screen().contains("• CDRN only"));
@@ -254,26 +254,75 @@ fn a_view_of_ones_own_is_saved_chosen_and_deleted() {
 #[test]
 fn a_view_that_was_deleted_is_brought_back() {
     let mut rig = Rig::new(morning(clock().now()));
-    rig.press("v s");
+    rig.press("v alt-s");
     rig.type_text("Mine");
-    rig.press("enter v end x");
+    rig.press("enter v end alt-x");
     assert!(!rig.screen().contains("  Mine "), "{}", rig.screen());
 
-    rig.press("u");
+    rig.press("alt-u");
 
     assert!(rig.screen().contains("Mine is back."), "{}", rig.screen());
     assert!(rig.screen().contains("• Mine "), "{}", rig.screen());
     let saved = rig.done.iter().filter(|effect| matches!(effect, Effect::Keep(Keep::View(view)) if view.name == "Mine")).count();
     assert_eq!(saved, 2);
-    rig.press("u");
+    rig.press("alt-u");
     assert!(rig.screen().contains("No view was deleted."), "{}", rig.screen());
+}
+
+#[test]
+fn what_is_typed_narrows_the_views_and_esc_clears_it_and_then_closes_them() {
+    let mut rig = Rig::new(morning(clock().now()));
+
+    rig.press("v");
+    rig.type_text("sno");
+    let narrowed = rig.screen();
+    rig.press("esc");
+    let cleared = rig.screen();
+    rig.type_text("qqq");
+    let none = rig.screen();
+    rig.press("esc esc");
+    let closed = rig.screen();
+    rig.press("v");
+    rig.type_text("urg");
+    rig.press("enter");
+
+    let has = |screen: &str, name: &str| screen.lines().any(|line| line.contains(&format!("  {name}  ")));
+    assert!(has(&narrowed, "Snoozed") && !has(&narrowed, "Urgent"), "{narrowed}");
+    assert!(has(&cleared, "Snoozed") && has(&cleared, "Urgent"), "{cleared}");
+    assert!(none.contains("No view goes by that."), "{none}");
+    assert!(!closed.contains("Views"), "{closed}");
+    assert_eq!(rig.app.queue().view.name, "Urgent");
+}
+
+#[test]
+fn the_view_of_what_lapsed_is_found_by_the_name_that_it_had_before() {
+    let mut kept = avert::console::app::DeskState::default();
+    kept.layout.view = Some("Missed".to_owned());
+
+    let rig = Made { kept, ..Made::default() }.start();
+
+    assert_eq!(rig.app.queue().view.name, "Lapsed");
+}
+
+#[test]
+fn a_list_without_rows_has_no_heads_of_columns() {
+    let mut rig = Rig::new(morning(clock().now()));
+    let with_rows = rig.screen();
+
+    rig.press("/");
+    rig.type_text("provider:cdrn amount>99999 currency:EUR");
+    rig.advance(Duration::milliseconds(500));
+    let without = rig.screen();
+
+    assert!(with_rows.contains("LEFT") && with_rows.contains("AMOUNT"), "{with_rows}");
+    assert!(without.contains("No alert matches.") && !without.contains("LEFT") && !without.contains("AMOUNT"), "{without}");
 }
 
 #[test]
 fn a_built_in_name_is_refused_for_a_view_of_ones_own() {
     let mut rig = Rig::new(morning(clock().now()));
 
-    rig.press("v s");
+    rig.press("v alt-s");
     rig.type_text("urgent");
     rig.press("enter");
 

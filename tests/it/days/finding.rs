@@ -35,7 +35,7 @@ fn a_filter_is_kept_as_a_view_and_found_again_by_the_next_console() {
     terminal.press("\r");
     terminal.press("v");
     terminal.wait_for("Views");
-    terminal.press("s");
+    terminal.press("\x1bs");
     terminal.wait_for("Save this view as");
     terminal.press("third shop\r");
     terminal.wait_for("third shop");

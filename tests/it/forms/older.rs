@@ -370,7 +370,7 @@ fn everything_can_be_done_with_the_mouse() {
     };
 
     click(&mut form, "PARTIALLY_STOPPED");
-    click(&mut form, "( ) not settled");
+    click(&mut form, "( ) NOT SETTLED");
     let field = Screen::resolve(&form, 120, 40).find("Stopped");
     play(&mut form, [press_at(Position { x: field.x + 13, y: field.y })]);
     play(&mut form, typed("12"));

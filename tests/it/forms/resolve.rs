@@ -96,7 +96,7 @@ fn a_digit_means_nothing_where_no_reason_is_asked_for() {
 
     play(&mut form, [key(KeyCode::BackTab), key(KeyCode::Char('2'))]);
 
-    assert!(Screen::resolve(&form, 80, 24).has("A reason goes only with invalid."));
+    assert!(Screen::resolve(&form, 80, 24).has("A reason goes only with INVALID."));
     assert_eq!(reason(&form), None);
 }
 
@@ -337,7 +337,7 @@ fn a_confirmation_is_for_one_refund_and_asked_for_again_after_another_decision()
     play(&mut form, [ctrl('s'), key(KeyCode::Char(' '))]);
     assert!(Screen::resolve(&form, 80, 24).has("[x] refund all the same"));
 
-    let at = Screen::resolve(&form, 80, 24).find("not refunded");
+    let at = Screen::resolve(&form, 80, 24).find("NOT REFUNDED");
     play(&mut form, [press_at(at), release_at(at), alt('r')]);
 
     assert_eq!(form.handle(&ctrl('s')), FormStep::Stay);
@@ -429,7 +429,7 @@ fn where_a_double_was_refunded_not_refunded_is_offered_the_reason_that_fits() {
     let (doubled, single) = (form(vec![refunded_double()]), form(Vec::new()));
 
     for (width, height) in [(60, 16), (80, 24)] {
-        assert!(Screen::resolve(&doubled, width, height).has("alt-i  invalid: "), "{}", Screen::resolve(&doubled, width, height).text());
+        assert!(Screen::resolve(&doubled, width, height).has("alt-i  INVALID ("), "{}", Screen::resolve(&doubled, width, height).text());
         assert!(!Screen::resolve(&single, width, height).has("Instead"));
     }
 }
@@ -465,7 +465,7 @@ fn where_a_double_was_refunded_the_reason_that_fits_is_offered_with_its_key() {
 
     form.handle(&alt('i'));
 
-    assert!(offered.has("Instead") && offered.has("alt-i  invalid: refunded before the alert"), "{}", offered.text());
+    assert!(offered.has("Instead") && offered.has("alt-i  INVALID (refunded before the alert)"), "{}", offered.text());
     assert!(!Screen::resolve(&form, 80, 24).has("Instead"));
     assert_eq!(reason(&form), Some(InvalidReason::PreviouslyRefunded));
     assert!(matches!(form.handle(&ctrl('s')), FormStep::Submit(_)));
@@ -770,7 +770,7 @@ fn click(form: &mut ResolveForm, text: &str) -> FormStep {
 fn everything_can_be_done_with_the_mouse() {
     let mut form = form(Choice::Refunded);
 
-    click(&mut form, "( ) invalid");
+    click(&mut form, "( ) INVALID");
     click(&mut form, "NOT_REFUNDED_DUPLICATE");
     click(&mut form, "optional");
     play(&mut form, typed("twice"));

@@ -51,7 +51,7 @@ fn on_production_a_decision_leaves_by_ctrl_s_in_its_form_only() {
     terminal.press("n");
     terminal.wait_for("Resolve  ");
     terminal.press(CTRL_S);
-    terminal.wait_for("✓ not refunded, recorded");
+    terminal.wait_for("✓ NOT REFUNDED, recorded");
     leave(terminal);
 
     assert_eq!(world.alert(1)["status"], json!("CHARGEBACK"));

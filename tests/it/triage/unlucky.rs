@@ -58,7 +58,7 @@ fn ten_alerts_are_triaged_though_everything_goes_wrong_once(#[case] credential: 
     let third = world.alert(3)["id"].as_str().unwrap().to_owned();
     run_ok(world.engine.path(), &["alerts", "resolve", &third, "--refunded", "refunded", "--yes"]);
     terminal.press(CTRL_S);
-    terminal.wait_for(&format!("ETHOCA {}: another was first. It is RESOLVED, refunded;", money(3)));
+    terminal.wait_for(&format!("ETHOCA {}: another was first. It is RESOLVED, REFUNDED;", money(3)));
     // One whose network cannot be reached.
     answer(&mut terminal, 4);
     terminal.wait_for("was not recorded;");

@@ -1,6 +1,7 @@
 //! Draws the case: what it is about, its alerts, what speaks against a plain answer, and below that facts and timeline in columns.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -12,13 +13,13 @@ use super::shared::{shared_words, shares};
 use super::standing::{Standing, counts, duplicate_words, key_words};
 use super::timeline::{KnownOfCase, Weight, timeline};
 use super::{CaseDialog, Target};
-use crate::console::answer_words::answer_words;
-use crate::console::dialogs::alert_rows::{self, AlertRow, AlertTable, OF_ONE_PAYMENT};
-use crate::console::resolving::spoken;
-use crate::console::screens::queue::columns::{amount, card};
+use crate::console::answer_words::{answer_words, is_answered_refunded};
+use crate::console::dialogs::alert_rows::{self, AlertRow, AlertTable, OF_ONE_PAYMENT, OF_SEVERAL_ORDERS};
+use crate::console::screens::queue::columns::{Column, amount, card};
 use crate::console::screens::queue::detail::{Facet, Part, WIDEST, facets, put};
 use crate::console::screens::queue::facts::Facts;
 use crate::console::text::{columns, cut, indented_json, sanitize, wrap, wrap_indented, wrap_styled};
+use crate::console::unfinished::in_words;
 use crate::console::{Action, AppContext, Loadable, Pen, times};
 use crate::domain::sanitize::lines;
 use crate::domain::{Alert, Dialect, Timestamp};
@@ -188,15 +189,15 @@ impl CaseDialog {
                 let over = alert.outcome.is_some();
                 let (sign, (what, brief), style) = match (&alert.outcome, cx.decisions.of(alert.id)) {
                     // What is recorded has one sign, whatever was answered; that money went back for it is seen by its colour.
-                    (Some(outcome), _) => {
-                        let style = if answer_words(alert, outcome) == "refunded" { theme.ok } else { theme.quiet };
+                    (Some(_), _) => {
+                        let style = if is_answered_refunded(alert) { theme.ok } else { theme.quiet };
                         (("✓", style), (told, brief), style)
                     }
                     (None, Some(decision)) => {
                         let (sign, words, style) = alert_rows::progress(decision, cx);
                         // Its reason stands below, with the alert.
-                        let said = spoken(&decision.resolution);
-                        let word = said.split(',').next().unwrap_or_default();
+                        let said = in_words(&decision.resolution);
+                        let word = said.split([',', '(']).next().unwrap_or_default().trim_end();
                         (sign, (format!("{word}: {words}"), words), style)
                     }
                     (None, None) if Standing::of(alert, cx) == Standing::Lapsed => (("–", theme.quiet), (told, brief), theme.quiet),
@@ -211,12 +212,19 @@ impl CaseDialog {
         let height = u16::try_from(room + 1).unwrap_or(u16::MAX);
         let list = Rect { height, ..area };
         let top = alert_rows::scrolled(0, self.position(), rows.len(), room);
-        let table = AlertTable { rows: &rows, columns: OF_ONE_PAYMENT, title: "STATE", what: alert_rows::WHAT, beside: &titles };
+        let table = AlertTable { rows: &rows, columns: self.columns_of_alerts(), title: "STATE", what: alert_rows::WHAT, beside: &titles };
         // From the first decision on all stays where the eye has found it.
         let keeps = self.is_decided || self.alerts.iter().any(|alert| cx.decisions.of(alert.id).is_some());
         let columns = (&self.columns, keeps);
         alert_rows::draw(table, columns, (top, Some(self.position())), &draw, frame.buffer_mut(), list, (&self.targets, Target::Row));
         list.bottom()
+    }
+
+    /// The order has a column where the alerts name several; else it stands once, with the facts.
+    fn columns_of_alerts(&self) -> &'static [Column] {
+        let named = |alert: &'_ Alert| alert.merchant_order_id.as_deref().map(str::trim).filter(|id| !id.is_empty()).map(str::to_lowercase);
+        let orders: HashSet<String> = self.alerts.iter().filter_map(named).collect();
+        if orders.len() > 1 { OF_SEVERAL_ORDERS } else { OF_ONE_PAYMENT }
     }
 
     /// Says that money has gone back already, or that one alone is to be refunded.

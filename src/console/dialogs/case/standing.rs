@@ -129,8 +129,7 @@ impl Foreseen {
 fn sent_words(resolution: &Resolution) -> String {
     match resolution {
         Resolution::Current { decision: Decision::Invalid(reason), .. } => reason_words(*reason, Dialect::Current),
-        Resolution::Current { decision, .. } => decision.words(),
-        Resolution::Older { .. } => in_words(resolution),
+        other => in_words(other),
     }
 }
 

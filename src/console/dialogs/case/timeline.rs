@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 
 use chrono::Duration;
 
-use crate::console::answer_words::answer_words;
+use crate::console::answer_words::{answer_words, is_answered_refunded};
 use crate::console::notes::NoteList;
-use crate::console::resolving::{UNLOOKED, spoken};
+use crate::console::resolving::UNLOOKED;
 use crate::console::screens::activity::proof::{RowTone, step_words};
 use crate::console::screens::queue::facts::Facts;
-use crate::console::unfinished::{Stage, Unfinished};
+use crate::console::unfinished::{Stage, Unfinished, in_words};
 use crate::desk::{DecisionFate, DecisionRecord, History};
 use crate::domain::{Alert, AlertId, AuditEntry, Delivery, DeliveryState, Timestamp};
 
@@ -71,7 +71,7 @@ pub(super) fn timeline(alerts: &[Alert], known: &KnownOfCase<'_>) -> Vec<Happene
                 Stage::Unknown => "not known whether it arrived, avert finds out",
                 Stage::Parked => "parked: a person has to ask the network",
             };
-            let what = format!("{called}: {} sent by {}: {stands}", spoken(&attempt.resolution), attempt.actor);
+            let what = format!("{called}: {} sent by {}: {stands}", in_words(&attempt.resolution), attempt.actor);
             events.push(Happened { at: attempt.started_at, what, weight: Weight::Bad });
         }
         for entry in known.audit.iter().filter(|entry| entry.is_of(alert.id) && !entry.tells_of_resolution()) {
@@ -118,7 +118,7 @@ fn of_desk(alert: &Alert, called: &str, known: &KnownOfCase<'_>, events: &mut Ve
             let at_once = next.is_some_and(|next| next - *at < AT_ONCE);
             let (what, weight) = match fate {
                 DecisionFate::Staged => {
-                    let said = record.said.resolution().map_or_else(|| record.said.refunded.to_lowercase(), |said| spoken(&said));
+                    let said = record.said.resolution().map_or_else(|| record.said.refunded.clone(), |said| in_words(&said));
                     (format!("staged {}: {said}", maker(record)), Weight::Quiet)
                 }
                 DecisionFate::Recorded(_) if alert.outcome.is_some() => continue,
@@ -173,7 +173,7 @@ fn of_alert(alert: &Alert, called: &str, known: &KnownOfCase<'_>, events: &mut V
     if let Some((at, outcome)) = alert.outcome.as_ref().and_then(|outcome| outcome.action_time.map(|at| (at, outcome))) {
         let comment = if outcome.comments.is_empty() { String::new() } else { format!(" \"{}\"", outcome.comments.replace('\n', " / ")) };
         let word = answer_words(alert, outcome);
-        let weight = if word == "refunded" { Weight::Good } else { Weight::Plain };
+        let weight = if is_answered_refunded(alert) { Weight::Good } else { Weight::Plain };
         let by = who_resolved(alert, known).map_or_else(String::new, |who| format!(" {who}"));
         events.push(Happened { at, what: format!("{called}: {word}{by}{comment}"), weight });
     }
@@ -287,9 +287,9 @@ mod tests {
         assert_eq!(
             words(&events),
             [
-                "ETHOCA: staged by maria: refunded",
+                "ETHOCA: staged by maria: REFUNDED",
                 "ETHOCA: not recorded: closed by the issuer",
-                "ETHOCA: staged by maria: refunded",
+                "ETHOCA: staged by maria: REFUNDED",
                 "ETHOCA: sent",
                 "ETHOCA: not known whether it arrived: time-out",
             ]
@@ -336,9 +336,9 @@ mod tests {
         let by_desk = told(std::slice::from_ref(&alert), &Around { history: history.clone(), ..Around::default() });
         let by_audit = told(&[alert], &Around { history, audit, ..Around::default() });
 
-        assert_eq!(words(&by_nobody), ["ETHOCA: refunded"]);
-        assert_eq!(words(&by_desk), ["ETHOCA: staged by maria: refunded", "ETHOCA: refunded by maria"]);
-        assert_eq!(words(&by_audit)[1], "ETHOCA: refunded by key 7Qd2 “omar”");
+        assert_eq!(words(&by_nobody), ["ETHOCA: REFUNDED"]);
+        assert_eq!(words(&by_desk), ["ETHOCA: staged by maria: REFUNDED", "ETHOCA: REFUNDED by maria"]);
+        assert_eq!(words(&by_audit)[1], "ETHOCA: REFUNDED by key 7Qd2 “omar”");
     }
 
     #[test]
@@ -355,7 +355,7 @@ mod tests {
 
         let events = told(&[alert], &Around { history, ..Around::default() });
 
-        assert_eq!(words(&events)[1], "ETHOCA: refunded by the desk rule small");
+        assert_eq!(words(&events)[1], "ETHOCA: REFUNDED by the desk rule small");
     }
 
     #[test]
@@ -381,7 +381,7 @@ mod tests {
         assert_eq!(
             words(&events),
             [
-                "ETHOCA: refunded sent by local: parked: a person has to ask the network",
+                "ETHOCA: REFUNDED sent by local: parked: a person has to ask the network",
                 "ETHOCA: key 7Qd2 “omar” said of the parked decision: not applied",
             ]
         );
@@ -410,7 +410,7 @@ mod tests {
         let events = told(&[first, second], &Around::default());
 
         let told: Vec<&str> = events.iter().map(|event| event.what.as_str()).collect();
-        assert_eq!(told, ["paid, approved 141832", "VERIFI alerts B", "VERIFI: refunded \"88213\"", "ETHOCA alerts A"]);
+        assert_eq!(told, ["paid, approved 141832", "VERIFI alerts B", "VERIFI: REFUNDED \"88213\"", "ETHOCA alerts A"]);
         assert_eq!(events[2].weight, Weight::Good);
     }
 

@@ -15,7 +15,7 @@ use crate::console::text::{columns, counted, sanitize, wrap, wrap_styled};
 use crate::console::unfinished::in_words;
 use crate::console::{Action, AppContext, Pen};
 use crate::domain::money::sums_by_currency;
-use crate::domain::{Alert, Dialect, Money, Resolution};
+use crate::domain::{Alert, Dialect, Money};
 
 /// From so many columns on the counts stand beside the answer.
 const WIDE: u16 = 110;
@@ -43,14 +43,6 @@ const LIST: u16 = 4;
 fn sums<'a>(alerts: impl Iterator<Item = &'a Alert>) -> Vec<String> {
     let sums = sums_by_currency(alerts.filter_map(Alert::money).map(|money| (1, money)));
     sums.iter().map(Money::to_string).collect()
-}
-
-/// A decision in the few words of a row.
-fn brief(resolution: &Resolution) -> String {
-    match resolution {
-        Resolution::Current { decision, .. } => decision.words(),
-        Resolution::Older { .. } => in_words(resolution),
-    }
 }
 
 /// A line of what is told of the whole.
@@ -252,7 +244,7 @@ impl ManyForm {
         let theme = &cx.theme;
         let draw = cx.draw_context();
         let shown = |position: usize| match self.gets_of(position) {
-            Some(Gets::Sent(resolution)) => (("·", theme.accent), brief(resolution), theme.plain, false),
+            Some(Gets::Sent(resolution)) => (("·", theme.accent), in_words(resolution), theme.plain, false),
             Some(Gets::Out { why, care: true, .. }) => (("⚠", theme.warning), why.clone(), theme.warning, false),
             Some(Gets::Out { why, care: false, .. }) => (("–", theme.quiet), why.clone(), theme.quiet, true),
             None => ((" ", theme.quiet), String::new(), theme.quiet, false),

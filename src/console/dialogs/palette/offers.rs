@@ -151,6 +151,19 @@ pub fn ranked(offers: &[PaletteOffer], typed: &str, recent: &[String]) -> Vec<us
     fitting.into_iter().map(|(at, _)| at).collect()
 }
 
+/// The names that fit what is typed, by their places, best first; all in their order where nothing is typed.
+pub fn names_that_fit(names: &[&str], typed: &str) -> Vec<usize> {
+    let words: Vec<Word> = typed.split(SEPARATORS).filter(|word| !word.is_empty()).map(Word::of).collect();
+    let mut matcher = Matcher::new(Config::DEFAULT);
+    let mut fitting: Vec<(usize, u32)> = Vec::new();
+    for (at, name) in names.iter().enumerate() {
+        let scores = words.iter().map(|word| word.in_name(name, &mut matcher));
+        fitting.extend(scores.sum::<Option<u32>>().map(|score| (at, score)));
+    }
+    fitting.sort_by_key(|(at, score)| (u32::MAX - score, *at));
+    fitting.into_iter().map(|(at, _)| at).collect()
+}
+
 /// What is done in a list that opens first comes behind what is done at once.
 const DETOUR: u32 = 200;
 
@@ -178,16 +191,21 @@ impl Word {
         Self { length, apart: atom(AtomKind::Fuzzy), together: atom(AtomKind::Substring), begins: atom(AtomKind::Prefix) }
     }
 
+    /// How well it fits a name; `None` where it is not in it.
+    fn in_name(&self, name: &str, matcher: &mut Matcher) -> Option<u32> {
+        let mut buffer = Vec::new();
+        let mut score = |atom: &Atom| atom.score(Utf32Str::new(name, &mut buffer), matcher).map(u32::from);
+        let together = score(&self.together).map(|whole| 2 * NAMED + whole);
+        together.or_else(|| score(&self.apart).filter(|_| self.length >= APART).map(|apart| NAMED + apart))
+    }
+
     /// How well it fits; `None` where it does not.
     fn score(&self, offer: &PaletteOffer, matcher: &mut Matcher) -> Option<u32> {
+        if let Some(named) = self.in_name(&offer.name, matcher) {
+            return Some(named);
+        }
         let mut buffer = Vec::new();
         let mut score = |atom: &Atom, text: &str| atom.score(Utf32Str::new(text, &mut buffer), matcher).map(u32::from);
-        if let Some(whole) = score(&self.together, &offer.name) {
-            return Some(2 * NAMED + whole);
-        }
-        if let Some(apart) = score(&self.apart, &offer.name).filter(|_| self.length >= APART) {
-            return Some(NAMED + apart);
-        }
         // Within a sentence it is how a word begins.
         let words = [&offer.about, &offer.group, &offer.keys].into_iter().flat_map(|text| text.split(SEPARATORS));
         words.filter_map(|word| score(&self.begins, word)).max()

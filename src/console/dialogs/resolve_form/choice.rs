@@ -27,32 +27,23 @@ impl Choice {
         }
     }
 
-    /// In words.
+    /// In words, which are the `refunded` field of the body as well.
     pub const fn words(self) -> &'static str {
-        match self {
-            Self::Refunded => "refunded",
-            Self::NotRefunded => "not refunded",
-            Self::Invalid => "invalid",
-        }
+        self.with_any_reason().refunded()
     }
 
-    /// The `refunded` field of the body.
-    pub const fn wire(self) -> &'static str {
+    /// The decision, with some reason where it needs one.
+    const fn with_any_reason(self) -> Decision {
         match self {
-            Self::Refunded => "REFUNDED",
-            Self::NotRefunded => "NOT REFUNDED",
-            Self::Invalid => "INVALID",
+            Self::Refunded => Decision::Refunded,
+            Self::NotRefunded => Decision::NotRefunded,
+            Self::Invalid => Decision::Invalid(InvalidReason::NotFound),
         }
     }
 
     /// The status that follows in the current dialect; the same for every reason.
     pub(super) fn next_status(self) -> AlertStatus {
-        let decision = match self {
-            Self::Refunded => Decision::Refunded,
-            Self::NotRefunded => Decision::NotRefunded,
-            Self::Invalid => Decision::Invalid(InvalidReason::NotFound),
-        };
-        decide(&Resolution::Current { decision, comments: String::new() }).status
+        decide(&Resolution::Current { decision: self.with_any_reason(), comments: String::new() }).status
     }
 }
 

@@ -239,7 +239,8 @@ impl FormPen<'_, '_> {
         let mut areas = Vec::with_capacity(all.len());
         for ((row, at), (key, words, chosen)) in flow(&widths, gap, self.content_width()).into_iter().zip(all) {
             self.y = top + i32::from(row);
-            areas.push(self.option(x + at, key, true, *chosen, words, self.theme.key));
+            // Each key is told, and what is chosen alone stands out.
+            areas.push(self.option(x + at, key, false, *chosen, words, self.theme.key));
         }
         self.y += 1;
         areas
@@ -322,7 +323,7 @@ impl FormPen<'_, '_> {
         }
     }
 
-    /// `i (•) invalid`: the key stands out while it works.
+    /// `alt-i (•) INVALID`: the key stands out where it alone chooses.
     pub(super) fn option(&mut self, x: u16, key: &str, works: bool, chosen: bool, words: &'static str, chosen_style: Style) -> Rect {
         let theme = self.theme;
         let mark = if chosen { "(•)" } else { "( )" };

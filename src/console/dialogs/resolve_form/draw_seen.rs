@@ -7,7 +7,7 @@ use super::draw::{FormPen, ROOM_FOR_HINTS};
 use super::seen::Attention;
 use super::{Choice, Focus, Target};
 use crate::console::text::columns;
-use crate::domain::resolution::OlderWord;
+use crate::domain::resolution::{Decision, OlderWord};
 
 impl FormPen<'_, '_> {
     pub(super) fn seen(&mut self, seen: &[(Attention, String, bool)]) {
@@ -34,7 +34,7 @@ impl FormPen<'_, '_> {
         self.label("Instead", false);
         let key = format!("alt-{}", Choice::Invalid.key());
         let said = match &self.form.older {
-            None => format!("  invalid: {}", reason.words()),
+            None => format!("  {}", Decision::Invalid(reason).words()),
             Some(_) => {
                 let word = reason.older_word();
                 let number = OlderWord::KNOWN.iter().position(|known| *known == word).map_or(0, |at| at + 1);

@@ -173,7 +173,7 @@ impl ResolveForm {
             return;
         }
         match digit.checked_sub(1).and_then(|index| InvalidReason::ALL.get(index)) {
-            _ if self.choice != Choice::Invalid => self.word = Some("A reason goes only with invalid.".to_owned()),
+            _ if self.choice != Choice::Invalid => self.word = Some("A reason goes only with INVALID.".to_owned()),
             _ if !self.digits_choose() => self.word = Some("Digits choose the reason, with the focus on it: alt-i goes there.".to_owned()),
             Some(reason) => {
                 self.choose_reason(*reason);

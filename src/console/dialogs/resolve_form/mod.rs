@@ -269,7 +269,7 @@ impl ResolveForm {
     /// What is said so far in the current dialect, for this reason.
     fn parts(&self, reason: Option<InvalidReason>) -> ResolutionParts {
         ResolutionParts {
-            refunded: Some(self.choice.wire().to_owned()),
+            refunded: Some(self.choice.words().to_owned()),
             resolution: reason.map(|reason| reason.as_str().to_owned()),
             amount_stopped: None,
             comments: self.comments.text(),

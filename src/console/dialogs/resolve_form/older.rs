@@ -24,9 +24,9 @@ pub(super) struct Older {
 
 /// The `refunded` words in the order of the form: key and words.
 pub(super) const REFUNDS: [(OlderRefunded, char, &str); 3] = [
-    (OlderRefunded::Refunded, 'r', "refunded"),
-    (OlderRefunded::NotRefunded, 'n', "not refunded"),
-    (OlderRefunded::NotSettled, 's', "not settled"),
+    (OlderRefunded::Refunded, 'r', "REFUNDED"),
+    (OlderRefunded::NotRefunded, 'n', "NOT REFUNDED"),
+    (OlderRefunded::NotSettled, 's', "NOT SETTLED"),
 ];
 
 impl Older {
@@ -235,7 +235,7 @@ impl Choice {
     /// The one that so much of a decision was made by; it is open, as for invalid, where the parts do not say.
     pub fn of_parts(parts: &ResolutionParts, dialect: Dialect) -> Self {
         let word = || parts.resolution.as_deref().and_then(OlderWord::known).map(|word| says(&word));
-        let said = || Self::ALL.into_iter().find(|choice| parts.refunded.as_deref() == Some(choice.wire()));
+        let said = || Self::ALL.into_iter().find(|choice| parts.refunded.as_deref() == Some(choice.words()));
         let choice = if dialect == Dialect::Older { word() } else { said() };
         choice.unwrap_or(Self::Invalid)
     }

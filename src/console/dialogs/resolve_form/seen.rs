@@ -116,7 +116,7 @@ impl ResolveForm {
             FormWarning::NotSearched(text) | FormWarning::Other(text) => return Some(Seen::new(Attention::Care, sanitize(text))),
             FormWarning::NotCompared(text) => return Some(Seen::new(Attention::Note, sanitize(text))),
             FormWarning::Cancelled(id) => {
-                let text = format!("order {} was cancelled; whether its money went back is not told", sanitize(id));
+                let text = format!("order {} was cancelled; whether its money went back is not told: look first", sanitize(id));
                 return self.refunds().then(|| Seen::new(Attention::Care, text));
             }
             FormWarning::Order(id, order) => return self.shop_order(id, order),
@@ -160,7 +160,12 @@ impl ResolveForm {
     fn shop_order(&self, id: &str, order: &OrderAdvice) -> Option<Seen> {
         let advice = self.advice().filter(|advice| advice.basis == AdviceBasis::Order)?;
         let (says, answer) = (format!("order {}: {}", sanitize(id), order.why), advice.decision.words());
+        let leaves_open = |warning: &FormWarning| matches!(warning, FormWarning::Cancelled(_));
         Some(if self.says(advice.decision) {
+            if self.warnings.iter().any(leaves_open) {
+                // That warning says it, and that it fits is not known.
+                return None;
+            }
             Seen::new(Attention::Fits, format!("{says}; this answer fits"))
         } else {
             let tone = if self.refunds() && advice.after_refund { Attention::Stop } else { Attention::Care };

@@ -228,7 +228,9 @@ const BOTH: u16 = 116;
 const LEAST: [u16; 3] = [3, 16, 13];
 const PROOF: u16 = 14;
 
-/// So much of which alert it was is never cut for what was decided, where there is room for both: `ETHOCA ··1234 A-1029384`.
+/// So much of what was decided is never cut for its proof, and so much of which alert it was not for what was decided, where there is room
+/// for both: `REFUNDED 1,480.00 AED`, `ETHOCA ··1234 A-1029384`.
+const DECIDED: u16 = 26;
 const ALERT: u16 = 24;
 
 /// The most that they are given.
@@ -246,8 +248,8 @@ fn moments(rows: &[Happening<'_>], width: u16, cx: &AppContext) -> [u16; 2] {
     [when, beside.filter(|_| width >= BOTH).unwrap_or(0)]
 }
 
-/// The columns of a view, in so much room, where its rows need so many for the moments, and for who, what, and which alert.
-fn heads(view: ActivityView, width: u16, [when, local]: [u16; 2], needed: [u16; 3]) -> Vec<Head> {
+/// The columns of a view, in so much room, where its rows need so many for the moments, and for who, what, which alert and the proof.
+fn heads(view: ActivityView, width: u16, [when, local]: [u16; 2], needed: [u16; 4]) -> Vec<Head> {
     let room = width.saturating_sub(GUTTER + 2 + 2);
     let when: Head = (WHEN, when, |_| "");
     let wide = width >= WIDE;
@@ -274,11 +276,14 @@ fn heads(view: ActivityView, width: u16, [when, local]: [u16; 2], needed: [u16; 
         }
         return heads;
     }
-    // Which alert it was has its room first, then what was decided, then the proof.
+    // The proof is why one looks: it has its room first, then which alert it was, then what was decided. Below stands all of it.
     let most = if wide || view == ActivityView::Service { [u16::MAX; 2] } else { MOST_NARROW };
     let (what, named) = (what.min(most[0]), named.min(most[1]));
-    let what = what.min(rest.saturating_sub(named.min(ALERT) + PROOF + 4)).max(LEAST[1]);
-    let named = named.min(rest.saturating_sub(what + PROOF + 4)).max(LEAST[2]);
+    let proof = needed[3].min(rest.saturating_sub(what.min(DECIDED) + LEAST[2] + 4)).max(PROOF);
+    // Where the proof has no more than its least, which alert it was goes before what was decided.
+    let decided = if proof > PROOF { what.min(DECIDED) } else { 0 };
+    let what = what.min(rest.saturating_sub(named.min(ALERT) + proof + 4).max(decided)).max(LEAST[1]);
+    let named = named.min(rest.saturating_sub(what + proof + 4)).max(LEAST[2]);
     heads.push(("WHAT", what, |row| &row.what));
     heads.push((named_title, named, |row| &row.named));
     let proof = if view == ActivityView::Service { "MORE" } else { "PROOF" };
@@ -373,5 +378,25 @@ pub fn put_told(row: &ActivityRow, theme: &Theme, buffer: &mut Buffer, area: Rec
     if Pen::new(buffer, behind).put_whole(named, theme.quiet).is_none() {
         let below = area.rows().nth(lines.len()).unwrap_or_default();
         Pen::new(buffer, below).put(named, theme.quiet);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::all_have_room(200, 0, [21, 28, 40])]
+    #[case::the_order_gives_way_to_the_proof(120, 9, [21, 21, 40])]
+    #[case::and_what_was_decided_is_not_cut_for_it(100, 0, [21, 13, 39])]
+    fn the_proof_has_its_room_before_which_alert_it_was(#[case] width: u16, #[case] local: u16, #[case] least: [u16; 3]) {
+        let heads = heads(ActivityView::All, width, [8, local], [5, 21, 28, 40]);
+
+        let width_of = |title: &str| heads.iter().find(|(head, ..)| *head == title).map_or(0, |(_, width, _)| *width);
+        let [what, named, proof] = ["WHAT", "ALERT", "PROOF"].map(width_of);
+        assert!(what >= least[0] && named >= least[1] && proof >= least[2], "{what} {named} {proof}");
+        assert!(heads.iter().map(|(_, width, _)| width + 2).sum::<u16>() <= width, "{heads:?}");
     }
 }

@@ -164,7 +164,7 @@ pub fn step_words(fate: &DecisionFate) -> (String, RowTone) {
     }
 }
 
-/// `OPEN, 0h37 left`, `RESOLVED, refunded`
+/// `OPEN, 0h37 left`, `RESOLVED, REFUNDED`
 pub fn alert_now(alert: &crate::domain::Alert, now: Timestamp) -> String {
     match (&alert.outcome, alert.deadline) {
         (Some(_), _) | (None, Deadline::Unknown | Deadline::HoursLeft(..0)) => answered_as(alert),
@@ -192,6 +192,6 @@ mod tests {
             alert_now(&alert(AlertStatus::Chargeback, "unresolved_dispute", "not refunded", None), now),
         ];
 
-        assert_eq!(told, ["INVALID: duplicate alert", "CHARGEBACK, not refunded"]);
+        assert_eq!(told, ["INVALID (duplicate alert)", "CHARGEBACK, NOT REFUNDED"]);
     }
 }

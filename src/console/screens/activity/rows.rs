@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use crate::console::AppContext;
-use crate::console::resolving::spoken;
 use crate::console::text::{columns, sanitize};
+use crate::console::unfinished::in_words;
 use crate::desk::{DecisionRecord, JournalAlert, Note, NotificationRecord};
 use crate::domain::{AlertId, AttemptId, AuditEntry, ResolutionAttempt, Timestamp};
 
@@ -257,7 +257,7 @@ fn of_attempt(attempt: &ResolutionAttempt, cx: &AppContext) -> ActivityRow {
         sign,
         tone,
         who: sanitize(&attempt.actor).into_owned(),
-        what: sanitize(&spoken(&attempt.resolution)).into_owned(),
+        what: sanitize(&in_words(&attempt.resolution)).into_owned(),
         named: cx.alert_named(attempt.alert).map_or_else(|| attempt.alert.to_string(), name_of),
         proof,
         ..ActivityRow::default()

@@ -146,28 +146,28 @@ fn text_of(happening: &Happening<'_>, cx: &AppContext) -> String {
 pub(super) const MUCH: u16 = 100;
 const WIDEST_SAID: u16 = 46;
 
-/// How wide who, what and which alert are in the rows of a view that were shown. They grow and never shrink, so that nothing moves to and
+/// How wide who, what, which alert and the proof are in the rows of a view that were shown. They grow and never shrink, so that nothing moves to and
 /// fro while one scrolls.
 #[derive(Debug, Default)]
-pub struct RowWidths(Cell<(ActivityView, [u16; 3])>);
+pub struct RowWidths(Cell<(ActivityView, [u16; 4])>);
 
 impl RowWidths {
     /// Those with these rows of a view, in so much room.
-    pub fn with(&self, view: ActivityView, rows: &[ActivityRow], room: u16) -> [u16; 3] {
+    pub fn with(&self, view: ActivityView, rows: &[ActivityRow], room: u16) -> [u16; 4] {
         let (before, known) = self.0.get();
-        let known = if before == view { known } else { [0; 3] };
+        let known = if before == view { known } else { [0; 4] };
         let widths = rows.iter().fold(known, |widths, row| {
-            let [who, what, named] = [&row.who, &row.what, &row.named].map(|text| columns(text));
+            let [who, what, named, proof] = [&row.who, &row.what, &row.named, &row.proof].map(|text| columns(text));
             // A sentence among decisions has the room that they leave, and makes none but where there is much.
             if row.is_told && !view.is_of_sentences() {
                 let said = row.said_of_named().map(|said| columns(said).min(WIDEST_SAID)).filter(|_| room >= MUCH);
                 return match said {
-                    Some(said) => [widths[0].max(who), widths[1].max(said), widths[2].max(named)],
-                    None => [widths[0].max(who), widths[1], widths[2]],
+                    Some(said) => [widths[0].max(who), widths[1].max(said), widths[2].max(named), widths[3]],
+                    None => [widths[0].max(who), widths[1], widths[2], widths[3]],
                 };
             }
             let what = if row.is_part { what + PART_INDENT } else { what };
-            [widths[0].max(who), widths[1].max(what), widths[2].max(named)]
+            [widths[0].max(who), widths[1].max(what), widths[2].max(named), widths[3].max(proof)]
         });
         self.0.set((view, widths));
         widths
@@ -305,19 +305,19 @@ mod tests {
         let widths = RowWidths::default();
 
         let told = [
-            widths.with(ActivityView::All, &[row("refunded 1,480.00 AED")], 120),
-            widths.with(ActivityView::All, &[row("refunded")], 120),
-            widths.with(ActivityView::Today, &[row("refunded")], 120),
+            widths.with(ActivityView::All, &[row("REFUNDED 1,480.00 AED")], 120),
+            widths.with(ActivityView::All, &[row("REFUNDED")], 120),
+            widths.with(ActivityView::Today, &[row("REFUNDED")], 120),
         ];
 
-        assert_eq!(told, [[3, 21, 6], [3, 21, 6], [3, 8, 6]]);
+        assert_eq!(told, [[3, 21, 6, 0], [3, 21, 6, 0], [3, 8, 6, 0]]);
     }
 
     #[test]
     fn a_sentence_among_decisions_has_room_for_who_told_it_and_makes_none_besides() {
         let told = ActivityRow { who: "avert".to_owned(), what: "a long sentence".to_owned(), is_told: true, ..ActivityRow::default() };
 
-        assert_eq!(RowWidths::default().with(ActivityView::All, &[told], 200), [5, 0, 0]);
+        assert_eq!(RowWidths::default().with(ActivityView::All, &[told], 200), [5, 0, 0, 0]);
     }
 
     #[test]
@@ -333,7 +333,7 @@ mod tests {
         let of = |row: &ActivityRow, room| RowWidths::default().with(ActivityView::All, std::slice::from_ref(row), room);
         let widths = [of(&told, 80), of(&told, 120), of(&told, 200), of(&long, 120)];
 
-        assert_eq!(widths, [[0, 0, 0], [0, 43, 28], [0, 43, 28], [0, 46, 28]]);
+        assert_eq!(widths, [[0, 0, 0, 0], [0, 43, 28, 0], [0, 43, 28, 0], [0, 46, 28, 0]]);
         assert_eq!(told.named_behind(), "INV-2026-44966", "an alert is not named twice");
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::console::AppContext;
 use crate::console::decisions::alert_of;
-use crate::console::resolving::spoken;
 use crate::console::text::sanitize;
+use crate::console::unfinished::in_words;
 use crate::desk::{DecisionRecord, JournalAlert, JournalDecision};
 
 /// Who made a decision: a person, or a desk rule.
@@ -23,13 +23,13 @@ pub fn who(own: bool, user: Option<&str>) -> String {
     }
 }
 
-/// `refunded`, `invalid, duplicate alert`
+/// `REFUNDED`, `INVALID (duplicate alert)`
 pub fn decided(said: &JournalDecision) -> String {
-    let word = said.resolution().map_or_else(|| said.refunded.to_lowercase(), |resolution| spoken(&resolution));
+    let word = said.resolution().map_or_else(|| said.refunded.clone(), |resolution| in_words(&resolution));
     sanitize(&word).into_owned()
 }
 
-/// `refunded 129.90 EUR`, `invalid, duplicate alert 19.99 USD`
+/// `REFUNDED 129.90 EUR`, `INVALID (duplicate alert) 19.99 USD`
 pub fn what(said: &JournalDecision) -> String {
     let money = alert_of(&said.alert).money().map(|money| format!(" {money}")).unwrap_or_default();
     format!("{}{}", decided(said), sanitize(&money))

@@ -4,6 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
+use super::lapses::{self, Hour};
 use super::parts::{self, InsightsView};
 use super::programmes;
 use super::state::InsightsScreen;
@@ -28,6 +29,7 @@ const WIDEST: u16 = 92;
 
 /// Draws everything below the header and above the notes.
 pub fn draw(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
+    screen.targets.clear();
     let draw = cx.draw_context();
     // The last line is kept for notifications.
     let area = Rect { height: area.height.saturating_sub(1), ..area };
@@ -38,8 +40,7 @@ pub fn draw(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area:
         draw_title(screen, cx, false, buffer, inside);
         return;
     }
-    let Some(found) = screen.found.loaded() else { return };
-    let view = InsightsView { found, figures: &screen.figures, draw, remote: cx.place.remote, scope: &screen.scope };
+    let Some(view) = InsightsView::of(screen, cx) else { return };
     let head = parts::head(&view, body.width);
     let columns = columns_of(&view, body.width);
     let rows = columns.iter().map(|(_, lines)| lines.len()).max().unwrap_or(0) + head.len();
@@ -47,7 +48,12 @@ pub fn draw(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area:
     let most = rows.saturating_sub(body.height);
     screen.window.set((most, body.height));
     draw_title(screen, cx, most > 0, buffer, inside);
+    // The hours stand first in the first column, and that under the cursor stays in sight.
+    let hours: Vec<_> = lapses::hours(&view).iter().map(Hour::listed).collect();
+    let line_of = |at: usize| u16::try_from(head.len() + lapses::HEADING + at).unwrap_or(u16::MAX);
+    let cursor = screen.hour.and_then(|chosen| hours.iter().position(|hour| *hour == Some(chosen))).map(line_of);
     let top = screen.scrolled.min(most);
+    let top = cursor.map_or(top, |line| top.clamp((line + 1).saturating_sub(body.height), line));
     let mut put = |line: &Line<'static>, at: usize, x: u16, width: u16| {
         let Some(y) = u16::try_from(at).ok().and_then(|at| at.checked_sub(top)).filter(|y| *y < body.height) else { return };
         buffer.set_line(x, body.y + y, line, width);
@@ -56,6 +62,16 @@ pub fn draw(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area:
     for (column, lines) in &columns {
         for (at, line) in lines.iter().enumerate() {
             put(line, head.len() + at, body.x + column.x, column.width);
+        }
+    }
+    let width = columns.first().map_or(0, |(column, _)| column.width);
+    for (at, hour) in hours.into_iter().enumerate() {
+        let (Some(hour), line) = (hour, line_of(at)) else { continue };
+        let Some(y) = line.checked_sub(top).filter(|y| *y < body.height) else { continue };
+        let row = Rect { x: area.x, y: body.y + y, width: GUTTER + width, height: 1 };
+        screen.targets.push(row, hour);
+        if cursor == Some(line) {
+            draw.theme.mark_row(buffer, row);
         }
     }
     let bar = Rect { x: area.right().saturating_sub(1), width: 1, ..body };
@@ -68,7 +84,7 @@ fn columns_of(view: &InsightsView<'_>, width: u16) -> Vec<(Rect, Vec<Line<'stati
     if width < TWO_COLUMNS {
         let width = width.min(WIDEST);
         let parts = [
-            parts::lapses(view, width),
+            lapses::lapses(view, width),
             parts::today(view, width),
             parts::response_times(view, width),
             parts::networks(view, width),
@@ -79,7 +95,7 @@ fn columns_of(view: &InsightsView<'_>, width: u16) -> Vec<(Rect, Vec<Line<'stati
         return vec![(column(0, width), below_each_other(parts))];
     }
     let each = ((width - BETWEEN) / 2).min(WIDEST);
-    let left = [parts::lapses(view, each), parts::decisions(view, each)];
+    let left = [lapses::lapses(view, each), parts::decisions(view, each)];
     let right = [
         parts::today(view, each),
         parts::response_times(view, each),
@@ -137,7 +153,7 @@ fn draw_title(screen: &InsightsScreen, cx: &AppContext, scrolls: bool, buffer: &
         pen.put(&format!("▲ stale since {}: {}", cx.times().one_clock(*since), sanitize(&error.to_string())), theme.warning);
         return;
     }
-    if scrolls {
+    if scrolls && screen.hour.is_none() {
         pen.put_whole(&format!("{} {} scroll", cx.key(Action::Down), cx.key(Action::Up)), theme.quiet);
     }
 }

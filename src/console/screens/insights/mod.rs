@@ -3,6 +3,7 @@
 
 pub mod chart;
 pub mod draw;
+pub mod lapses;
 pub mod parts;
 pub mod programmes;
 pub mod state;
@@ -14,8 +15,10 @@ use ratatui::layout::Rect;
 use crate::console::dialog::run;
 use crate::console::text::count;
 use crate::console::{Action, AppContext, Effect, Keep, KeyContext, Keys, Message, Order, Orders, Screen, Tone};
-use crate::domain::Timestamp;
+use crate::domain::{CalendarHour, Timestamp};
 
+use lapses::Hour;
+use parts::InsightsView;
 use state::InsightsScreen;
 
 /// Lines a notch of the wheel scrolls.
@@ -27,7 +30,7 @@ impl Screen for InsightsScreen {
             Message::Tick => return run(self.run_due(&cx.listed, cx.calendar(), cx.now)),
             Message::Shown => self.refresh(cx.now),
             Message::Act(action) => return act(self, action, cx),
-            Message::Input(event) => input(self, &event),
+            Message::Input(event) => return input(self, &event),
             Message::Insights(scope, answer) => self.took(&scope, answer, cx.now),
             Message::Figures(figures) => self.figures = *figures,
             Message::SalesEntered(entered) => {
@@ -53,23 +56,76 @@ impl Screen for InsightsScreen {
         self.due()
     }
 
-    fn offers(&self, action: Action, _: &AppContext) -> bool {
-        // There is no alert here whose id could be copied.
-        action != Action::CopyId
+    fn offers(&self, action: Action, cx: &AppContext) -> bool {
+        match action {
+            // There is no alert here whose id could be copied.
+            Action::CopyId => false,
+            Action::NextPane => !listed_hours(self, cx).is_empty(),
+            Action::Open => chosen_hour(self, cx).is_some(),
+            _ => true,
+        }
     }
 }
 
-fn input(screen: &mut InsightsScreen, event: &Event) {
+/// The hours whose alerts can be listed.
+fn listed_hours(screen: &InsightsScreen, cx: &AppContext) -> Vec<CalendarHour> {
+    InsightsView::of(screen, cx).map_or_else(Vec::new, |view| lapses::hours(&view).iter().filter_map(Hour::listed).collect())
+}
+
+/// The hour under the cursor, while something lapses in it.
+fn chosen_hour(screen: &InsightsScreen, cx: &AppContext) -> Option<CalendarHour> {
+    screen.hour.filter(|hour| listed_hours(screen, cx).contains(hour))
+}
+
+fn input(screen: &mut InsightsScreen, event: &Event) -> Orders {
     match event {
         Event::Mouse(mouse) if mouse.kind == MouseEventKind::ScrollDown => screen.scroll(WHEEL),
         Event::Mouse(mouse) if mouse.kind == MouseEventKind::ScrollUp => screen.scroll(-WHEEL),
-        _ => {}
+        event => {
+            if let Some(hour) = screen.targets.clicked(event) {
+                // A second click shows its alerts.
+                if screen.hour.replace(hour) == Some(hour) {
+                    return vec![Order::Act(Action::Open)];
+                }
+            }
+        }
     }
+    Vec::new()
+}
+
+/// Moves among the hours while the cursor is there; whether it is.
+fn move_hour(screen: &mut InsightsScreen, action: Action, cx: &AppContext) -> bool {
+    if screen.hour.is_none() {
+        return false;
+    }
+    let hours = listed_hours(screen, cx);
+    let at = hours.iter().position(|hour| Some(*hour) == screen.hour).unwrap_or(0);
+    let to = match action {
+        Action::Down => at + 1,
+        Action::Up => at.saturating_sub(1),
+        Action::Top | Action::PageUp => 0,
+        Action::Bottom | Action::PageDown => usize::MAX,
+        _ => return false,
+    };
+    screen.hour = hours.get(to.min(hours.len().saturating_sub(1))).copied();
+    true
+}
+
+/// Lists what lapses in the hour under the cursor.
+fn show_hour(screen: &InsightsScreen, cx: &AppContext) -> Orders {
+    let Some(hour) = chosen_hour(screen, cx) else { return Vec::new() };
+    let (filter, sort, said) = lapses::list_of(hour, &screen.scope, cx.views.vocabulary, cx.now);
+    vec![Order::Act(Action::ShowQueue), Message::ListFound(filter, sort, said).into()]
 }
 
 fn act(screen: &mut InsightsScreen, action: Action, cx: &mut AppContext) -> Orders {
+    if move_hour(screen, action, cx) {
+        return Vec::new();
+    }
     let page = i32::from(screen.window.get().1.max(3)) - 2;
     match action {
+        Action::NextPane if screen.hour.take().is_none() => screen.hour = listed_hours(screen, cx).first().copied(),
+        Action::Open => return show_hour(screen, cx),
         Action::Down => screen.scroll(1),
         Action::Up => screen.scroll(-1),
         Action::PageDown => screen.scroll(page),
@@ -77,6 +133,7 @@ fn act(screen: &mut InsightsScreen, action: Action, cx: &mut AppContext) -> Orde
         Action::Top => screen.scroll(i32::MIN),
         Action::Bottom => screen.scroll(i32::MAX),
         Action::Refresh => screen.refresh(cx.now),
+        Action::Back if screen.hour.take().is_some() => {}
         Action::Back if !cx.toasts.clear() => return vec![Order::Act(Action::ShowQueue)],
         _ => {}
     }

@@ -1,29 +1,25 @@
-//! The parts of the Insights screen as lines: the sentence that matters, what lapses when, today, response times, networks, days, and what
+//! The parts of the Insights screen as lines: the sentence that matters, today, response times, networks, days, and what
 //! cannot be known.
 
 use std::collections::BTreeMap;
 
-use chrono::{DateTime, Duration, NaiveDate, Timelike};
+use chrono::{Duration, NaiveDate};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::chart::{bar, column_cell, first_of, labelled, sparkline};
+use super::chart::{bar, column_cell, labelled, pack, sparkline};
+use super::state::InsightsScreen;
 use crate::console::text::{columns, count, counted, sanitize, wrap};
-use crate::console::{DrawContext, times};
+use crate::console::{AppContext, DrawContext, times};
 use crate::desk::{DeskFigures, FoundInsights, InsightLimit};
 use crate::domain::insights::{INSIGHT_DAYS, QUARTER, SOON_HOURS, first_day, percentile};
 use crate::domain::money::sums_by_currency;
+use crate::domain::resolution::{Decision, InvalidReason};
 use crate::domain::work_pace::will_lapse;
-use crate::domain::{AlertFilter, AlertType, DayCount, Insights, KindCount, Lapsing, Provider, Timestamp, WorkPace};
-
-/// Hours that are told one by one; what lapses later is one row.
-const HOURS: i64 = 16;
+use crate::domain::{AlertFilter, AlertType, CalendarHour, DayCount, Insights, KindCount, Lapsing, Provider, Timestamp, WorkPace};
 
 /// Columns of labels.
 const LABEL: u16 = 20;
-
-/// Columns of the money of an hour that its bar leaves.
-const MONEY: u16 = 40;
 
 /// Rows of the chart of decisions.
 const CHART: u16 = 6;
@@ -40,6 +36,19 @@ pub struct InsightsView<'a> {
     pub remote: bool,
     /// Of which alerts.
     pub scope: &'a AlertFilter,
+    /// Whether it is read aloud: then a chart is told in numbers.
+    pub plain: bool,
+    /// The hour whose alerts can be shown.
+    pub hour: Option<CalendarHour>,
+}
+
+impl<'a> InsightsView<'a> {
+    /// What the screen is drawn of, once something was found.
+    pub fn of(screen: &'a InsightsScreen, cx: &'a AppContext) -> Option<Self> {
+        let found = screen.found.loaded()?;
+        let (draw, remote, plain) = (cx.draw_context(), cx.place.remote, cx.settings.plain);
+        Some(Self { found, figures: &screen.figures, draw, remote, scope: &screen.scope, plain, hour: screen.hour })
+    }
 }
 
 impl InsightsView<'_> {
@@ -47,30 +56,30 @@ impl InsightsView<'_> {
         &self.found.insights
     }
 
-    fn now(&self) -> Timestamp {
+    pub(super) fn now(&self) -> Timestamp {
         self.draw.now
     }
 
     /// What has not lapsed since it was read.
-    fn lapsing(&self) -> impl Iterator<Item = &Lapsing> {
+    pub(super) fn lapsing(&self) -> impl Iterator<Item = &Lapsing> {
         let now = self.now();
         self.insights().lapsing.iter().filter(move |row| row.quarter.is_none_or(|quarter| quarter + QUARTER > now))
     }
 
     /// Whether not all of what waits was read.
-    fn is_waiting_cut(&self) -> bool {
+    pub(super) fn is_waiting_cut(&self) -> bool {
         self.found.limits.iter().any(|limit| matches!(limit, InsightLimit::Waiting { .. }))
     }
 
-    fn plain(&self, text: impl Into<String>) -> Span<'static> {
+    pub(super) fn plain(&self, text: impl Into<String>) -> Span<'static> {
         Span::styled(text.into(), self.draw.theme.plain)
     }
 
-    fn quiet(&self, text: impl Into<String>) -> Span<'static> {
+    pub(super) fn quiet(&self, text: impl Into<String>) -> Span<'static> {
         Span::styled(text.into(), self.draw.theme.quiet)
     }
 
-    fn strong(&self, text: impl Into<String>) -> Span<'static> {
+    pub(super) fn strong(&self, text: impl Into<String>) -> Span<'static> {
         Span::styled(text.into(), self.draw.theme.strong)
     }
 
@@ -225,105 +234,12 @@ fn wrap_spans(spans: Vec<Span<'static>>, width: u16) -> Vec<Line<'static>> {
 }
 
 /// The sum of each currency, most alerts first, and how many have no amount.
-fn money_of(rows: &[&Lapsing]) -> Vec<String> {
+pub(super) fn money_of(rows: &[&Lapsing]) -> Vec<String> {
     let priced = rows.iter().filter(|row| row.unpriced < row.alerts);
     let sums = sums_by_currency(priced.map(|row| (row.alerts, row.money.clone())));
     let unpriced: u64 = rows.iter().map(|row| row.unpriced).sum();
     let untold = (unpriced > 0).then(|| format!("{} without an amount", count(unpriced)));
     sums.iter().map(|money| sanitize(&money.to_string()).into_owned()).chain(untold).collect()
-}
-
-/// What lapses in one hour.
-struct Hour<'a> {
-    label: String,
-    style: Style,
-    /// All that lapses later is no hour: no bar tells it.
-    has_bar: bool,
-    rows: Vec<&'a Lapsing>,
-}
-
-impl Hour<'_> {
-    fn alerts(&self) -> u64 {
-        self.rows.iter().map(|row| row.alerts).sum()
-    }
-}
-
-/// Bars by hour, with the money of each hour.
-pub fn lapses(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
-    let mut lines = vec![heading(view, "LAPSES BY HOUR", &zone_words(view))];
-    let hours = hours(view);
-    if hours.is_empty() {
-        let words =
-            if view.is_waiting_cut() { "Nothing that was read can lapse." } else { "Nothing waits for an answer: nothing can lapse." };
-        lines.push(Line::from(view.plain(words)));
-        return lines;
-    }
-    let most = hours.iter().filter(|hour| hour.has_bar).map(Hour::alerts).max().unwrap_or(0);
-    let money: Vec<Vec<String>> = hours.iter().map(|hour| money_of(&hour.rows)).collect();
-    let widest = money.iter().flatten().map(|text| columns(text)).max().unwrap_or(0);
-    let shown = money.iter().map(|money| columns(&first_of(money, MONEY))).fold(widest, u16::max);
-    // Label, blanks, count: no sum is cut for the bars, which have what the first of them leave.
-    let around = 6 + 7 + 3;
-    let least = width.saturating_sub(around + widest).min(width / 4).max(6);
-    let cells = width.saturating_sub(around + shown).min(width / 2).max(least);
-    for (hour, money) in hours.iter().zip(money) {
-        let drawn = if hour.has_bar { bar(hour.alerts(), most, cells) } else { String::new() };
-        let number = count(hour.alerts());
-        // One line each, or the bars are no picture; all the money is told above.
-        lines.push(Line::from(vec![
-            view.quiet(format!("{:<6}", hour.label)),
-            Span::styled(format!("{drawn:<cells$}", cells = usize::from(cells)), hour.style),
-            Span::styled(format!("{number:>7}   "), view.draw.digits()),
-            view.quiet(first_of(&money, width.saturating_sub(around + cells))),
-        ]));
-    }
-    lines
-}
-
-/// The hours from this one on as far as something lapses, and what lapses later.
-fn hours<'a>(view: &'a InsightsView<'_>) -> Vec<Hour<'a>> {
-    let theme = view.draw.theme;
-    let hour_of = |moment: Timestamp| {
-        let offset = i64::from(view.draw.times.own_offset(moment).local_minus_utc());
-        (moment.timestamp() + offset).div_euclid(3_600) * 3_600 - offset
-    };
-    let this_hour = hour_of(view.now());
-    let (mut of_hour, mut later): (BTreeMap<i64, Vec<&Lapsing>>, Vec<&Lapsing>) = (BTreeMap::new(), Vec::new());
-    for row in view.lapsing() {
-        match row.quarter.map(|quarter| (hour_of(quarter.max(view.now())) - this_hour) / 3_600) {
-            Some(ahead) if ahead < HOURS => of_hour.entry(ahead).or_default().push(row),
-            _ => later.push(row),
-        }
-    }
-    let last = of_hour.keys().last().copied();
-    let mut hours: Vec<Hour<'_>> = Vec::new();
-    for ahead in 0..=last.unwrap_or(-1) {
-        let start = DateTime::from_timestamp(this_hour + ahead * 3_600, 0).unwrap_or_default();
-        let start = start.with_timezone(&view.draw.times.own_offset(start));
-        let style = match ahead {
-            0 => theme.danger,
-            1..SOON_HOURS => theme.warning,
-            _ => theme.accent,
-        };
-        // The first one is not the next sixty minutes: it ends when this hour of the clock is full.
-        let label = match ahead {
-            0 => format!("by {:02}", (start + Duration::hours(1)).hour()),
-            _ => format!("{:02}", start.hour()),
-        };
-        hours.push(Hour { label, style, has_bar: true, rows: of_hour.remove(&ahead).unwrap_or_default() });
-    }
-    if !later.is_empty() {
-        hours.push(Hour { label: "later".to_owned(), style: theme.quiet, has_bar: false, rows: later });
-    }
-    hours
-}
-
-/// Whose hours they are.
-fn zone_words(view: &InsightsView<'_>) -> String {
-    match view.draw.times.own_offset(view.now()).local_minus_utc() {
-        0 => "UTC".to_owned(),
-        seconds => format!("local, UTC{:+03}:{:02}", seconds / 3_600, seconds.abs() / 60 % 60),
-    }
 }
 
 /// Whose days they are.
@@ -339,10 +255,10 @@ pub fn today(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let asking = view.insights().kinds.iter().filter(|kind| !kind.alert_type.is_notice());
     let waiting: u64 = asking.map(|kind| kind.waiting).sum();
     let rows = [
-        ("refunded", of_today(|count| count.refunded), theme.ok),
-        ("not refunded", of_today(|count| count.not_refunded), theme.plain),
-        ("invalid", of_today(|count| count.invalid), theme.plain),
-        ("lapsed", of_today(|count| count.missed), theme.danger),
+        (Decision::Refunded.refunded(), of_today(|count| count.refunded), theme.ok),
+        (Decision::NotRefunded.refunded(), of_today(|count| count.not_refunded), theme.plain),
+        (Decision::Invalid(InvalidReason::NotFound).refunded(), of_today(|count| count.invalid), theme.plain),
+        ("LAPSED", of_today(|count| count.missed), theme.danger),
     ];
     let most = rows.iter().map(|(_, number, _)| *number).max().unwrap_or(0);
     let cells = width.saturating_sub(26).min(width / 2);
@@ -350,14 +266,13 @@ pub fn today(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let mut lines = vec![heading(view, "TODAY", &format!("since 00:00 {whose}"))];
     lines.extend(limited(view, false, width));
     for (label, number, style) in rows {
-        lines.push(Line::from(vec![
-            view.plain(format!("{label:<14}")),
-            view.strong(format!("{:>7}", count(number))),
-            Span::raw("   "),
-            Span::styled(bar(number, most, cells), style),
-        ]));
+        let mut line = Line::from(vec![view.plain(format!("{label:<14}")), view.strong(format!("{:>7}", count(number)))]);
+        if !view.plain {
+            line.extend([Span::raw("   "), Span::styled(bar(number, most, cells), style)]);
+        }
+        lines.push(line);
     }
-    let mut last = vec![view.plain(format!("{:<14}", "waiting")), view.strong(format!("{:>7}", count(waiting)))];
+    let mut last = vec![view.plain(format!("{:<14}", "WAITING")), view.strong(format!("{:>7}", count(waiting)))];
     // With these it is what the Queue counts as open.
     let notices = notices(view);
     if notices > 0 {
@@ -401,26 +316,34 @@ pub fn response_times(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>>
 pub fn networks(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let theme = view.draw.theme;
     let has_line = width >= 66;
-    let recent = if has_line { format!("   {RECENT_DAYS} DAYS") } else { String::new() };
+    let recent = match (has_line, view.plain) {
+        (false, _) => String::new(),
+        (true, false) => format!("   {RECENT_DAYS} DAYS"),
+        (true, true) => format!("   RAISED IN {RECENT_DAYS} DAYS"),
+    };
     let days = days_within(view.scope).map_or_else(|| "alerts of all days".to_owned(), |days| format!("alerts {days}"));
     let mut lines = vec![heading(view, "BY NETWORK", &days)];
     if lines[0].width() > usize::from(width) {
         // A day that is cut is another one.
         lines = std::iter::once(heading(view, "BY NETWORK", "")).chain(said(view, &days, width)).collect();
     }
-    lines.push(Line::from(view.quiet(format!("{:<20}{:>7}{:>10}{:>8}{:>9}{recent}", "", "OPEN", "ANSWERED", "LAPSED", "IN TIME"))));
-    lines.extend(limited(view, false, width));
     let mut of_network: BTreeMap<&str, Vec<&KindCount>> = BTreeMap::new();
     for kind in &view.insights().kinds {
         of_network.entry(kind.provider.as_str()).or_default().push(kind);
     }
     if of_network.is_empty() {
+        lines.extend(limited(view, false, width));
         lines.push(Line::from(view.plain("no alerts")));
+        return lines;
     }
+    lines.push(Line::from(view.quiet(format!("{:<20}{:>7}{:>10}{:>8}{:>9}{recent}", "", "OPEN", "ANSWERED", "LAPSED", "IN TIME"))));
+    lines.extend(limited(view, false, width));
     for kinds in of_network.into_values() {
         let mut line = kind_row(&sanitize(kinds[0].provider.as_str()), &kinds, theme.plain);
         if has_line {
-            line.push_span(Span::styled(format!("   {}", sparkline(&raised(view, &kinds[0].provider))), theme.accent));
+            let raised = raised(view, &kinds[0].provider);
+            let told = if view.plain { count(raised.iter().sum()) } else { sparkline(&raised) };
+            line.push_span(Span::styled(format!("   {told}"), theme.accent));
         }
         lines.push(line);
         for kind in kinds {
@@ -479,7 +402,9 @@ pub fn decisions(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     }
     lines.extend(limited(view, false, width));
     let gap = if width >= 64 { " " } else { "" };
-    if most > 0 {
+    if view.plain {
+        lines.extend(days_told(view, &days, &made, width));
+    } else if most > 0 {
         for row in (0..CHART).rev() {
             let cells = made.iter().zip(&days).map(|(number, day)| {
                 let style = if *day == today { theme.ok } else { theme.accent };
@@ -500,7 +425,9 @@ pub fn decisions(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
         "LAPSED A DAY",
         &format!("{} in {INSIGHT_DAYS} days, {} today", count(lost), count(missed.last().copied().unwrap_or(0))),
     ));
-    if lost > 0 {
+    if view.plain {
+        lines.extend(days_told(view, &days, &missed, width));
+    } else if lost > 0 {
         let drawn = sparkline(&missed);
         // A day on which none was missed is no alarm.
         let cells = drawn
@@ -510,6 +437,15 @@ pub fn decisions(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
         lines.push(cells.collect::<Vec<_>>().into());
     }
     lines
+}
+
+/// A number of each day that has any, for whoever is read a chart: `24 Nov: 12  25 Nov: 9`.
+fn days_told(view: &InsightsView<'_>, days: &[i64], numbers: &[u64], width: u16) -> Vec<Line<'static>> {
+    let calendar = view.insights().calendar;
+    let label = |day: i64| times::day_of_axis(calendar.day_start(day).with_timezone(&calendar.offset()).date_naive());
+    let told = days.iter().zip(numbers).filter(|(_, number)| **number > 0);
+    let told: Vec<String> = told.map(|(day, number)| format!("{}: {}", label(*day), count(*number))).collect();
+    pack(&told, width).into_iter().map(|line| Line::from(view.plain(line))).collect()
 }
 
 /// What cannot be known here.

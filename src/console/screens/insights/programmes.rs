@@ -35,7 +35,7 @@ pub fn measured(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     for scheme in CardScheme::ALL {
         lines.extend(said(view, &sales_words(view, scheme, month), width));
     }
-    let counted = "Counted are alerts raised this month that were answered with a chargeback or missed, for Visa reports of fraud too. What became \
+    let counted = "Counted are alerts raised this month that were answered with a chargeback or lapsed, for Visa reports of fraud too. What became \
                    a chargeback without an alert is not among them.";
     lines.extend(said(view, counted, width));
     lines
@@ -64,12 +64,11 @@ fn gauge(view: &InsightsView<'_>, reading: &ProgrammeReading, width: u16) -> Vec
     let mut first = Line::from(vec![
         Span::styled(format!("{:<17}", programme.name), theme.plain),
         Span::styled(format!("{ratio:>8}  "), if reading.applies() { theme.danger } else { theme.strong }),
-        Span::styled(filled, style),
-        Span::styled(rest, theme.line),
-        Span::raw("  "),
     ]);
-    // Name, ratio and gauge take 41 columns with the blanks.
-    if columns(&of) + 41 <= width {
+    if !view.plain {
+        first.extend([Span::styled(filled, style), Span::styled(rest, theme.line), Span::raw("  ")]);
+    }
+    if columns(&of) + u16::try_from(first.width()).unwrap_or(u16::MAX) <= width {
         first.push_span(Span::styled(of, theme.quiet));
         return vec![first];
     }

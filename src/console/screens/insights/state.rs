@@ -4,10 +4,10 @@ use std::cell::Cell;
 
 use chrono::Duration;
 
-use crate::console::{Effect, Loadable, Reply};
+use crate::console::{ClickTargets, Effect, Loadable, Reply};
 use crate::desk::{DeskFigures, FoundInsights, SalesCount};
 use crate::domain::insights::scope;
-use crate::domain::{AlertFilter, Calendar, Timestamp};
+use crate::domain::{AlertFilter, Calendar, CalendarHour, Timestamp};
 use crate::service::ServiceError;
 
 /// How often it is read again where the service counts.
@@ -31,6 +31,10 @@ pub struct InsightsScreen {
     pub figures: DeskFigures,
     /// Lines that are scrolled away.
     pub scrolled: u16,
+    /// The hour under the cursor, while it is among what lapses.
+    pub hour: Option<CalendarHour>,
+    /// Where the hours stand.
+    pub targets: ClickTargets<CalendarHour>,
     /// The most that can be, and how many lines there is room for, as the last frame found.
     pub window: Cell<(u16, u16)>,
     /// Whether the service counts.

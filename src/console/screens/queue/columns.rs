@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::console::answer_words::outcome_words;
+use crate::console::answer_words::answer_words;
 use crate::console::text::{columns as width_of, sanitize};
 use crate::console::times::{self, Moments};
 use crate::domain::{Alert, AlertFilter, AlertStatus, Money, SortField, Timestamp};
@@ -150,7 +150,7 @@ impl Column {
             Self::Card => card(alert, width).into(),
             Self::Descriptor => or_dash(&alert.merchant_descriptor),
             Self::Order => or_dash(alert.merchant_order_id.as_deref().unwrap_or_default()),
-            Self::Outcome => alert.outcome.as_ref().map_or(Cow::Borrowed("–"), |outcome| outcome_words(&outcome.outcome).into()),
+            Self::Outcome => alert.outcome.as_ref().map_or(Cow::Borrowed("–"), |outcome| answer_words(alert, outcome).into()),
             Self::Merchant => or_dash(&alert.merchant_name),
             Self::Issuer => or_dash(&alert.issuer),
             Self::Reason => or_dash(alert.reason_code.as_deref().unwrap_or_default()),
@@ -224,7 +224,7 @@ fn is_of_answered(filter: &AlertFilter) -> bool {
 /// Where nothing waits, by the filter or by all of what it found (`waits`), no time is left: when it was over stands there.
 pub fn shown(chosen: &[Column], filter: &AlertFilter, waits: bool) -> Vec<Column> {
     let mut columns = chosen.to_vec();
-    if filter.statuses != [AlertStatus::Open] && filter.expires_in.is_none() {
+    if filter.statuses != [AlertStatus::Open] && filter.expires_in.is_none() && filter.conditions.lapses.is_none() {
         if (!waits || is_of_answered(filter))
             && !columns.contains(&Column::When)
             && let Some(left) = columns.iter_mut().find(|column| **column == Column::Left)

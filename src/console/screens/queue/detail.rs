@@ -476,7 +476,7 @@ impl Parts<'_> {
         let stopped = outcome.amount_stopped.map(|amount| Money { amount, currency: alert.currency.clone() }.to_string());
         let answer = answer_words(alert, outcome);
         // Of an answer in the older dialect's own words it is a fact of its own; the stored words stand in the JSON.
-        let refund = if answer.contains("refunded") || answer.starts_with("invalid") { String::new() } else { outcome.refunded.clone() };
+        let refund = if answer.contains("REFUNDED") || answer.starts_with("INVALID") { String::new() } else { outcome.refunded.clone() };
         let facts = vec![
             plain("answer", answer),
             plain("refund", refund),

@@ -270,7 +270,7 @@ fn at_risk(queue: &Queue, draw: &DrawContext<'_>, brevity: u8) -> Option<Piece> 
     let whose = match (is_all, brevity) {
         (true, _) => "",
         (false, ..3) => " of all open",
-        (false, _) => " of all",
+        (false, _) => " open",
     };
     let verb = if brevity < 5 { format!(" {verb}") } else { String::new() };
     let words = format!("▲ {alerts}{whose}{verb} within {AT_RISK_HOURS} h");

@@ -17,7 +17,7 @@ use crate::console::times::{self, Urgency};
 use crate::console::unfinished::Stage;
 use crate::console::widgets::scrollbar;
 use crate::console::{Action, DrawContext, Loadable, Pen, text};
-use crate::domain::{Alert, SortOrder, query};
+use crate::domain::{Alert, SortOrder, duplicate, query};
 use crate::service::ServiceError;
 
 /// Draws everything of the list.
@@ -26,7 +26,9 @@ pub fn draw(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>) {
     heading::draw(queue, draw, frame.buffer_mut(), regions.title);
     draw_chips(queue, draw, frame, &regions);
     let placed = queue.placed_columns();
-    draw_heads(queue, draw, frame.buffer_mut(), &regions, &placed);
+    if !queue.listing.window().is_empty() {
+        draw_heads(queue, draw, frame.buffer_mut(), &regions, &placed);
+    }
     draw_rows(queue, draw, frame.buffer_mut(), &regions, &placed);
     draw_left_above(queue, draw, frame.buffer_mut(), regions.rows);
     draw_scrollbar(queue, draw, frame.buffer_mut(), regions.rows);
@@ -133,6 +135,8 @@ fn draw_heads(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, region
 fn draw_rows(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions: &Regions, placed: &[Placed]) {
     let listing = &queue.listing;
     let range = queue.range_rows();
+    let coming = draw.decisions.refunds_coming(draw.unfinished, |id| listing.find(id));
+    let known = |alert: &Alert| Known::of(alert, &coming, queue);
     for (line, index) in listing.window() {
         let row = Rect { y: regions.rows.y + line, height: 1, width: regions.rows.width.saturating_sub(2), ..regions.rows };
         if index == listing.cursor() {
@@ -148,9 +152,9 @@ fn draw_rows(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions
                     (false, true) => Stand::Cursor,
                     (false, false) => Stand::Row,
                 };
-                draw_alert(alert, Known::of(alert, queue), stand, draw, buffer, text, placed);
+                draw_alert(alert, known(alert), stand, draw, buffer, text, placed);
             }
-            ListRow::Gone(alert) => draw_alert(alert, Known::of(alert, queue), Stand::Gone, draw, buffer, text, placed),
+            ListRow::Gone(alert) => draw_alert(alert, known(alert), Stand::Gone, draw, buffer, text, placed),
             ListRow::Pending => {
                 put_right(buffer, Rect { width: 6.min(text.width), ..text }, "·", draw.theme.quiet);
             }
@@ -216,8 +220,16 @@ struct Known {
 }
 
 impl Known {
-    fn of(alert: &Alert, queue: &Queue) -> Self {
-        Self { duplicate: queue.duplicate(alert.id), order_refunded: queue.refunded_by_order(alert.id) }
+    /// `coming`: the alerts whose refund is on its way, which the detail warns of as it does of one that is recorded.
+    fn of(alert: &Alert, coming: &[&Alert], queue: &Queue) -> Self {
+        let is_coming = alert.outcome.is_none() && coming.iter().any(|other| duplicate::evidence(alert, other).is_some());
+        let duplicate = if is_coming { Some(true) } else { queue.duplicate(alert.id) };
+        Self { duplicate, order_refunded: queue.refunded_by_order(alert.id) }
+    }
+
+    /// Whether a refund may be the second one.
+    fn may_be_paid_twice(self) -> bool {
+        self.duplicate == Some(true) || self.order_refunded
     }
 }
 
@@ -287,13 +299,15 @@ fn marks(alert: &Alert, known: Known, draw: &DrawContext<'_>) -> [Option<ListSig
     if alert.outcome.is_some() {
         return in_cells([noted]);
     }
-    // Where one was refunded, a refund may be the second one.
-    let duplicate = known.duplicate.map(|refunded| if refunded { ListSign::DuplicateRefunded } else { ListSign::Duplicate });
+    let duplicate = match known.may_be_paid_twice() {
+        true => Some(ListSign::PaidTwice),
+        false => known.duplicate.map(|_| ListSign::Duplicate),
+    };
     let rule = alert.network_rule_applied().then_some(ListSign::NetworkRule);
     let order = known.order_refunded.then_some(ListSign::OrderRefunded);
     let notice = alert.alert_type.is_notice().then_some(ListSign::Notice);
     // Money that has gone back sets a rule aside: what there is to say of it stands in the detail.
-    let is_set_aside = rule.is_some() || order.is_some() || known.duplicate == Some(true);
+    let is_set_aside = rule.is_some() || known.may_be_paid_twice();
     let suggested = draw.suggestion(alert).filter(|_| !is_set_aside).map(|_| ListSign::Suggested);
     in_cells([duplicate, rule, notice, order, suggested, noted])
 }
@@ -396,7 +410,7 @@ fn draw_empty(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: 
                 // Whether there are others was asked, and is not known yet.
                 _ if queue.all.loaded().is_none() => "Nothing in this view.",
                 "Open" | "Urgent" | "Awaiting answer" => "Nothing waits for an answer here. Well done.",
-                "Missed" => "Nothing was missed.",
+                "Lapsed" => "Nothing lapsed.",
                 "Snoozed" => "Nothing is snoozed.",
                 _ => "Nothing in this view.",
             };

@@ -96,7 +96,10 @@ impl Screen for Queue {
             Message::Sort(sort) => self.ask(self.filter().clone(), sort),
             Message::ShowView(view) => self.show(view),
             Message::GoToFound(alert) => self.go_to_found(&alert),
-            Message::ListFound(filter, sort) => self.list_found(filter, sort),
+            Message::ListFound(filter, sort, said) => {
+                said.into_iter().for_each(|said| cx.notify(Tone::Note, said));
+                self.list_found(filter, sort)
+            }
             Message::GoToAlert(id) => {
                 if !self.listing.move_to_alert(id) {
                     let views = cx.key(Action::Views);

@@ -22,8 +22,8 @@ pub enum ListSign {
     Refused,
     /// Waits for a person's word.
     Parked,
-    /// A duplicate of one that was refunded.
-    DuplicateRefunded,
+    /// A refund may be the second one on the payment.
+    PaidTwice,
     /// A duplicate.
     Duplicate,
     /// The shop's order was refunded before.
@@ -73,7 +73,7 @@ impl ListSign {
         Self::Parked,
         Self::Drafted,
         Self::Snoozed,
-        Self::DuplicateRefunded,
+        Self::PaidTwice,
         Self::Duplicate,
         Self::OrderRefunded,
         Self::NetworkRule,
@@ -86,7 +86,7 @@ impl ListSign {
     /// Which of the cells beside the time left is its own.
     fn cell(self) -> usize {
         match self {
-            Self::DuplicateRefunded | Self::Duplicate => 0,
+            Self::PaidTwice | Self::Duplicate => 0,
             Self::NetworkRule | Self::Noted => 1,
             _ => 2,
         }
@@ -113,7 +113,7 @@ impl ListSign {
             Self::Unknown => ("?", theme.warning),
             Self::Refused => ("!", theme.danger),
             Self::Parked => ("P", theme.danger),
-            Self::DuplicateRefunded => ("⚠", theme.warning),
+            Self::PaidTwice => ("⚠", theme.warning),
             Self::Duplicate => ("=", theme.quiet),
             Self::OrderRefunded => ("o", theme.warning),
             Self::NetworkRule => ("R", theme.rule),
@@ -136,7 +136,7 @@ impl ListSign {
             Self::Unknown => "A decision whose answer did not come: it is looked up",
             Self::Refused => "A decision that was not recorded; the detail says why",
             Self::Parked => "A decision whose fate only a person can say",
-            Self::DuplicateRefunded => "Another alert on the payment, refunded or probably so",
+            Self::PaidTwice => "May be paid twice: a refund on the payment is known, likely or on its way",
             Self::Duplicate => "Another alert on the payment; none refunded, as far as known",
             Self::OrderRefunded => "The shop's order is refunded already",
             Self::NetworkRule => "The network's own rule applied: probably refunded by it",
@@ -156,7 +156,7 @@ mod tests {
 
     use rstest::rstest;
 
-    use super::ListSign::{Duplicate, DuplicateRefunded, NetworkRule, Noted, Notice, OrderRefunded, Suggested};
+    use super::ListSign::{Duplicate, NetworkRule, Noted, Notice, OrderRefunded, PaidTwice, Suggested};
     use super::*;
     use crate::console::theme::ThemeName;
 
@@ -166,7 +166,7 @@ mod tests {
     #[case::a_notice_with_such_a_rule_and_a_note(&[NetworkRule, Notice, Noted], "nRi")]
     #[case::a_notice_whose_order_was_refunded(&[Notice, OrderRefunded], " oi")]
     #[case::a_suggestion_and_a_note(&[Suggested, Noted], " n•")]
-    #[case::more_than_there_are_cells(&[DuplicateRefunded, NetworkRule, Notice, Noted], "⚠R+")]
+    #[case::more_than_there_are_cells(&[PaidTwice, NetworkRule, Notice, Noted], "⚠R+")]
     fn every_sign_has_a_cell_or_the_last_one_says_that_there_are_more(#[case] signs: &[ListSign], #[case] drawn: &str) {
         let theme = Theme::named(ThemeName::Dark);
 

@@ -6,7 +6,11 @@ use ratatui::text::Span;
 use super::Parts;
 use crate::console::text::sanitize;
 use crate::console::{Action, times};
+use crate::domain::resolution::{Decision, InvalidReason};
 use crate::domain::{Alert, Dialect};
+
+/// An answer of each kind.
+const ANSWERS: [Decision; 3] = [Decision::Refunded, Decision::NotRefunded, Decision::Invalid(InvalidReason::NotFound)];
 
 impl Parts<'_> {
     /// Until when it is put aside.
@@ -27,13 +31,9 @@ impl Parts<'_> {
             }
             // What was written for one decision goes on with that one alone.
             let said = draft.refunded.as_deref();
-            let begun = [
-                (Action::Refund, "REFUNDED", "refunded"),
-                (Action::NotRefunded, "NOT REFUNDED", "not refunded"),
-                (Action::Invalid, "INVALID", "invalid"),
-            ];
-            let begun = begun.into_iter().find(|(_, word, _)| said == Some(*word) && self.draw.dialect == Dialect::Current);
-            if let Some((action, _, words)) = begun.filter(|_| !self.draw.place.read_only) {
+            let begun = [Action::Refund, Action::NotRefunded, Action::Invalid].into_iter().zip(ANSWERS.map(Decision::refunded));
+            let begun = begun.into_iter().find(|(_, words)| said == Some(*words) && self.draw.dialect == Dialect::Current);
+            if let Some((action, words)) = begun.filter(|_| !self.draw.place.read_only) {
                 self.offer(&format!("{}  goes on with it: {words}", self.draw.key(action)), Some(action));
             }
             self.close_box();

@@ -1,6 +1,9 @@
 //! The order of the shop in the detail: its state, why and how sure it is the alert's, and what that suggests.
 
+use ratatui::style::Modifier;
+
 use super::{Parts, plain};
+use crate::console::screens::queue::signs::ListSign;
 use crate::console::{Action, times};
 use crate::desk::MatchedOrders;
 use crate::domain::{Alert, OrderAdvice, OrderMatch, Timestamp};
@@ -24,8 +27,20 @@ impl Parts<'_> {
             }
             return;
         };
+        let advice = first.advice(alert);
+        let before = advice.as_ref().filter(|advice| advice.was_refunded_before() && alert.outcome.is_none());
+        if let Some(advice) = before {
+            let (sign, style) = ListSign::PaidTwice.drawn(self.draw.theme);
+            self.open_box(style, &format!("{sign} The shop's order is refunded already"), style.add_modifier(Modifier::BOLD));
+            match suggests {
+                true => self.advice(advice),
+                false => self.say(advice.why, self.draw.theme.plain),
+            }
+            self.close_box();
+        }
+        let is_told = before.is_some();
         self.section("ORDER", self.order_facts(alert, first, others, matched));
-        if let Some(advice) = first.advice(alert).filter(|_| suggests) {
+        if let Some(advice) = advice.filter(|_| suggests && !is_told) {
             self.advice(&advice);
         }
         self.offer(&format!("{unmatch}  not this order"), Some(Action::Unmatch));

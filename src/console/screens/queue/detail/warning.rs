@@ -3,7 +3,7 @@
 use ratatui::style::Modifier;
 
 use super::Parts;
-use crate::console::answer_words::answer_words;
+use crate::console::answer_words::{answer_words, answered_as};
 use crate::console::decisions::State;
 use crate::console::screens::queue::facts::Warning;
 use crate::console::screens::queue::signs::ListSign;
@@ -12,7 +12,7 @@ use crate::console::text::capitalized;
 use crate::console::unfinished::{Stage, in_words};
 use crate::console::{Action, times};
 use crate::domain::duplicate::DuplicateEvidence;
-use crate::domain::resolution::{InvalidReason, OlderWord};
+use crate::domain::resolution::{Decision, InvalidReason, OlderWord};
 use crate::domain::{Alert, AlertStatus, Dialect, ResolutionAttempt, Timestamp, duplicate};
 
 impl Parts<'_> {
@@ -21,7 +21,7 @@ impl Parts<'_> {
         let (theme, now) = (self.draw.theme, self.draw.now);
         match warning {
             Warning::PaidTwice(others) => {
-                let (sign, style) = ListSign::DuplicateRefunded.drawn(theme);
+                let (sign, style) = ListSign::PaidTwice.drawn(theme);
                 self.open_box(style, &format!("{sign} May be paid twice"), style.add_modifier(Modifier::BOLD));
                 for other in others {
                     self.say(&duplicate_words(other, alert), theme.plain);
@@ -96,13 +96,13 @@ fn unfinished_words(attempt: &ResolutionAttempt) -> String {
     }
 }
 
-/// What is pressed in the form for a reason, and what it says: `3  invalid: duplicate alert`, or the word of the older dialect.
+/// What is pressed in the form for a reason, and what it says: `3  INVALID (duplicate alert)`, or the word of the older dialect.
 fn answer_in_form(reason: InvalidReason, dialect: Dialect) -> String {
     let number = |at: Option<usize>| at.map_or(0, |at| at + 1);
     match dialect {
         Dialect::Current => {
             let at = InvalidReason::ALL.iter().position(|known| *known == reason);
-            format!("{}  invalid: {}", number(at), reason.words())
+            format!("{}  {}", number(at), Decision::Invalid(reason).words())
         }
         Dialect::Older => {
             let word = reason.older_word();
@@ -126,11 +126,11 @@ fn is_waiting(other: &Alert) -> bool {
 /// How far a duplicate is.
 fn state_of_duplicate(other: &Alert, now: Timestamp) -> String {
     match &other.outcome {
-        Some(_) if other.was_refunded() && other.says_refunded_before() => format!("{}, refunded before", other.status),
+        Some(_) if other.was_refunded() && other.says_refunded_before() => answered_as(other),
         outcome if other.was_refunded() => {
             let when = outcome.as_ref().and_then(|outcome| outcome.action_time);
             let when = when.map_or_else(String::new, |at| format!(" {}", times::ago(at, now)));
-            format!("{}, refunded{when}", other.status)
+            format!("{}, {}{when}", other.status, Decision::Refunded.words())
         }
         Some(outcome) => answer_words(other, outcome),
         None => {

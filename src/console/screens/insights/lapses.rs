@@ -1,0 +1,177 @@
+//! What lapses when: a bar for each hour of the clock, the money of each, and the list of the alerts of one.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Duration, Timelike};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::chart::{bar, first_of};
+use super::parts::{InsightsView, heading, money_of};
+use crate::console::text::{columns, count, counted};
+use crate::domain::insights::SOON_HOURS;
+use crate::domain::query::{DEFAULT_SORT, Vocabulary};
+use crate::domain::{AlertFilter, AlertStatus, Calendar, CalendarHour, Lapsing, LocalConditions, Sort, SortField, SortOrder, Timestamp};
+
+/// Hours that are told one by one; what lapses later is one row.
+const HOURS: i64 = 16;
+
+/// Columns of the money of an hour that its bar leaves.
+const MONEY: u16 = 40;
+
+/// Lines above the first hour.
+pub const HEADING: usize = 1;
+
+/// What lapses in one hour.
+pub struct Hour<'a> {
+    label: String,
+    style: Style,
+    /// None for all that lapses later: it is no hour, and no bar tells it.
+    pub hour: Option<CalendarHour>,
+    rows: Vec<&'a Lapsing>,
+}
+
+impl Hour<'_> {
+    fn alerts(&self) -> u64 {
+        self.rows.iter().map(|row| row.alerts).sum()
+    }
+
+    /// The hour where something lapses in it, so that its alerts can be listed.
+    pub fn listed(&self) -> Option<CalendarHour> {
+        self.hour.filter(|_| self.alerts() > 0)
+    }
+}
+
+/// Bars by hour, with the money of each hour.
+pub fn lapses(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
+    let mut lines = vec![heading(view, "LAPSES BY HOUR", &zone_words(view))];
+    let hours = hours(view);
+    if hours.is_empty() {
+        let words =
+            if view.is_waiting_cut() { "Nothing that was read can lapse." } else { "Nothing waits for an answer: nothing can lapse." };
+        lines.push(Line::from(view.plain(words)));
+        return lines;
+    }
+    let most = hours.iter().filter(|hour| hour.hour.is_some()).map(Hour::alerts).max().unwrap_or(0);
+    let money: Vec<Vec<String>> = hours.iter().map(|hour| money_of(&hour.rows)).collect();
+    let widest = money.iter().flatten().map(|text| columns(text)).max().unwrap_or(0);
+    let shown = money.iter().map(|money| columns(&first_of(money, MONEY))).fold(widest, u16::max);
+    // Label, blanks, count: no sum is cut for the bars, which have what the first of them leave.
+    let around = 6 + 7 + 3;
+    let least = width.saturating_sub(around + widest).min(width / 4).max(6);
+    let cells = width.saturating_sub(around + shown).min(width / 2).max(least);
+    for (hour, money) in hours.iter().zip(money) {
+        let is_chosen = hour.hour.is_some() && hour.hour == view.hour;
+        let label = format!("{:<6}", hour.label);
+        let label = if is_chosen { Span::styled(label, view.draw.theme.strong) } else { view.quiet(label) };
+        if view.plain {
+            let told = format!("{:<14}", counted(hour.alerts(), "alert", "alerts"));
+            lines.push(Line::from(vec![label, view.plain(told), view.quiet(first_of(&money, width.saturating_sub(20)))]));
+            continue;
+        }
+        let drawn = if hour.hour.is_some() { bar(hour.alerts(), most, cells) } else { String::new() };
+        let number = count(hour.alerts());
+        // One line each, or the bars are no picture; all the money is told above.
+        lines.push(Line::from(vec![
+            label,
+            Span::styled(format!("{drawn:<cells$}", cells = usize::from(cells)), hour.style),
+            Span::styled(format!("{number:>7}   "), view.draw.digits()),
+            view.quiet(first_of(&money, width.saturating_sub(around + cells))),
+        ]));
+    }
+    lines
+}
+
+/// The hours from this one on as far as something lapses, and what lapses later.
+pub fn hours<'a>(view: &'a InsightsView<'_>) -> Vec<Hour<'a>> {
+    let theme = view.draw.theme;
+    let hour_of = |moment: Timestamp| {
+        let offset = i64::from(view.draw.times.own_offset(moment).local_minus_utc());
+        (moment.timestamp() + offset).div_euclid(3_600) * 3_600 - offset
+    };
+    let this_hour = hour_of(view.now());
+    let (mut of_hour, mut later): (BTreeMap<i64, Vec<&Lapsing>>, Vec<&Lapsing>) = (BTreeMap::new(), Vec::new());
+    for row in view.lapsing() {
+        match row.quarter.map(|quarter| (hour_of(quarter.max(view.now())) - this_hour) / 3_600) {
+            Some(ahead) if ahead < HOURS => of_hour.entry(ahead).or_default().push(row),
+            _ => later.push(row),
+        }
+    }
+    let last = of_hour.keys().last().copied();
+    let mut hours: Vec<Hour<'_>> = Vec::new();
+    for ahead in 0..=last.unwrap_or(-1) {
+        let start = DateTime::from_timestamp(this_hour + ahead * 3_600, 0).unwrap_or_default();
+        let offset = view.draw.times.own_offset(start);
+        let hour = CalendarHour::of(start, Calendar::at(offset));
+        let start = start.with_timezone(&offset);
+        let style = match ahead {
+            0 => theme.danger,
+            1..SOON_HOURS => theme.warning,
+            _ => theme.accent,
+        };
+        // The first one is not the next sixty minutes: it ends when this hour of the clock is full.
+        let label = match ahead {
+            0 => format!("by {:02}", (start + Duration::hours(1)).hour()),
+            _ => format!("{:02}", start.hour()),
+        };
+        hours.push(Hour { label, style, hour: Some(hour), rows: of_hour.remove(&ahead).unwrap_or_default() });
+    }
+    if !later.is_empty() {
+        hours.push(Hour { label: "later".to_owned(), style: theme.quiet, hour: None, rows: later });
+    }
+    hours
+}
+
+/// Whose hours they are.
+fn zone_words(view: &InsightsView<'_>) -> String {
+    match view.draw.times.own_offset(view.now()).local_minus_utc() {
+        0 => "UTC".to_owned(),
+        seconds => format!("local, UTC{:+03}:{:02}", seconds / 3_600, seconds.abs() / 60 % 60),
+    }
+}
+
+/// The list of what lapses in an hour, within what is counted, and what has to be said of it: a list of the interface knows no single
+/// hour, and has all that lapses until its end.
+pub fn list_of(hour: CalendarHour, scope: &AlertFilter, vocabulary: Vocabulary, now: Timestamp) -> (AlertFilter, Sort, Option<String>) {
+    let filter = AlertFilter { statuses: vec![AlertStatus::Open], ..scope.clone() };
+    if vocabulary == Vocabulary::Desk {
+        let conditions = LocalConditions { lapses: Some(hour), ..scope.conditions.clone() };
+        return (AlertFilter { conditions, ..filter }, DEFAULT_SORT, None);
+    }
+    let left = (hour.range().1 - now).num_seconds().max(1);
+    let within = u32::try_from((left - 1) / 3_600 + 1).unwrap_or(1);
+    let filter = AlertFilter { expires_in: Some(within), ..filter };
+    if within == 1 {
+        return (filter, DEFAULT_SORT, None);
+    }
+    let said = format!("This deployment's list knows no single hour: here is all that lapses within {within} h, the latest first.");
+    (filter, Sort { field: SortField::HoursLeft, order: SortOrder::Descending }, Some(said))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::domain::query::render;
+    use crate::domain::time::from_iso;
+
+    #[rstest]
+    #[case(Vocabulary::Desk, "2026-03-10T14:10:00Z", "status:open provider:cdrn lapses:2026-03-10T14", false)]
+    #[case(Vocabulary::Desk, "2026-03-10T17:00:00Z", "status:open provider:cdrn lapses:2026-03-10T17", false)]
+    #[case(Vocabulary::Interface, "2026-03-10T14:10:00Z", "status:open provider:cdrn expires:1", false)]
+    #[case(Vocabulary::Interface, "2026-03-10T17:00:00Z", "status:open provider:cdrn expires:4 sort:-deadline", true)]
+    fn an_hour_is_listed_alone_or_with_all_that_lapses_before_its_end(
+        #[case] vocabulary: Vocabulary,
+        #[case] moment: &str,
+        #[case] query: &str,
+        #[case] is_said: bool,
+    ) {
+        let scope = AlertFilter { providers: vec![crate::domain::Provider::Cdrn], ..AlertFilter::default() };
+        let hour = CalendarHour::of(from_iso(moment).unwrap(), Calendar::UTC);
+
+        let (filter, sort, said) = list_of(hour, &scope, vocabulary, from_iso("2026-03-10T14:03:00Z").unwrap());
+
+        assert_eq!((render(&filter, sort).as_str(), said.is_some()), (query, is_said));
+    }
+}
