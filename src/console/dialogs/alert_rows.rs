@@ -44,8 +44,8 @@ pub const WHAT: (u16, u16) = (30, 60);
 /// Columns of what alerts are known by, up to the descriptor.
 const KNOWN_BY: u16 = 76;
 
-/// The same with the last four digits of the card and the beginning of the descriptor: a long reason is worth more than the rest.
-const KNOWN_BRIEFLY: u16 = 58;
+/// The same with the last four digits of the card and nearly all of the descriptor: a long reason is worth more than the rest.
+const KNOWN_BRIEFLY: u16 = 69;
 
 /// From so many columns on a long reason has that room, and at most so much.
 const ROOM_FOR_REASONS: u16 = 100;
@@ -84,6 +84,14 @@ pub const OF_MANY: &[Column] = &[Column::Left, Column::Provider, Column::Amount,
 
 /// What the alerts of one payment differ by; what they share stands elsewhere.
 pub const OF_ONE_PAYMENT: &[Column] = &[Column::Left, Column::Provider, Column::Type, Column::ProviderId, Column::Amount];
+
+/// The same for these alerts: an amount that all of them have stands above them once.
+pub fn of_one_payment<'a>(alerts: impl IntoIterator<Item = &'a Alert>) -> &'static [Column] {
+    let mut amounts = alerts.into_iter().map(Alert::money);
+    let first = amounts.next().flatten();
+    let is_one = first.is_some() && amounts.all(|amount| amount == first);
+    if is_one { &OF_ONE_PAYMENT[..OF_ONE_PAYMENT.len() - 1] } else { OF_ONE_PAYMENT }
+}
 
 /// The columns that have room, each with its place and as wide as its content, and where what happens begins.
 fn placed(rows: &[AlertRow<'_>], columns: &[Column], happens: u16, room: u16) -> (Vec<(Column, u16, u16)>, u16) {

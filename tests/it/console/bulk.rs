@@ -194,7 +194,8 @@ fn what_cannot_or_should_not_be_answered_with_the_others_is_left_out_and_said() 
     rig.advance(Duration::seconds(6));
 
     assert!(form.contains("2 will be sent") && form.contains("1 left out") && form.contains("2 need a look"), "{form}");
-    assert!(form.contains("answered already: RESOLVED"), "{form}");
+    assert!(form.contains("left out: answered already: RESOLVED"), "{form}");
+    assert!(form.contains("2 will be sent   ") && form.contains("need a look: "), "with the sum, and why: {form}");
     assert!(form.contains("may be paid twice") && form.contains("the window has closed"), "{form}");
     let sent: Vec<AlertId> = rig.service.resolutions.lock().unwrap().iter().map(|(id, _)| *id).collect();
     assert_eq!(sent, [alerts[0].id, alerts[3].id]);

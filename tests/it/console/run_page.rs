@@ -116,7 +116,23 @@ fn the_rest_is_estimated_while_it_goes_on() {
 }
 
 #[test]
-fn what_was_left_out_is_listed_below_with_its_reason() {
+fn enter_goes_to_the_alert_under_the_cursor() {
+    let mut alerts = alike(3);
+    alerts.push(refunded_sibling(&alerts[1], 1_001, clock().now()));
+    let mut rig = Rig::new(alerts.clone());
+    rig.press("* b alt-r ctrl-s");
+    rig.advance(Duration::seconds(6));
+    let page = rig.screen();
+
+    rig.press("enter");
+
+    assert!(page.contains("⚠") && page.contains("left out: "), "{page}");
+    assert!(!rig.screen().contains("WHAT HAPPENS"), "{}", rig.screen());
+    assert_eq!(rig.current(), alerts[1].id, "what needs a look stood first");
+}
+
+#[test]
+fn what_was_left_out_is_listed_with_its_reason() {
     let mut alerts = alike(3);
     alerts.push(refunded_sibling(&alerts[1], 1_001, clock().now()));
     let mut rig = Rig::new(alerts);
