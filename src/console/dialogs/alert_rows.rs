@@ -83,7 +83,7 @@ pub struct AlertTable<'a, 'r> {
 pub const OF_MANY: &[Column] = &[Column::Left, Column::Provider, Column::Amount, Column::Card, Column::Descriptor, Column::ProviderId];
 
 /// What the alerts of one payment differ by; what they share stands elsewhere.
-pub const OF_ONE_PAYMENT: &[Column] = &[Column::Left, Column::Provider, Column::Type, Column::ProviderId, Column::Amount];
+const OF_ONE_PAYMENT: &[Column] = &[Column::Left, Column::Provider, Column::Type, Column::ProviderId, Column::Amount];
 
 /// The same for these alerts: an amount that all of them have stands above them once.
 pub fn of_one_payment<'a>(alerts: impl IntoIterator<Item = &'a Alert>) -> &'static [Column] {
