@@ -89,6 +89,12 @@ pub struct Theme {
     pub warning: Style,
     /// Text: went well.
     pub ok: Style,
+    /// Fill: a bar of what is nothing of the others; at least 3:1, as every fill.
+    pub fill: Style,
+    /// Fill: a bar of what lapses within four hours, or is near a bound.
+    pub fill_soon: Style,
+    /// Text: what lies behind a form or dialog.
+    pub veiled: Style,
     /// Text: the network's own rule.
     pub rule: Style,
     /// Badge: an open alert, a thing that waits.
@@ -166,7 +172,7 @@ impl Theme {
         }
     }
 
-    /// Draws back what is behind a form or dialog: every cell in quiet text on the page.
+    /// Draws back what is behind a form or dialog: every cell in one dim text on the page.
     pub fn veil(&self, buffer: &mut Buffer, area: Rect) {
         let area = area.intersection(buffer.area);
         for position in area.positions() {
@@ -174,14 +180,14 @@ impl Theme {
                 let text = match cell.symbol() {
                     " " => Style::new(),
                     "│" => self.line,
-                    _ => self.quiet,
+                    _ => self.veiled,
                 };
                 cell.set_style(Style::reset().patch(self.page).patch(text));
             }
         }
     }
 
-    fn styles_mut(&mut self) -> [&mut Style; 22] {
+    fn styles_mut(&mut self) -> [&mut Style; 25] {
         [
             &mut self.page,
             &mut self.bar,
@@ -199,6 +205,9 @@ impl Theme {
             &mut self.danger,
             &mut self.warning,
             &mut self.ok,
+            &mut self.fill,
+            &mut self.fill_soon,
+            &mut self.veiled,
             &mut self.rule,
             &mut self.badge,
             &mut self.muted,
@@ -278,6 +287,12 @@ mod tests {
             let ratio = contrast(theme.edge.fg, surface.bg);
             assert!(ratio >= 3.0, "{name:?}: an edge on {surface:?} has {ratio:.2}");
         }
+        for fill in [theme.fill, theme.fill_soon, theme.ok, theme.danger, theme.accent] {
+            let ratio = contrast(fill.fg, theme.page.bg);
+            assert!(ratio >= 3.0, "{name:?}: a bar of {fill:?} has {ratio:.2}");
+        }
+        let [behind, quiet] = [theme.veiled, theme.quiet].map(|text| contrast(text.fg, theme.page.bg));
+        assert!(behind >= 4.5 && behind <= quiet, "{name:?}: what lies behind has {behind:.2}, quiet text {quiet:.2}");
         for badge in [theme.badge, theme.muted, theme.production, theme.button, theme.primary] {
             let ratio = contrast(badge.fg, badge.bg);
             assert!(ratio >= 4.5, "{name:?}: {badge:?} has {ratio:.2}");

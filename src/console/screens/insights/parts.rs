@@ -302,7 +302,7 @@ fn hours<'a>(view: &'a InsightsView<'_>) -> Vec<Hour<'a>> {
         let start = start.with_timezone(&view.draw.times.own_offset(start));
         let style = match ahead {
             0 => theme.danger,
-            1..SOON_HOURS => theme.warning,
+            1..SOON_HOURS => theme.fill_soon,
             _ => theme.accent,
         };
         // The first one is not the next sixty minutes: it ends when this hour of the clock is full.
@@ -340,8 +340,8 @@ pub fn today(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let waiting: u64 = asking.map(|kind| kind.waiting).sum();
     let rows = [
         ("refunded", of_today(|count| count.refunded), theme.ok),
-        ("not refunded", of_today(|count| count.not_refunded), theme.plain),
-        ("invalid", of_today(|count| count.invalid), theme.plain),
+        ("not refunded", of_today(|count| count.not_refunded), theme.fill),
+        ("invalid", of_today(|count| count.invalid), theme.fill),
         ("lapsed", of_today(|count| count.missed), theme.danger),
     ];
     let most = rows.iter().map(|(_, number, _)| *number).max().unwrap_or(0);
