@@ -146,6 +146,27 @@ impl Theme {
         buffer.set_stringn(row.x, row.y, "▌", 1, self.accent);
     }
 
+    /// Draws back the marked rows of an area whose keys go elsewhere: of each its bar is left, in a quiet colour.
+    pub fn rest_rows(&self, buffer: &mut Buffer, area: Rect) {
+        let reversed = self.selection.add_modifier.contains(Modifier::REVERSED);
+        let area = area.intersection(buffer.area);
+        for y in area.y..area.bottom() {
+            if buffer[(area.x, y)].symbol() != "▌" {
+                continue;
+            }
+            for x in area.x..area.right() {
+                let cell = &mut buffer[(x, y)];
+                let is_marked = if reversed { cell.modifier.contains(Modifier::REVERSED) } else { Some(cell.bg) == self.selection.bg };
+                if !is_marked {
+                    break;
+                }
+                cell.bg = self.page.bg.unwrap_or(Color::Reset);
+                cell.modifier.remove(self.selection.add_modifier);
+            }
+            buffer[(area.x, y)].set_symbol("▏").set_style(self.quiet);
+        }
+    }
+
     /// Gives the rows under cursors one colour where they are told by reverse: a text's own colour would be the ground of its letters, and the
     /// row a patchwork. To be called when all is drawn.
     pub fn even_rows(&self, buffer: &mut Buffer) {
@@ -315,6 +336,21 @@ mod tests {
         Theme::named(ThemeName::Dark).open_panel(&mut buffer, Rect::new(0, 3, 6, 3));
 
         assert_eq!(["╭", "│", "─", " "], [(1, 0), (1, 1), (0, 3), (0, 4)].map(|at| buffer[at].symbol()));
+    }
+
+    #[rstest]
+    fn a_row_that_has_not_the_keys_keeps_a_quiet_bar_alone(#[values(ThemeName::Dark, ThemeName::Ansi)] name: ThemeName) {
+        let theme = Theme::named(name);
+        let area = Rect::new(0, 0, 20, 2);
+        let mut buffer = Buffer::empty(area);
+        buffer.set_style(area, theme.page);
+        theme.mark_row(&mut buffer, Rect::new(0, 1, 12, 1));
+        buffer.set_string(2, 1, "ETHOCA", theme.strong);
+
+        theme.rest_rows(&mut buffer, area);
+
+        assert_eq!((buffer[(0, 1)].symbol(), buffer[(2, 1)].symbol()), ("▏", "E"));
+        assert!((0..20).all(|x| buffer[(x, 1)].bg == buffer[(x, 0)].bg && !buffer[(x, 1)].modifier.contains(Modifier::REVERSED)));
     }
 
     #[test]
