@@ -35,7 +35,6 @@ pub(super) enum ActivityTarget {
     Row(usize),
     /// What the view is narrowed by.
     Chip,
-    Do(Action),
 }
 
 /// A cursor on a row of a journal's view: it stays on its thing, whatever comes above it, and on its line where that is gone.
