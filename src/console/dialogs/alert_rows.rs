@@ -35,6 +35,9 @@ pub struct AlertRow<'a> {
 const SIGN: u16 = 4;
 const GAP: u16 = 2;
 
+/// Columns at the right of the rows: the scrollbar's, and a blank before it.
+const BAR: u16 = 2;
+
 /// So many columns of what is known of alerts stay however narrow it gets.
 const ALWAYS: usize = 3;
 
@@ -100,15 +103,14 @@ fn placed(rows: &[AlertRow<'_>], columns: &[Column], happens: u16, room: u16) ->
     let mut x = SIGN;
     for (index, column) in columns.iter().copied().enumerate() {
         let (narrow, wide) = content.room(column);
-        // The last column of the screen is the scrollbar's.
-        let spare = room.saturating_sub(x + GAP + happens + 1);
+        let spare = room.saturating_sub(x + GAP + happens + BAR);
         let width = match column {
             // The first three stay however narrow it gets.
             _ if index < ALWAYS => wide,
             _ if spare < narrow => break,
-            // No descriptor is left out for a whole card.
+            // No descriptor is cut for a whole card.
             Column::Card
-                if columns.get(index + 1) == Some(&Column::Descriptor) && spare < wide + GAP + content.room(Column::Descriptor).0 =>
+                if columns.get(index + 1) == Some(&Column::Descriptor) && spare < wide + GAP + content.room(Column::Descriptor).1 =>
             {
                 narrow
             }
@@ -148,7 +150,7 @@ fn placed_by_content(table: AlertTable<'_, '_>, (least, happens): (u16, u16), ro
             };
             let behind: Vec<_> = behind.iter().map(place).collect();
             let (placed, what) = placed(rows, &known, x, room);
-            if placed.len() == known.len() && what + x < room {
+            if placed.len() == known.len() && what + x + BAR <= room {
                 return TableColumns { known: placed, what, behind };
             }
         }
@@ -249,7 +251,7 @@ impl ListCursor {
     /// What has no room in the cursor's row stands in the line below the list.
     pub fn draw_below(&self, at: usize, rows: &[AlertRow<'_>], buffer: &mut Buffer, list: Rect) {
         let at = at.min(rows.len().saturating_sub(1));
-        if let Some(row) = rows.get(at).filter(|row| text::columns(&row.what) > list.width.saturating_sub(self.what.get() + 1)) {
+        if let Some(row) = rows.get(at).filter(|row| text::columns(&row.what) > list.width.saturating_sub(self.what.get() + BAR)) {
             let line = Rect { x: list.x + 2, y: list.bottom(), width: list.width.saturating_sub(4), height: 1 };
             Pen::new(buffer, line).put(&row.what, row.style);
         }
@@ -276,7 +278,7 @@ impl TableColumns {
 
     /// Whether what happens to these alerts can be told, in fewer words at least.
     fn can_tell(&self, rows: &[AlertRow<'_>], room: u16) -> bool {
-        let end = self.behind.first().map_or(room.saturating_sub(self.what + 1), |(_, x, _)| x - GAP);
+        let end = self.behind.first().map_or(room.saturating_sub(self.what + BAR), |(_, x, _)| x - GAP);
         rows.iter().all(|row| text::columns(row.brief.as_deref().unwrap_or(&row.what)) <= end)
     }
 }
@@ -336,7 +338,7 @@ fn draw_in<T: Copy + PartialEq>(
         }
     }
     // What happens ends where the next column begins.
-    let end = behind.first().map_or(area.width.saturating_sub(1), |(_, x, _)| what + x - GAP);
+    let end = behind.first().map_or(area.width.saturating_sub(BAR), |(_, x, _)| what + x - GAP);
     let rest = |y: u16| Rect { x: area.x + what, y, width: end.saturating_sub(what), height: 1 };
     let cell = |y: u16, (_, x, width): (usize, u16, u16)| Rect { x: area.x + what + x, y, width, height: 1 }.intersection(area);
     Pen::new(buffer, rest(area.y)).put(title, theme.quiet);
@@ -350,7 +352,7 @@ fn draw_in<T: Copy + PartialEq>(
         let line = Rect { y, height: 1, ..list };
         let is_cursor = cursor == Some(number);
         if is_cursor {
-            theme.mark_row(buffer, line);
+            theme.mark_row(buffer, Rect { width: line.width.saturating_sub(BAR), ..line });
         }
         buffer.set_stringn(line.x + 2, y, row.sign.0, 1, row.sign.1);
         for (column, x, width) in &known {
@@ -466,7 +468,7 @@ mod tests {
         let alert =
             Alert { merchant_descriptor: "BLUEBIRD MEALS 888555".to_owned(), provider_id: "8BD351BP2POPPPC6JSP2OH5M".to_owned(), ..card() };
 
-        let widths = [60, 76, 90, 120, 200]
+        let widths = [60, 77, 91, 120, 200]
             .map(|room| placed(&[row(&alert)], OF_MANY, WHAT.0, room).0.into_iter().skip(3).map(|(_, _, width)| width).collect::<Vec<_>>());
 
         assert_eq!(widths, [vec![], vec![6], vec![6, 12], vec![14, 21], vec![14, 21, 24]]);
