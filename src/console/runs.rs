@@ -8,7 +8,7 @@ use std::collections::{HashSet, VecDeque};
 use chrono::Duration;
 use uuid::Uuid;
 
-pub use rows::{LeftOut, RunRow};
+pub use rows::{LeftOut, RunItem, RunResult, RunRow};
 
 use super::answer_words::answered_as;
 use super::decisions::{DecisionEvent, PendingDecision};
@@ -40,66 +40,6 @@ pub struct DecisionRun {
     is_earlier: bool,
 }
 
-/// An alert of a run.
-#[derive(Debug, Clone)]
-pub struct RunItem {
-    pub alert: Alert,
-    pub resolution: Resolution,
-    /// Its decision.
-    pub key: u64,
-    pub result: RunResult,
-}
-
-/// What became of an alert of a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RunResult {
-    /// On its way; its decision says where.
-    Underway,
-    TakenBack,
-    Recorded {
-        status: String,
-        at: Timestamp,
-    },
-    /// Another decision was first: the alert's status and outcome.
-    Conflict(String),
-    /// It is certain that it was not recorded, and why.
-    Refused(String),
-    /// It could not be sent, which is certain, and why: it waits here.
-    NotSent(String),
-    /// Whether it arrived is not known, and why.
-    Unknown(String),
-}
-
-impl RunResult {
-    /// Its word in results that are written to a file, as of `alerts resolve --from`.
-    pub const fn word(&self) -> &'static str {
-        match self {
-            Self::Underway => "underway",
-            Self::TakenBack => "skipped",
-            Self::Recorded { .. } => "recorded",
-            Self::Conflict(_) => "conflict",
-            Self::Refused(_) => "refused",
-            Self::NotSent(_) => "failed",
-            Self::Unknown(_) => "unknown",
-        }
-    }
-
-    /// Whether nothing is left to be done: the alert has its answer, or none was wanted after all.
-    pub const fn is_settled(&self) -> bool {
-        matches!(self, Self::Recorded { .. } | Self::Conflict(_) | Self::TakenBack)
-    }
-
-    /// Why, where there is more to say.
-    pub fn reason(&self) -> &str {
-        match self {
-            Self::Underway => "",
-            Self::TakenBack => "taken back",
-            Self::Recorded { status, .. } => status,
-            Self::Conflict(why) | Self::Refused(why) | Self::NotSent(why) | Self::Unknown(why) => why,
-        }
-    }
-}
-
 /// How many alerts of a run are how far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RunCounts {
@@ -126,6 +66,11 @@ impl DecisionRun {
         let (first, last) = (self.ends.front()?, self.ends.back()?);
         let between = i32::try_from(self.ends.len()).ok().filter(|_| self.ends.len() >= PACED.0)? - 1;
         Some((*last - *first) / between * underway)
+    }
+
+    /// Its rows: in the order of their form, and once it has ended what needs somebody first.
+    pub fn rows(&self) -> Vec<RunRow<'_>> {
+        rows::in_order(&self.items, &self.left_out, &self.order, self.has_ended())
     }
 
     /// How many alerts are how far.
