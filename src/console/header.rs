@@ -431,7 +431,7 @@ impl App {
             let words = format!("{calls} {} you", if calls == 1 { "needs" } else { "need" });
             // Who is there already needs no key that goes there.
             if self.shows(ScreenName::Activity) {
-                return Standing { calls: true, ..wrong(words) };
+                return Standing { calls: true, ..wrong(or_shortest(words, "")) };
             }
             return Standing { calls: true, ..wrong(or_shortest(format!("{words}: {key}"), &format!("see {key}"))) };
         }
