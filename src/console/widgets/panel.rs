@@ -40,7 +40,7 @@ impl Panel {
     pub fn of(width: PanelWidth, area: Rect) -> Self {
         let most = match width {
             PanelWidth::Dialog => 92,
-            PanelWidth::Search if area.width >= Self::AMPLE => 148,
+            PanelWidth::Search if area.width >= Self::AMPLE => 134,
             PanelWidth::Search => 112,
         };
         let (width, margin) = match area.width {
@@ -88,7 +88,7 @@ mod tests {
     #[case(90, [88, 88])]
     #[case(120, [92, 112])]
     #[case(160, [92, 112])]
-    #[case(200, [92, 148])]
+    #[case(200, [92, 134])]
     fn a_panel_has_one_of_two_widths_or_that_of_a_narrow_screen(#[case] columns: u16, #[case] expected: [u16; 2]) {
         let area = Rect::new(0, 1, columns, 40);
 
