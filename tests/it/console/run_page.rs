@@ -39,7 +39,7 @@ fn once_it_has_ended_what_failed_stands_first_and_has_the_cursor() {
 #[rstest]
 #[case::activity("4", "Needs you")]
 #[case::palette(":", "Palette")]
-#[case::help("?", "Keys")]
+#[case::help("?", "Help")]
 #[case::find("ctrl-f", "Find")]
 #[case::journal("L", "Journal")]
 fn the_keys_of_every_screen_work_on_it(#[case] key: &str, #[case] words: &str) {
@@ -62,7 +62,7 @@ fn a_key_that_means_nothing_on_it_says_so() {
 }
 
 #[rstest]
-#[case("?", "Keys")]
+#[case("?", "Help")]
 #[case("ctrl-f", "Find")]
 fn the_keys_of_every_screen_work_in_the_list_of_the_form(#[case] key: &str, #[case] words: &str) {
     let mut rig = Rig::new(alike(3));

@@ -7,7 +7,7 @@ use chrono::Duration;
 
 use super::rows::{ActivityId, Happening};
 use super::views::{ActivityView, RowWidths, ShownRows, WordFilter, each, happenings};
-use crate::console::{Action, AppContext, ClickTargets, Effect, Loadable, Reply};
+use crate::console::{AppContext, ClickTargets, Effect, Loadable, Reply};
 use crate::desk::{DecisionRecord, JournalAlert};
 use crate::domain::{Alert, AlertId, AuditEntry, Delivery, Timestamp};
 use crate::service::ServiceError;
