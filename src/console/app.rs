@@ -184,6 +184,7 @@ impl App {
         for left in &kept.left.unanswered {
             app.cx.decisions.adopt(left, now);
         }
+        app.cx.journal.know_unsent(&kept.left.unsent, now);
         app.cx.runs.expect_earlier(LeftKeys::of(&kept.left));
         if !kept.left.is_empty() {
             app.dialogs.push(Box::new(EarlierSession::of(kept.left)));

@@ -61,6 +61,9 @@ impl App {
         let Areas { header, body, footer } = Areas::of(area);
         let body = self.draw_pane(frame, area, body);
         self.screens.shown().draw(frame, body, &self.cx);
+        if self.is_in_pane() {
+            self.cx.theme.rest_rows(frame.buffer_mut(), body);
+        }
         if !self.dialogs.is_empty() {
             self.cx.theme.veil(frame.buffer_mut(), area);
         }

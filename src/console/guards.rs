@@ -50,6 +50,11 @@ impl Gets {
     }
 }
 
+/// Why an alert is left out, in the words of its row.
+pub fn left_out_words(why: &str) -> String {
+    if why.starts_with("left out") { why.to_owned() } else { format!("left out: {why}") }
+}
+
 /// Why an alert cannot be answered at all now; nothing where it can be.
 pub fn cannot_be_answered(alert: &Alert, known: KnownDecisions<'_>) -> Option<Gets> {
     if alert.outcome.is_some() {

@@ -1,5 +1,8 @@
 //! The header: where one is, in words, which screens there are, how the service and the networks answer, and how old is what is shown.
 
+mod plan;
+
+use plan::{BEFORE_TABS, FEWEST_BEFORE_TABS, HeaderClock, HeaderPlan, TabNames, Wording};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -27,10 +30,6 @@ const SIMULATED_BRIEFLY: &str = " simulated";
 
 /// How things stand has so many columns at least.
 const LEAST: u16 = 10;
-
-/// Columns before the screens, and the fewest of them where all keys have room so.
-const BEFORE_TABS: u16 = 4;
-const FEWEST_BEFORE_TABS: u16 = 2;
 
 /// A tab of the header: a screen, or a page that lies over the screens.
 struct Tab {
@@ -93,118 +92,8 @@ impl Standing {
     }
 }
 
-/// How many words what is wrong is told in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wording {
-    Full,
-    Brief,
-    Shortest,
-    /// The sign alone, where all is well.
-    Sign,
-}
-
-/// How much of the screens' names stands in the header.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum TabNames {
-    Whole,
-    /// The first letters; the one that is open has all of its own.
-    Short,
-    /// The keys alone; the one that is open has its name.
-    Keys,
-}
-
 /// Letters of a name that is told shortly.
 const SHORT_NAME: usize = 3;
-
-/// The clocks that the header shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum HeaderClock {
-    /// Both, where the settings ask for both.
-    Both,
-    One,
-    Hidden,
-}
-
-/// What the header has room for.
-#[derive(Debug, Clone, Copy)]
-struct HeaderPlan {
-    /// How much of every screen's name.
-    names: TabNames,
-    /// Whether the program is named.
-    program: bool,
-    /// Columns before the screens, and between two of them.
-    before: u16,
-    gap: u16,
-    clock: HeaderClock,
-    /// Whether how old it is stands beside what is well.
-    age: bool,
-    wording: Wording,
-    /// Most columns of the place's name.
-    place: u16,
-    /// Whether the place's name has all its words.
-    place_whole: bool,
-}
-
-impl HeaderPlan {
-    const FULL: Self = Self {
-        names: TabNames::Whole,
-        program: true,
-        before: BEFORE_TABS,
-        gap: 3,
-        clock: HeaderClock::Both,
-        age: true,
-        wording: Wording::Full,
-        place: u16::MAX,
-        place_whole: true,
-    };
-
-    /// What gives way so that every screen keeps its name: what is needed least first. What is wrong is told in fewer words last of all, and
-    /// then what has room beside those comes back.
-    const ALL: [Self; 14] = {
-        let one_clock = Self { clock: HeaderClock::One, ..Self::FULL };
-        let briefer = Self { place_whole: false, ..one_clock };
-        let unnamed = Self { program: false, ..briefer };
-        let closer = Self { gap: 2, ..unnamed };
-        let timeless = Self { clock: HeaderClock::Hidden, ..closer };
-        let tight = Self { before: FEWEST_BEFORE_TABS, ..timeless };
-        let [first, second, third, fourth, fifth, last] = Self::briefly([one_clock, briefer, unnamed, closer, timeless, tight]);
-        let short_place = Self { place: 10, ..last };
-        [Self::FULL, one_clock, briefer, unnamed, closer, timeless, tight, first, second, third, fourth, fifth, last, short_place]
-    };
-
-    /// Where whole names have no room whatever gives way, all but that of the open screen are cut to their first letters.
-    const SHORT: [Self; 10] = {
-        let whole = Self { program: false, before: FEWEST_BEFORE_TABS, gap: 2, clock: HeaderClock::One, ..Self::FULL };
-        let short = Self { names: TabNames::Short, place_whole: false, ..whole };
-        let timeless = Self { clock: HeaderClock::Hidden, ..short };
-        let ageless = Self { age: false, ..timeless };
-        let closer = Self { gap: 1, ..ageless };
-        let [first, second, third, last] = Self::briefly([short, timeless, ageless, closer]);
-        let sign = Self { wording: Wording::Sign, ..closer };
-        [short, timeless, ageless, closer, first, second, third, last, sign, Self { place: 9, ..sign }]
-    };
-
-    /// The same with what is wrong told in fewer words.
-    const fn briefly<const N: usize>(mut plans: [Self; N]) -> [Self; N] {
-        let mut at = 0;
-        while at < N {
-            plans[at].wording = Wording::Brief;
-            at += 1;
-        }
-        plans
-    }
-
-    /// Where not even those have room, the keys stand alone, and as much of the rest is whole as can be.
-    const KEYS: [Self; 2] = {
-        let keys = Self { names: TabNames::Keys, program: false, gap: 2, clock: HeaderClock::One, ..Self::FULL };
-        [keys, Self { place: 10, ..keys }]
-    };
-
-    /// Blank columns before how things stand.
-    fn before_link(self) -> u16 {
-        if self.wording == Wording::Sign { 1 } else { 2 }
-    }
-}
 
 impl App {
     /// What this header has room for.
@@ -359,9 +248,14 @@ impl App {
     fn tabs(&self) -> Vec<Tab> {
         let page = self.dialogs.iter().rev().find_map(|dialog| dialog.page());
         let tab = |screen: Option<ScreenName>, name, action, open| Tab { screen, key: self.cx.key(action), name, action, open };
-        let is_open = |screen| page.is_none() && screen == self.screens.current;
+        let is_open = |screen| self.shows(screen);
         let screens = ScreenName::ALL.into_iter().map(|(screen, _, name, action)| tab(Some(screen), name, action, is_open(screen)));
         screens.chain(page.map(|(action, name)| tab(None, name, action, true))).collect()
+    }
+
+    /// Whether a screen is shown, with no page over it.
+    fn shows(&self, screen: ScreenName) -> bool {
+        self.screens.current == screen && self.dialogs.iter().all(|dialog| dialog.page().is_none())
     }
 
     /// Columns of the screens with so much of their names.
@@ -413,6 +307,12 @@ impl App {
         let mut rest = line;
         if !clock.is_empty() {
             let clock = put_right(buffer, line, &clock, theme.plain);
+            if plan.clock == HeaderClock::Both
+                && let Some(local) = self.local_words()
+            {
+                buffer.set_style(clock, theme.quiet);
+                buffer.set_stringn(clock.x, clock.y, &local, usize::from(clock.width), theme.strong);
+            }
             rest.width = clock.x.saturating_sub(line.x + BEFORE_CLOCK);
         }
         let told = standing.told().trim_end().to_owned();
@@ -421,6 +321,11 @@ impl App {
         buffer.set_stringn(area.x, area.y, said, said.width().min(usize::from(area.width)), style);
         if calls > 0 {
             self.targets.push(area, Action::ShowActivity);
+        }
+        let key = self.cx.key(Action::ShowActivity);
+        if standing.calls && told.ends_with(&format!(" {key}")) {
+            let x = area.x + columns(&told) - columns(&key);
+            buffer.set_stringn(x, area.y, &key, usize::from(area.right().saturating_sub(x)), theme.key);
         }
         Rect { width: line.right() - area.x, ..area }
     }
@@ -439,14 +344,19 @@ impl App {
         standing.width() + age + clock
     }
 
-    /// The time.
+    /// The time: that on the wall first, and beside it that of the service.
     fn clock_words(&self, clock: HeaderClock) -> String {
-        let (times, now) = (self.cx.times(), self.cx.now);
-        match (clock, times.beside(now)) {
-            (HeaderClock::Hidden, _) => String::new(),
-            (HeaderClock::Both, Some(local)) => format!("{}, {local} local", times.one_clock(now)),
-            (HeaderClock::Both | HeaderClock::One, _) => times.one_clock(now),
+        let utc = || self.cx.times().one_clock(self.cx.now);
+        match clock {
+            HeaderClock::Hidden => String::new(),
+            HeaderClock::Both => self.local_words().map_or_else(utc, |local| format!("{local}  {}", utc())),
+            HeaderClock::One => utc(),
         }
+    }
+
+    /// The local time, where it is shown beside the other one.
+    fn local_words(&self) -> Option<String> {
+        self.cx.times().beside(self.cx.now).map(|local| format!("{local} local"))
     }
 
     /// How old what is shown is. Since when something is wrong is told by its few words already.
@@ -497,7 +407,8 @@ impl App {
                 let next = queue.link.next_try().map(|at| format!(", next try {}", self.cx.times().second(at)));
                 return wrong(match (wording, next) {
                     (Wording::Full, next) => format!("offline since {}{}", hour(since), next.unwrap_or_default()),
-                    (Wording::Brief, Some(next)) => format!("offline{next}"),
+                    // The line above the footer says the rest.
+                    (Wording::Brief, Some(next)) if self.lasting_note().is_none() => format!("offline{next}"),
                     (Wording::Brief | Wording::Shortest | Wording::Sign, _) => "offline".to_owned(),
                 });
             }
@@ -517,8 +428,12 @@ impl App {
         }
         if calls > 0 {
             let key = self.cx.key(Action::ShowActivity);
-            let words = format!("{calls} {} you: {key}", if calls == 1 { "needs" } else { "need" });
-            return Standing { calls: true, ..wrong(or_shortest(words, &format!("see {key}"))) };
+            let words = format!("{calls} {} you", if calls == 1 { "needs" } else { "need" });
+            // Who is there already needs no key that goes there.
+            if self.shows(ScreenName::Activity) {
+                return Standing { calls: true, ..wrong(or_shortest(words, "")) };
+            }
+            return Standing { calls: true, ..wrong(or_shortest(format!("{words}: {key}"), &format!("see {key}"))) };
         }
         if let Some((part, (since, _))) = queue.link.missing() {
             return wrong(match wording {

@@ -4,7 +4,7 @@ use chrono::Duration;
 use uuid::Uuid;
 
 use super::{Effect, Keep};
-use crate::desk::{DecisionFate, DecisionRecord, History, JournalEntry, JournalMark, JournalPart, JournalStep};
+use crate::desk::{DecisionFate, DecisionRecord, History, JournalEntry, JournalMark, JournalPart, JournalStep, LeftDecision};
 use crate::domain::time::to_iso;
 use crate::domain::{AlertId, Timestamp};
 
@@ -133,6 +133,11 @@ impl JournalFeed {
         }
     }
 
+    /// Knows of decisions that an earlier console ended before they left. On the disk that stands once somebody has read it.
+    pub fn know_unsent(&mut self, left: &[LeftDecision], now: Timestamp) {
+        left.iter().for_each(|left| self.wrote(JournalStep::Read { decision: left.key.clone() }, now));
+    }
+
     fn wrote(&mut self, step: JournalStep, now: Timestamp) {
         let (place, user) = (self.place.clone(), self.user.clone());
         let entry = JournalEntry { at: to_iso(now), session: self.session, place, user, step };
@@ -252,6 +257,20 @@ mod tests {
 
         assert_eq!(at_once, 1);
         assert_eq!(keys(&feed), ["other", "own", "later"]);
+    }
+
+    #[test]
+    fn what_an_earlier_console_did_not_send_calls_for_somebody_before_it_is_read_and_is_told_once() {
+        let mut feed = feed();
+        let JournalStep::Staged { said, .. } = staged("left") else { unreachable!() };
+        feed.know_unsent(&[LeftDecision { key: "left".to_owned(), said, made_at: now(), sent_at: None }], now());
+        feed.took(Ok(part(&[(Uuid::nil(), "left")], true)), now());
+        let unread = feed.is_failed(feed.history().record("left").unwrap());
+
+        feed.watch(&[Effect::Keep(Keep::Journal(JournalStep::Read { decision: "left".to_owned() }))], now());
+
+        assert!(unread);
+        assert_eq!(feed.history().record("left").unwrap().steps.len(), 2);
     }
 
     #[test]

@@ -294,10 +294,19 @@ fn draw_row((row, at): (&ActivityRow, Timestamp), (when, aligned): (u16, [u16; 2
         pen.put_whole(&row.hint, theme.quiet);
         return;
     }
-    pen.put(&row.named, theme.quiet);
-    let below = Rect { x: area.x + GUTTER + 2, y: area.y + 1, width: area.width.saturating_sub(GUTTER + 2), height: 1 };
+    // What names the alert is whole: on the first line, or behind its proof.
+    let above = columns(&row.named) <= pen.room();
+    if above {
+        pen.put(&row.named, theme.quiet);
+    }
+    let text = GUTTER + 2 + when + 2;
+    let below = Rect { x: area.x + text, y: area.y + 1, width: area.width.saturating_sub(text), height: 1 };
     let mut pen = Pen::new(buffer, below.intersection(area));
     pen.put(&proof_in(&row.proof, pen.room()), tone);
+    if !above {
+        pen.skip(2);
+        pen.put(&whole_words(&row.named, pen.room()), theme.quiet);
+    }
     pen.skip(3);
     pen.put_whole(&row.hint, theme.quiet);
 }

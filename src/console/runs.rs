@@ -1,16 +1,19 @@
 //! Runs: decisions that were made together, what became of each, kept until they are dismissed.
 
 mod earlier;
+mod rows;
 
 use std::collections::{HashSet, VecDeque};
 
 use chrono::Duration;
 use uuid::Uuid;
 
+pub use rows::{LeftOut, RunItem, RunResult, RunRow};
+
 use super::answer_words::answered_as;
 use super::decisions::{DecisionEvent, PendingDecision};
 use crate::desk::{GroupDraft, LeftDecision, Leftovers};
-use crate::domain::{Alert, Resolution, Timestamp};
+use crate::domain::{Alert, AlertId, Resolution, Timestamp};
 
 /// A run: alerts that were answered together.
 #[derive(Debug, Clone)]
@@ -22,7 +25,9 @@ pub struct DecisionRun {
     pub items: Vec<RunItem>,
     pub started: Timestamp,
     /// What was chosen with them and got no decision, and why.
-    pub left_out: Vec<(Alert, String)>,
+    pub left_out: Vec<LeftOut>,
+    /// All its alerts in the order of their form, where that is known.
+    order: Vec<AlertId>,
     /// How its form was filled in, and whether the desk still has that.
     filled_in: Option<(GroupDraft, bool)>,
     /// When the last ones ended, without a pause between.
@@ -33,66 +38,6 @@ pub struct DecisionRun {
     first: Option<String>,
     /// Whether an earlier console made it: its alerts are known as the journal names them.
     is_earlier: bool,
-}
-
-/// An alert of a run.
-#[derive(Debug, Clone)]
-pub struct RunItem {
-    pub alert: Alert,
-    pub resolution: Resolution,
-    /// Its decision.
-    pub key: u64,
-    pub result: RunResult,
-}
-
-/// What became of an alert of a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RunResult {
-    /// On its way; its decision says where.
-    Underway,
-    TakenBack,
-    Recorded {
-        status: String,
-        at: Timestamp,
-    },
-    /// Another decision was first: the alert's status and outcome.
-    Conflict(String),
-    /// It is certain that it was not recorded, and why.
-    Refused(String),
-    /// It could not be sent, which is certain, and why: it waits here.
-    NotSent(String),
-    /// Whether it arrived is not known, and why.
-    Unknown(String),
-}
-
-impl RunResult {
-    /// Its word in results that are written to a file, as of `alerts resolve --from`.
-    pub const fn word(&self) -> &'static str {
-        match self {
-            Self::Underway => "underway",
-            Self::TakenBack => "skipped",
-            Self::Recorded { .. } => "recorded",
-            Self::Conflict(_) => "conflict",
-            Self::Refused(_) => "refused",
-            Self::NotSent(_) => "failed",
-            Self::Unknown(_) => "unknown",
-        }
-    }
-
-    /// Whether nothing is left to be done: the alert has its answer, or none was wanted after all.
-    pub const fn is_settled(&self) -> bool {
-        matches!(self, Self::Recorded { .. } | Self::Conflict(_) | Self::TakenBack)
-    }
-
-    /// Why, where there is more to say.
-    pub fn reason(&self) -> &str {
-        match self {
-            Self::Underway => "",
-            Self::TakenBack => "taken back",
-            Self::Recorded { status, .. } => status,
-            Self::Conflict(why) | Self::Refused(why) | Self::NotSent(why) | Self::Unknown(why) => why,
-        }
-    }
 }
 
 /// How many alerts of a run are how far.
@@ -121,6 +66,11 @@ impl DecisionRun {
         let (first, last) = (self.ends.front()?, self.ends.back()?);
         let between = i32::try_from(self.ends.len()).ok().filter(|_| self.ends.len() >= PACED.0)? - 1;
         Some((*last - *first) / between * underway)
+    }
+
+    /// Its rows: in the order of their form, and once it has ended what needs somebody first.
+    pub fn rows(&self) -> Vec<RunRow<'_>> {
+        rows::in_order(&self.items, &self.left_out, &self.order, self.has_ended())
     }
 
     /// How many alerts are how far.
@@ -226,6 +176,7 @@ impl Runs {
             items: items.collect(),
             started: now,
             left_out: Vec::new(),
+            order: Vec::new(),
             filled_in: None,
             ends: VecDeque::new(),
             told: false,
@@ -251,10 +202,10 @@ impl Runs {
         self.get(number).filter(|run| run.has_ended())?.first.clone()
     }
 
-    /// What was chosen with the newest run's alerts and got no decision, and why.
-    pub fn leave_out(&mut self, left_out: Vec<(Alert, String)>) {
+    /// What was chosen with the newest run's alerts and got no decision, and in which order all of them stood.
+    pub fn leave_out(&mut self, left_out: Vec<LeftOut>, order: Vec<AlertId>) {
         if let Some(run) = self.all.last_mut() {
-            run.left_out = left_out;
+            (run.left_out, run.order) = (left_out, order);
         }
     }
 
@@ -281,7 +232,7 @@ impl Runs {
         let run = self.all.iter_mut().find(|run| run.number == number)?;
         let (draft, _) = run.filled_in.take()?;
         let back = run.items.iter().filter(|item| item.result == RunResult::TakenBack).map(|item| &item.alert);
-        let alerts: Vec<Alert> = back.chain(run.left_out.iter().map(|(alert, _)| alert)).cloned().collect();
+        let alerts: Vec<Alert> = back.chain(run.left_out.iter().map(|left| &left.alert)).cloned().collect();
         Some((draft, alerts))
     }
 
@@ -367,7 +318,7 @@ mod tests {
     use crate::console::decisions::Decisions;
     use crate::domain::resolution::Decision;
     use crate::domain::time::from_iso;
-    use crate::domain::{AlertId, AlertType, Provider};
+    use crate::domain::{AlertType, Provider};
 
     fn now() -> Timestamp {
         from_iso("2026-03-10T12:00:00Z").unwrap()
@@ -439,6 +390,23 @@ mod tests {
     }
 
     #[test]
+    fn what_was_left_out_stands_in_the_order_of_the_form_and_for_a_look_before_what_is_done() {
+        let (mut runs, ids) = begun(&[7, 8]);
+        let left = |care| LeftOut { alert: Alert::sample(), why: String::new(), care };
+        let (look, other) = (left(true), left(false));
+        let (look_id, other_id) = (look.alert.id, other.alert.id);
+        runs.leave_out(vec![look, other], vec![ids[0], look_id, other_id, ids[1]]);
+        let order = |runs: &Runs| runs.newest().unwrap().rows().iter().map(|row| row.alert().id).collect::<Vec<_>>();
+
+        let goes_on = order(&runs);
+        runs.note(7, &DecisionEvent::Unknown("time-out".to_owned()), now());
+        runs.note(8, &DecisionEvent::Refused("closed".to_owned()), now());
+
+        assert_eq!(goes_on, [ids[0], look_id, other_id, ids[1]]);
+        assert_eq!(order(&runs), [ids[0], ids[1], look_id, other_id]);
+    }
+
+    #[test]
     fn the_rest_is_estimated_by_the_pace_of_what_ended_last_and_not_across_a_pause() {
         let (mut runs, _) = begun(&[1, 2, 3, 4, 5, 6]);
         let end = |runs: &mut Runs, key, seconds| {
@@ -457,7 +425,8 @@ mod tests {
     #[test]
     fn what_is_recorded_no_longer_counts_down_and_what_was_left_out_is_counted() {
         let (mut runs, _) = begun(&[7]);
-        runs.leave_out(vec![(Alert::sample(), "answered already".to_owned())]);
+        let left = LeftOut { alert: Alert::sample(), why: "answered already".to_owned(), care: false };
+        runs.leave_out(vec![left], Vec::new());
         let alert = Alert { expired_at: Some(now()), ..runs.newest().unwrap().items[0].alert.clone() };
 
         runs.note(7, &DecisionEvent::Landed(Box::new(alert)), now());

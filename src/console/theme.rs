@@ -89,6 +89,12 @@ pub struct Theme {
     pub warning: Style,
     /// Text: went well.
     pub ok: Style,
+    /// Fill: a bar of what is nothing of the others; at least 3:1, as every fill.
+    pub fill: Style,
+    /// Fill: a bar of what lapses within four hours, or is near a bound.
+    pub fill_soon: Style,
+    /// Text: what lies behind a form or dialog.
+    pub veiled: Style,
     /// Text: the network's own rule.
     pub rule: Style,
     /// Badge: an open alert, a thing that waits.
@@ -140,6 +146,27 @@ impl Theme {
         buffer.set_stringn(row.x, row.y, "▌", 1, self.accent);
     }
 
+    /// Draws back the marked rows of an area whose keys go elsewhere: of each its bar is left, in a quiet colour.
+    pub fn rest_rows(&self, buffer: &mut Buffer, area: Rect) {
+        let reversed = self.selection.add_modifier.contains(Modifier::REVERSED);
+        let area = area.intersection(buffer.area);
+        for y in area.y..area.bottom() {
+            if buffer[(area.x, y)].symbol() != "▌" {
+                continue;
+            }
+            for x in area.x..area.right() {
+                let cell = &mut buffer[(x, y)];
+                let is_marked = if reversed { cell.modifier.contains(Modifier::REVERSED) } else { Some(cell.bg) == self.selection.bg };
+                if !is_marked {
+                    break;
+                }
+                cell.bg = self.page.bg.unwrap_or(Color::Reset);
+                cell.modifier.remove(self.selection.add_modifier);
+            }
+            buffer[(area.x, y)].set_symbol("▏").set_style(self.quiet);
+        }
+    }
+
     /// Gives the rows under cursors one colour where they are told by reverse: a text's own colour would be the ground of its letters, and the
     /// row a patchwork. To be called when all is drawn.
     pub fn even_rows(&self, buffer: &mut Buffer) {
@@ -166,7 +193,7 @@ impl Theme {
         }
     }
 
-    /// Draws back what is behind a form or dialog: every cell in quiet text on the page.
+    /// Draws back what is behind a form or dialog: every cell in one dim text on the page.
     pub fn veil(&self, buffer: &mut Buffer, area: Rect) {
         let area = area.intersection(buffer.area);
         for position in area.positions() {
@@ -174,14 +201,14 @@ impl Theme {
                 let text = match cell.symbol() {
                     " " => Style::new(),
                     "│" => self.line,
-                    _ => self.quiet,
+                    _ => self.veiled,
                 };
                 cell.set_style(Style::reset().patch(self.page).patch(text));
             }
         }
     }
 
-    fn styles_mut(&mut self) -> [&mut Style; 22] {
+    fn styles_mut(&mut self) -> [&mut Style; 25] {
         [
             &mut self.page,
             &mut self.bar,
@@ -199,6 +226,9 @@ impl Theme {
             &mut self.danger,
             &mut self.warning,
             &mut self.ok,
+            &mut self.fill,
+            &mut self.fill_soon,
+            &mut self.veiled,
             &mut self.rule,
             &mut self.badge,
             &mut self.muted,
@@ -278,6 +308,12 @@ mod tests {
             let ratio = contrast(theme.edge.fg, surface.bg);
             assert!(ratio >= 3.0, "{name:?}: an edge on {surface:?} has {ratio:.2}");
         }
+        for fill in [theme.fill, theme.fill_soon, theme.ok, theme.danger, theme.accent] {
+            let ratio = contrast(fill.fg, theme.page.bg);
+            assert!(ratio >= 3.0, "{name:?}: a bar of {fill:?} has {ratio:.2}");
+        }
+        let [behind, quiet] = [theme.veiled, theme.quiet].map(|text| contrast(text.fg, theme.page.bg));
+        assert!(behind >= 4.5 && behind <= quiet, "{name:?}: what lies behind has {behind:.2}, quiet text {quiet:.2}");
         for badge in [theme.badge, theme.muted, theme.production, theme.button, theme.primary] {
             let ratio = contrast(badge.fg, badge.bg);
             assert!(ratio >= 4.5, "{name:?}: {badge:?} has {ratio:.2}");
@@ -300,6 +336,21 @@ mod tests {
         Theme::named(ThemeName::Dark).open_panel(&mut buffer, Rect::new(0, 3, 6, 3));
 
         assert_eq!(["╭", "│", "─", " "], [(1, 0), (1, 1), (0, 3), (0, 4)].map(|at| buffer[at].symbol()));
+    }
+
+    #[rstest]
+    fn a_row_that_has_not_the_keys_keeps_a_quiet_bar_alone(#[values(ThemeName::Dark, ThemeName::Ansi)] name: ThemeName) {
+        let theme = Theme::named(name);
+        let area = Rect::new(0, 0, 20, 2);
+        let mut buffer = Buffer::empty(area);
+        buffer.set_style(area, theme.page);
+        theme.mark_row(&mut buffer, Rect::new(0, 1, 12, 1));
+        buffer.set_string(2, 1, "ETHOCA", theme.strong);
+
+        theme.rest_rows(&mut buffer, area);
+
+        assert_eq!((buffer[(0, 1)].symbol(), buffer[(2, 1)].symbol()), ("▏", "E"));
+        assert!((0..20).all(|x| buffer[(x, 1)].bg == buffer[(x, 0)].bg && !buffer[(x, 1)].modifier.contains(Modifier::REVERSED)));
     }
 
     #[test]

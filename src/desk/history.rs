@@ -204,7 +204,10 @@ impl History {
             JournalStep::Unknown { decision, why } => (decision, DecisionFate::Unknown(why)),
             JournalStep::Read { decision } => (decision, DecisionFate::NeverLeft),
         };
-        if let Some(record) = self.record_mut(&decision) {
+        // That it never left is known from the start on, and written down once somebody has read it.
+        if let Some(record) = self.record_mut(&decision)
+            && (fate != DecisionFate::NeverLeft || *record.fate() != fate)
+        {
             record.steps.push((at, fate));
         }
     }

@@ -98,7 +98,7 @@ impl FromStr for SalesMonth {
 pub struct Programme {
     pub scheme: CardScheme,
     pub name: &'static str,
-    /// Where it holds, or what it is called there.
+    /// Where it holds, or what it is called there, where its name does not say it.
     pub about: &'static str,
     /// The ratio from which on it applies, in hundredths of a percent.
     pub ratio: u64,
@@ -114,7 +114,7 @@ pub struct Programme {
 pub const PROGRAMMES: [Programme; 4] = [
     Programme {
         scheme: CardScheme::Visa,
-        name: "Visa VAMP",
+        name: "Visa VAMP, EU/US",
         about: "US, CA, EU, AP",
         ratio: 150,
         number: 1_500,
@@ -123,8 +123,8 @@ pub const PROGRAMMES: [Programme; 4] = [
     },
     Programme {
         scheme: CardScheme::Visa,
-        name: "Visa VAMP",
-        about: "CEMEA",
+        name: "Visa VAMP, CEMEA",
+        about: "",
         ratio: 220,
         number: 150,
         counts_fraud: true,
@@ -175,12 +175,28 @@ impl ProgrammeReading {
         u128::from(self.items) * 10_000 >= u128::from(self.sales.max(1)) * u128::from(self.programme.ratio)
     }
 
+    /// Whether the number from which on the programme applies is reached.
+    pub fn reaches_number(&self) -> bool {
+        self.items >= self.programme.number
+    }
+
+    /// How much of the way to its bounds, in thousandths: by ratio, and by number.
+    fn ways(&self) -> (u128, u128) {
+        let ratio = u128::from(self.items) * 10_000 * 1_000 / (u128::from(self.sales.max(1)) * u128::from(self.programme.ratio.max(1)));
+        (ratio, u128::from(self.items) * 1_000 / u128::from(self.programme.number.max(1)))
+    }
+
     /// How much of the way to where the programme applies, in thousandths: by ratio or number, whichever is further away, because both have to
     /// be reached.
     pub fn reached(&self) -> u64 {
-        let ratio = u128::from(self.items) * 10_000 * 1_000 / (u128::from(self.sales.max(1)) * u128::from(self.programme.ratio.max(1)));
-        let number = u128::from(self.items) * 1_000 / u128::from(self.programme.number.max(1));
+        let (ratio, number) = self.ways();
         u64::try_from(ratio.min(number)).unwrap_or(u64::MAX)
+    }
+
+    /// Whether the number is what is further away.
+    pub fn is_led_by_number(&self) -> bool {
+        let (ratio, number) = self.ways();
+        number < ratio
     }
 
     /// Whether it applies.

@@ -1,6 +1,7 @@
 //! Rows of alerts in dialogs: what an alert is known by, as much of it as there is room for, and what happens to it.
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
@@ -35,6 +36,9 @@ pub struct AlertRow<'a> {
 const SIGN: u16 = 4;
 const GAP: u16 = 2;
 
+/// Columns at the right of the rows: the scrollbar's, and a blank before it.
+const BAR: u16 = 2;
+
 /// So many columns of what is known of alerts stay however narrow it gets.
 const ALWAYS: usize = 3;
 
@@ -44,8 +48,8 @@ pub const WHAT: (u16, u16) = (30, 60);
 /// Columns of what alerts are known by, up to the descriptor.
 const KNOWN_BY: u16 = 76;
 
-/// The same with the last four digits of the card and the beginning of the descriptor: a long reason is worth more than the rest.
-const KNOWN_BRIEFLY: u16 = 58;
+/// The same with the last four digits of the card and nearly all of the descriptor: a long reason is worth more than the rest.
+const KNOWN_BRIEFLY: u16 = 69;
 
 /// From so many columns on a long reason has that room, and at most so much.
 const ROOM_FOR_REASONS: u16 = 100;
@@ -83,10 +87,21 @@ pub struct AlertTable<'a, 'r> {
 pub const OF_MANY: &[Column] = &[Column::Left, Column::Provider, Column::Amount, Column::Card, Column::Descriptor, Column::ProviderId];
 
 /// What the alerts of one payment differ by; what they share stands elsewhere.
-pub const OF_ONE_PAYMENT: &[Column] = &[Column::Left, Column::Provider, Column::Type, Column::ProviderId, Column::Amount];
+const OF_ONE_PAYMENT: &[Column] = &[Column::Left, Column::Provider, Column::Type, Column::ProviderId, Column::Amount, Column::Order];
 
-/// The same where they name different orders.
-pub const OF_SEVERAL_ORDERS: &[Column] = &[Column::Left, Column::Provider, Column::Type, Column::ProviderId, Column::Amount, Column::Order];
+/// The same where one amount is that of all, and where one order is besides.
+const OF_ONE_AMOUNT: &[Column] = &[Column::Left, Column::Provider, Column::Type, Column::ProviderId, Column::Order];
+
+/// The columns of these alerts of one payment: an amount or an order that all of them have stands above them once.
+pub fn of_one_payment<'a>(alerts: impl IntoIterator<Item = &'a Alert> + Clone) -> &'static [Column] {
+    let mut amounts = alerts.clone().into_iter().map(Alert::money);
+    let first = amounts.next().flatten();
+    let is_one_amount = first.is_some() && amounts.all(|amount| amount == first);
+    let named = |alert: &'a Alert| alert.merchant_order_id.as_deref().map(str::trim).filter(|id| !id.is_empty()).map(str::to_lowercase);
+    let orders: HashSet<String> = alerts.into_iter().filter_map(named).collect();
+    let all = if is_one_amount { OF_ONE_AMOUNT } else { OF_ONE_PAYMENT };
+    if orders.len() > 1 { all } else { &all[..all.len() - 1] }
+}
 
 /// The columns that have room, each with its place and as wide as its content, and where what happens begins.
 fn placed(rows: &[AlertRow<'_>], columns: &[Column], happens: u16, room: u16) -> (Vec<(Column, u16, u16)>, u16) {
@@ -95,15 +110,14 @@ fn placed(rows: &[AlertRow<'_>], columns: &[Column], happens: u16, room: u16) ->
     let mut x = SIGN;
     for (index, column) in columns.iter().copied().enumerate() {
         let (narrow, wide) = content.room(column);
-        // The last column of the screen is the scrollbar's.
-        let spare = room.saturating_sub(x + GAP + happens + 1);
+        let spare = room.saturating_sub(x + GAP + happens + BAR);
         let width = match column {
             // The first three stay however narrow it gets.
             _ if index < ALWAYS => wide,
             _ if spare < narrow => break,
-            // No descriptor is left out for a whole card.
+            // No descriptor is cut for a whole card.
             Column::Card
-                if columns.get(index + 1) == Some(&Column::Descriptor) && spare < wide + GAP + content.room(Column::Descriptor).0 =>
+                if columns.get(index + 1) == Some(&Column::Descriptor) && spare < wide + GAP + content.room(Column::Descriptor).1 =>
             {
                 narrow
             }
@@ -143,7 +157,7 @@ fn placed_by_content(table: AlertTable<'_, '_>, (least, happens): (u16, u16), ro
             };
             let behind: Vec<_> = behind.iter().map(place).collect();
             let (placed, what) = placed(rows, &known, x, room);
-            if placed.len() == known.len() && what + x < room {
+            if placed.len() == known.len() && what + x + BAR <= room {
                 return TableColumns { known: placed, what, behind };
             }
         }
@@ -244,7 +258,7 @@ impl ListCursor {
     /// What has no room in the cursor's row stands in the line below the list.
     pub fn draw_below(&self, at: usize, rows: &[AlertRow<'_>], buffer: &mut Buffer, list: Rect) {
         let at = at.min(rows.len().saturating_sub(1));
-        if let Some(row) = rows.get(at).filter(|row| text::columns(&row.what) > list.width.saturating_sub(self.what.get() + 1)) {
+        if let Some(row) = rows.get(at).filter(|row| text::columns(&row.what) > list.width.saturating_sub(self.what.get() + BAR)) {
             let line = Rect { x: list.x + 2, y: list.bottom(), width: list.width.saturating_sub(4), height: 1 };
             Pen::new(buffer, line).put(&row.what, row.style);
         }
@@ -271,7 +285,7 @@ impl TableColumns {
 
     /// Whether what happens to these alerts can be told, in fewer words at least.
     fn can_tell(&self, rows: &[AlertRow<'_>], room: u16) -> bool {
-        let end = self.behind.first().map_or(room.saturating_sub(self.what + 1), |(_, x, _)| x - GAP);
+        let end = self.behind.first().map_or(room.saturating_sub(self.what + BAR), |(_, x, _)| x - GAP);
         rows.iter().all(|row| text::columns(row.brief.as_deref().unwrap_or(&row.what)) <= end)
     }
 }
@@ -331,7 +345,7 @@ fn draw_in<T: Copy + PartialEq>(
         }
     }
     // What happens ends where the next column begins.
-    let end = behind.first().map_or(area.width.saturating_sub(1), |(_, x, _)| what + x - GAP);
+    let end = behind.first().map_or(area.width.saturating_sub(BAR), |(_, x, _)| what + x - GAP);
     let rest = |y: u16| Rect { x: area.x + what, y, width: end.saturating_sub(what), height: 1 };
     let cell = |y: u16, (_, x, width): (usize, u16, u16)| Rect { x: area.x + what + x, y, width, height: 1 }.intersection(area);
     Pen::new(buffer, rest(area.y)).put(title, theme.quiet);
@@ -345,7 +359,7 @@ fn draw_in<T: Copy + PartialEq>(
         let line = Rect { y, height: 1, ..list };
         let is_cursor = cursor == Some(number);
         if is_cursor {
-            theme.mark_row(buffer, line);
+            theme.mark_row(buffer, Rect { width: line.width.saturating_sub(BAR), ..line });
         }
         buffer.set_stringn(line.x + 2, y, row.sign.0, 1, row.sign.1);
         for (column, x, width) in &known {
@@ -439,7 +453,7 @@ mod tests {
         let beside = ["+ auth code", "duplicate alert"].map(|text| (text.to_owned(), Style::new())).to_vec();
         let rows = [AlertRow { what: "OPEN".to_owned(), beside, ..row(&alert) }];
         let titles = ["SHARES".to_owned(), "WITH i".to_owned()];
-        let table = AlertTable { rows: &rows, columns: OF_ONE_PAYMENT, title: "STATE", what: WHAT, beside: &titles };
+        let table = AlertTable { rows: &rows, columns: &OF_ONE_PAYMENT[..OF_ONE_PAYMENT.len() - 1], title: "STATE", what: WHAT, beside: &titles };
 
         let mut shown: Vec<String> = (50..160)
             .rev()
@@ -461,7 +475,7 @@ mod tests {
         let alert =
             Alert { merchant_descriptor: "BLUEBIRD MEALS 888555".to_owned(), provider_id: "8BD351BP2POPPPC6JSP2OH5M".to_owned(), ..card() };
 
-        let widths = [60, 76, 90, 120, 200]
+        let widths = [60, 77, 91, 120, 200]
             .map(|room| placed(&[row(&alert)], OF_MANY, WHAT.0, room).0.into_iter().skip(3).map(|(_, _, width)| width).collect::<Vec<_>>());
 
         assert_eq!(widths, [vec![], vec![6], vec![6, 12], vec![14, 21], vec![14, 21, 24]]);

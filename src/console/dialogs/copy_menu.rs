@@ -169,7 +169,7 @@ impl CopyMenu {
         };
         let absent = value == "–";
         let name = Span::styled(format!("{name:<19}"), if absent { theme.quiet } else { theme.strong });
-        Line::from(vec![Span::styled(format!("{key:<3}"), theme.accent), name, Span::styled(value, style)])
+        Line::from(vec![Span::styled(format!("{key:<3}"), theme.key), name, Span::styled(value, style)])
     }
 }
 
@@ -204,7 +204,7 @@ impl Dialog for CopyMenu {
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         let entries = CopiedFact::ALL.into_iter().map(|fact| self.line(fact, cx)).collect();
-        self.menu.draw(List { title: "Copy", entries, ..List::default() }, frame, area, cx);
+        self.menu.draw(List { title: "Copy", entries, pick: Some("copy"), ..List::default() }, frame, area, cx);
     }
 }
 

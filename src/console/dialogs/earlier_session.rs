@@ -89,7 +89,7 @@ impl Dialog for EarlierSession {
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         self.targets.clear();
         let theme = &cx.theme;
-        let mut question = Question::new(area);
+        let mut question = Question::new(area).about(&cx.place);
         question.line("The last console ended before it was done", theme.strong);
         let Leftovers { unsent, unanswered, texts } = &self.left;
         let [activity, again] = [Action::ShowActivity, Action::Reopen].map(|action| cx.key(action));

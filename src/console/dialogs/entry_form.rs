@@ -106,6 +106,8 @@ pub enum Entered {
 #[derive(Debug)]
 pub struct EntryForm {
     title: String,
+    /// Of what it is, behind the title.
+    about: String,
     rows: Vec<EntryRow>,
     /// What the button says that submits it.
     submit: &'static str,
@@ -118,7 +120,21 @@ pub struct EntryForm {
 impl EntryForm {
     /// A form of these rows; this one has the focus.
     pub fn new(title: impl Into<String>, submit: &'static str, rows: Vec<EntryRow>, focus: usize) -> Self {
-        Self { title: title.into(), rows, submit, focus: Spot::Row(focus), wrong: None, targets: ClickTargets::default() }
+        Self {
+            title: title.into(),
+            about: String::new(),
+            rows,
+            submit,
+            focus: Spot::Row(focus),
+            wrong: None,
+            targets: ClickTargets::default(),
+        }
+    }
+
+    /// The same with words behind its title: of what it is.
+    #[must_use]
+    pub fn about(self, about: impl Into<String>) -> Self {
+        Self { about: about.into(), ..self }
     }
 
     /// What was typed into a row, without blanks around it.
@@ -262,7 +278,10 @@ impl EntryForm {
         let height = lines.saturating_add(blanks * gap).min(area.height);
         let inside = form.panel.open(height.saturating_sub(2), theme, frame.buffer_mut());
         let line = |y: u16| Rect { y, height: 1, ..inside }.intersection(inside);
-        Pen::new(frame.buffer_mut(), line(inside.y)).put(&self.title, theme.strong);
+        let mut pen = Pen::new(frame.buffer_mut(), line(inside.y));
+        pen.put(&self.title, theme.strong);
+        pen.skip(1);
+        pen.put(&self.about, theme.quiet);
         let mut y = inside.y + 1 + gap;
         for (index, row) in self.rows.iter().enumerate() {
             y += u16::from(row.apart) * gap;

@@ -79,7 +79,7 @@ impl ExportForm {
         let name = format!("avert-{}-{}.{}", in_a_file_name(named), local.format("%Y%m%d-%H%M"), KINDS[0].1);
         let path = cx.settings.files.join(name);
         let rows = vec![EntryRow::choice("Format", &FORMATS, 0), EntryRow::text("File", &path.to_string_lossy())];
-        Self { form: EntryForm::new(format!("Export {what}"), "Export", rows, FILE), exported }
+        Self { form: EntryForm::new("Export", "Export", rows, FILE).about(what), exported }
     }
 
     /// Into which file and in which format, or what is wrong with the file.

@@ -158,13 +158,15 @@ impl Dialog for Help {
             _ => String::new(),
         };
         let list = List {
-            title: "Keys",
+            title: "Help",
+            about: " keys of this place",
             entries: entries.iter().map(line).collect(),
             groups: self.groups(&entries),
             empty: "No key does that.",
             width: PanelWidth::Search,
             field: 2,
             below,
+            pick: Some("run"),
             ..List::default()
         };
         let field = self.menu.draw(list, frame, area, cx);

@@ -23,6 +23,8 @@ enum Target {
 pub struct List<'m> {
     /// Over it.
     pub title: &'m str,
+    /// Of what it is, behind the title.
+    pub about: &'m str,
     /// One line each.
     pub entries: Vec<Line<'m>>,
     /// Headings, each with the entry that it stands over; in order.
@@ -107,7 +109,7 @@ impl OpenMenu {
     /// The same without the keys of what cannot be done with the chosen entry.
     pub fn draw_without<'m>(&self, withheld: &[Action], list: List<'m>, frame: &mut Frame<'_>, area: Rect, cx: &'m AppContext) -> Rect {
         self.targets.clear();
-        let List { title, entries, groups, empty, width, field, below, below_lines, pick, also } = list;
+        let List { title, about, entries, groups, empty, width, field, below, below_lines, pick, also } = list;
         let bindings = self.contexts.iter().flat_map(|context| cx.settings.keymap.bindings(*context));
         let told: Vec<&Binding> = bindings.filter(|binding| binding.footer && !withheld.contains(&binding.action)).collect();
         let key = |binding: &'m Binding| Some((binding.keys.first()?.to_string(), binding.words.as_str(), Target::Do(binding.action)));
@@ -119,6 +121,7 @@ impl OpenMenu {
         let also = also.into_iter().map(|(key, words, action)| (key.to_owned(), words, Target::Do(action)));
         let menu = Menu {
             title,
+            about,
             entries,
             groups,
             chosen: self.chosen,

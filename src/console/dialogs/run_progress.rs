@@ -14,9 +14,10 @@ use super::many_form;
 use super::page_keys::{is_everywhere, leads_elsewhere};
 use crate::console::decisions::{Departure, PendingDecision, State};
 use crate::console::dialog::DataAge;
+use crate::console::guards::left_out_words;
 use crate::console::keymap::Chord;
 use crate::console::resolving::{record, undo};
-use crate::console::runs::{DecisionRun, RunCounts, RunItem, RunResult};
+use crate::console::runs::{DecisionRun, LeftOut, RunCounts, RunItem, RunResult, RunRow};
 use crate::console::text::columns;
 use crate::console::unfinished::in_words;
 use crate::console::{Action, AppContext, ClickTargets, Dialog, KeyContext, Message, Order, Orders, Pen, Tone, dialog, times};
@@ -38,6 +39,8 @@ enum Target {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Deed {
     Back,
+    /// Go to the alert under the cursor.
+    GoTo,
     Undo,
     Pause,
     Retry,
@@ -60,7 +63,7 @@ impl RunProgress {
     /// What can be done now, each with its key and words.
     fn offered(run: &DecisionRun, cx: &AppContext) -> Vec<(Deed, String, &'static str)> {
         let here = run.items.iter().any(|item| cx.decisions.get(item.key).is_some_and(PendingDecision::is_here));
-        let mut offered = vec![(Deed::Back, "esc".to_owned(), "back")];
+        let mut offered = vec![(Deed::Back, "esc".to_owned(), "back"), (Deed::GoTo, "enter".to_owned(), "to the alert")];
         if here {
             offered.push((Deed::Undo, cx.key(Action::Undo), "undo"));
             let words = if cx.decisions.is_paused(run.number) { "go on" } else { "pause" };
@@ -81,14 +84,15 @@ impl RunProgress {
 
     /// The row of the cursor.
     fn position(&self, run: &DecisionRun) -> usize {
-        self.chosen.and_then(|id| alerts(run).position(|alert| alert.id == id)).unwrap_or(0)
+        self.chosen.and_then(|id| run.rows().iter().position(|row| row.alert().id == id)).unwrap_or(0)
     }
 
     fn key(&mut self, key: KeyEvent, cx: &mut AppContext) -> Orders {
         let Some(run) = cx.runs.newest() else { return vec![Order::Close] };
         self.list.at = self.position(run);
-        if key.modifiers.is_empty() && self.list.key(key.code, alerts(run).count()) {
-            self.chosen = alerts(run).nth(self.list.at).map(|alert| alert.id);
+        let rows = run.rows();
+        if key.modifiers.is_empty() && self.list.key(key.code, rows.len()) {
+            self.chosen = rows.get(self.list.at).map(|row| row.alert().id);
             return Vec::new();
         }
         let pressed = Chord::from(key);
@@ -124,6 +128,10 @@ impl RunProgress {
         let number = run.number;
         match deed {
             Deed::Back => return vec![Order::Close],
+            Deed::GoTo => {
+                let alert = run.rows().get(self.position(run)).map(|row| row.alert().id);
+                return std::iter::once(Order::Close).chain(alert.map(|id| Message::GoToAlert(id).into())).collect();
+            }
             Deed::Undo => return undo(cx),
             Deed::Pause => {
                 if cx.decisions.is_paused(number) {
@@ -193,11 +201,6 @@ impl RunProgress {
     }
 }
 
-/// The alerts of a run in the order of their rows.
-fn alerts(run: &DecisionRun) -> impl Iterator<Item = &Alert> {
-    run.items.iter().map(|item| &item.alert).chain(run.left_out.iter().map(|(alert, _)| alert))
-}
-
 /// How far a run is, and how long the rest takes: `3 underway, 12 recorded, about 20 s`.
 fn how_far(run: &DecisionRun, cx: &AppContext) -> String {
     if cx.decisions.is_paused(run.number) {
@@ -224,7 +227,7 @@ fn how_far(run: &DecisionRun, cx: &AppContext) -> String {
 fn state(item: &RunItem, cx: &AppContext) -> ((&'static str, Style), String, Style) {
     let theme = &cx.theme;
     match &item.result {
-        RunResult::Recorded { status, at } => (("✓", theme.ok), format!("recorded {}, {status}", cx.times().one_clock(*at)), theme.ok),
+        RunResult::Recorded { status, at } => (("✓", theme.ok), format!("{status}, recorded {}", cx.times().moment(*at, cx.now)), theme.ok),
         RunResult::Conflict(why) => (("✗", theme.warning), why.clone(), theme.warning),
         RunResult::Refused(why) => (("✗", theme.danger), why.clone(), theme.danger),
         RunResult::NotSent(why) => (("…", theme.warning), format!("not sent, waits here: {why}"), theme.warning),
@@ -237,13 +240,29 @@ fn state(item: &RunItem, cx: &AppContext) -> ((&'static str, Style), String, Sty
     }
 }
 
+/// A row as it is drawn.
+fn alert_row<'a>(row: RunRow<'a>, cx: &AppContext) -> AlertRow<'a> {
+    let (sign, what, style, quiet) = match row {
+        RunRow::Decided(item) => {
+            let (sign, what, style) = state(item, cx);
+            (sign, what, style, item.result.is_settled())
+        }
+        // Nothing was done with it, and its time goes on.
+        RunRow::LeftOut(LeftOut { alert, why, care }) => {
+            let (sign, style) = if *care { ("⚠", cx.theme.warning) } else { ("–", cx.theme.quiet) };
+            ((sign, style), left_out_words(why), style, alert.outcome.is_some())
+        }
+    };
+    AlertRow { sign, alert: row.alert(), what, brief: None, style, quiet, beside: Vec::new() }
+}
+
 /// What became of each alert, as `alerts resolve --from` writes it: its id, network, id there, decision, result and reason.
 fn results(run: &DecisionRun) -> Vec<[String; 6]> {
     let row = |alert: &Alert, decision: String, result: &str, reason: &str| {
         [alert.id.to_string(), alert.provider.to_string(), alert.provider_id.clone(), decision, result.to_owned(), reason.to_owned()]
     };
     let made = run.items.iter().map(|item| row(&item.alert, item.resolution.to_string(), item.result.word(), item.result.reason()));
-    made.chain(run.left_out.iter().map(|(alert, why)| row(alert, String::new(), "skipped", why))).collect()
+    made.chain(run.left_out.iter().map(|left| row(&left.alert, String::new(), "skipped", &left.why))).collect()
 }
 
 /// The names of what stands in a row of results.
@@ -279,7 +298,7 @@ impl Dialog for RunProgress {
             }
             Message::Input(event) => match self.targets.clicked(event) {
                 Some(Target::Row(row)) => {
-                    self.chosen = cx.runs.newest().and_then(|run| alerts(run).nth(row)).map(|alert| alert.id);
+                    self.chosen = cx.runs.newest().and_then(|run| run.rows().get(row).map(|row| row.alert().id));
                     Vec::new()
                 }
                 Some(Target::Do(deed)) => self.act(deed, cx),
@@ -333,19 +352,7 @@ impl Dialog for RunProgress {
         }
         pen.put(&how_far(run, cx), cx.theme.plain);
         y += 1 + u16::from(roomy);
-        let mut rows: Vec<AlertRow<'_>> = run
-            .items
-            .iter()
-            .map(|item| {
-                let (sign, what, style) = state(item, cx);
-                AlertRow { sign, alert: &item.alert, what, brief: None, style, quiet: item.result.is_settled(), beside: Vec::new() }
-            })
-            .collect();
-        rows.extend(run.left_out.iter().map(|(alert, why)| {
-            let (sign, what) = (("–", cx.theme.quiet), why.clone());
-            // Nothing was done with it, and its time goes on.
-            AlertRow { sign, alert, what, brief: None, style: cx.theme.quiet, quiet: alert.outcome.is_some(), beside: Vec::new() }
-        }));
+        let rows: Vec<AlertRow<'_>> = run.rows().into_iter().map(|row| alert_row(row, cx)).collect();
         let list = Rect { x: area.x, y, width: area.width, height: area.bottom().saturating_sub(y + 1) };
         // In a narrow place by what an alert is known comes before all that is said of it: the line below has that.
         let what = (WHAT.0, most_of_what(area.width));

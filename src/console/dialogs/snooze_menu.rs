@@ -235,10 +235,10 @@ impl Dialog for SnoozeMenu {
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         let about = match self.alerts.as_slice() {
-            [alone] => format!("Snooze {}", sanitize(&subject(alone))),
-            several => format!("Snooze {}", counted(several.len() as u64, "alert", "alerts")),
+            [alone] => sanitize(&subject(alone)).into_owned(),
+            several => counted(several.len() as u64, "alert", "alerts"),
         };
         let entries = self.choices.iter().map(|choice| self.line(*choice, cx)).collect();
-        self.menu.draw(List { title: &about, entries, ..List::default() }, frame, area, cx);
+        self.menu.draw(List { title: "Snooze", about: &about, entries, pick: Some("snooze"), ..List::default() }, frame, area, cx);
     }
 }

@@ -72,6 +72,7 @@ fn run(
         items,
         started,
         left_out: Vec::new(),
+        order: Vec::new(),
         filled_in: None,
         ends: VecDeque::from([ended]),
         told: true,

@@ -59,6 +59,8 @@ pub fn is_roomy(area: Rect) -> bool {
 pub struct Menu<'m, T> {
     /// Over it.
     pub title: &'m str,
+    /// Of what it is, behind the title.
+    pub about: &'m str,
     /// One line each.
     pub entries: Vec<Line<'m>>,
     /// Headings, each with the entry that it stands over; in order.
@@ -128,7 +130,10 @@ impl<T: Copy + PartialEq> Menu<'_, T> {
         let foot = if tight { below.max(hint_lines - 1) + 1 } else { below + hint_lines };
         let inside = panel.open(height.saturating_sub(2), theme, frame.buffer_mut());
         let line = |y: u16| Rect { y, height: 1, ..inside };
-        Pen::new(frame.buffer_mut(), line(inside.y)).put(self.title, theme.strong);
+        let mut pen = Pen::new(frame.buffer_mut(), line(inside.y));
+        pen.put(self.title, theme.strong);
+        pen.skip(1);
+        pen.put(self.about, theme.quiet);
         let field = Rect { y: inside.y + 1, height: self.field, ..inside };
 
         let top = 1 + self.field + blank;

@@ -26,6 +26,8 @@ pub struct Panel {
 impl Panel {
     /// From so many columns on there is room for the wide form.
     const ROOMY: u16 = 100;
+    /// From so many columns on lines that have no end have more room.
+    const AMPLE: u16 = 180;
     /// From so many columns on its edge has sides: what is inside has 80 columns then, as it has where it is as wide as the screen.
     const WITH_SIDES: u16 = 84;
 
@@ -38,6 +40,7 @@ impl Panel {
     pub fn of(width: PanelWidth, area: Rect) -> Self {
         let most = match width {
             PanelWidth::Dialog => 92,
+            PanelWidth::Search if area.width >= Self::AMPLE => 134,
             PanelWidth::Search => 112,
         };
         let (width, margin) = match area.width {
@@ -84,7 +87,8 @@ mod tests {
     #[case(80, [80, 80])]
     #[case(90, [88, 88])]
     #[case(120, [92, 112])]
-    #[case(200, [92, 112])]
+    #[case(160, [92, 112])]
+    #[case(200, [92, 134])]
     fn a_panel_has_one_of_two_widths_or_that_of_a_narrow_screen(#[case] columns: u16, #[case] expected: [u16; 2]) {
         let area = Rect::new(0, 1, columns, 40);
 

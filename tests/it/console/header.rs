@@ -374,6 +374,19 @@ fn the_environment_and_the_profile_stay_beside_any_trouble(#[case] size: (u16, u
 }
 
 #[test]
+fn while_a_line_says_when_it_is_tried_again_a_narrow_header_keeps_the_names_of_the_screens() {
+    let mut rig = Made { size: (80, 24), ..Made::default() }.start();
+    rig.service.set_down(Some(ServiceError::Unreachable("no connection".to_owned())));
+
+    rig.press("ctrl-r");
+
+    let screen = rig.screen();
+    let header = screen.lines().next().unwrap();
+    assert!(header.contains("2 Ins  3 Web  4 Act  5 Set") && header.contains("▲ offline"), "{screen}");
+    assert!(screen.contains("It is tried again at"), "{screen}");
+}
+
+#[test]
 fn on_a_narrow_screen_the_clock_gives_way_to_trouble() {
     let mut rig = Made { size: (60, 16), ..Made::default() }.start();
     rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed("down".to_owned())));

@@ -355,7 +355,7 @@ fn sales_that_are_entered_are_kept_and_measured_by() {
     let entered = SalesCount { month: "2026-11".parse().unwrap(), scheme: CardScheme::Visa, count: 20_000, entered_at: now };
     assert!(rig.done.contains(&Effect::Keep(Keep::Sales(entered))));
     assert!(rig.screen().contains("Visa sales of November 2026: 20,000, entered 2026-11-20"), "{}", rig.screen());
-    assert!(line(&mut rig, "1,500, US, CA, EU, AP").contains("Visa VAMP"));
+    assert!(line(&mut rig, "US, CA, EU, AP").contains("Visa VAMP, EU/US"));
     assert!(rig.screen().contains("Mastercard: no sales entered for October 2026"));
 }
 
@@ -406,8 +406,8 @@ fn a_gauge_is_red_where_a_programme_applies() {
     rig.update(figures(5, vec![sales("2026-11", CardScheme::Visa, 10_000)]));
 
     // Reports of fraud count beside the chargebacks that came of them.
-    let row = line(&mut rig, "150, CEMEA");
-    assert!(row.contains("4.0") && row.contains("of 2.20 % and 40"), "{row}");
+    let row = line(&mut rig, "VAMP, CEMEA");
+    assert!(row.contains("4.0") && row.contains("of 2.20 %   40") && row.contains(", over 150"), "{row}");
 }
 
 #[test]
@@ -425,8 +425,28 @@ fn a_ratio_a_hair_below_its_bound_reads_as_below_it_and_neither_as_lower_nor_as_
     // 400 of them are 2.19998 %.
     rig.update(figures(5, vec![sales("2026-11", CardScheme::Visa, 18_182)]));
 
-    let row = line(&mut rig, "150, CEMEA");
-    assert!(row.contains(" <2.20 %") && row.contains("of 2.20 % and 400"), "{row}");
+    let row = line(&mut rig, "VAMP, CEMEA");
+    assert!(row.contains(" <2.20 %") && row.contains("of 2.20 %   400, over 150"), "{row}");
+}
+
+#[test]
+fn a_gauge_is_of_the_number_that_stands_before_it_and_says_what_is_passed() {
+    let now = clock().now();
+    let sample = morning(now).remove(0);
+    let alerts = (0..40u128).map(|number| Alert {
+        id: avert::domain::AlertId(uuid::Uuid::from_u128(9_000 + number)),
+        status: AlertStatus::Chargeback,
+        alert_time: Some(now - Duration::hours(2)),
+        ..sample.clone()
+    });
+    let mut rig = open(Made { size: (200, 60), ..Made::of(alerts.collect()) });
+
+    // 80 of 1,200 are 6.67 %, and far from 1,500.
+    rig.update(figures(5, vec![sales("2026-11", CardScheme::Visa, 1_200)]));
+
+    let row = line(&mut rig, "VAMP, EU/US");
+    let told: Vec<&str> = row.split_whitespace().collect();
+    assert!(told.join(" ").contains("80 ▆─────────── of 1,500 6.67 %, over 1.50 %"), "{row}");
 }
 
 #[test]

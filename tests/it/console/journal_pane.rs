@@ -66,3 +66,19 @@ fn what_the_pane_shows_of_a_failure_is_decided_again_from_any_screen() {
 
     assert!(rig.screen().contains("the parcel arrived"), "{}", rig.screen());
 }
+
+#[test]
+fn while_the_pane_has_the_keys_the_lists_own_row_keeps_a_quiet_bar_alone() {
+    let mut rig = Made { size: (200, 60), ..Made::default() }.start();
+    rig.press("r ctrl-s");
+    rig.advance(Duration::seconds(6));
+    rig.press("L");
+    let beside = rig.screen();
+
+    rig.press("tab");
+
+    let inside = rig.screen();
+    let first = |screen: &str, sign: char| screen.lines().filter(|line| line.starts_with(sign)).count();
+    assert_eq!([first(&beside, '▌'), first(&beside, '▏')], [1, 0], "{beside}");
+    assert_eq!([first(&inside, '▌'), first(&inside, '▏')], [0, 1], "{inside}");
+}

@@ -106,6 +106,16 @@ fn what_an_earlier_console_did_not_finish_is_said_at_the_start() {
 }
 
 #[test]
+fn what_is_told_of_decisions_on_production_says_that_it_is_there() {
+    let (mut rig, _) = after_a_death();
+
+    let screen = rig.screen();
+
+    let title = screen.lines().find(|line| line.contains("The last console ended")).unwrap();
+    assert!(title.contains(" PRODUCTION "), "{screen}");
+}
+
+#[test]
 fn nothing_of_an_earlier_console_is_sent_a_second_time_by_itself() {
     let (mut rig, alerts) = after_a_death();
 

@@ -39,7 +39,7 @@ fn once_it_has_ended_what_failed_stands_first_and_has_the_cursor() {
 #[rstest]
 #[case::activity("4", "Needs you")]
 #[case::palette(":", "Palette")]
-#[case::help("?", "Keys")]
+#[case::help("?", "Help")]
 #[case::find("ctrl-f", "Find")]
 #[case::journal("L", "Journal")]
 fn the_keys_of_every_screen_work_on_it(#[case] key: &str, #[case] words: &str) {
@@ -62,7 +62,7 @@ fn a_key_that_means_nothing_on_it_says_so() {
 }
 
 #[rstest]
-#[case("?", "Keys")]
+#[case("?", "Help")]
 #[case("ctrl-f", "Find")]
 fn the_keys_of_every_screen_work_in_the_list_of_the_form(#[case] key: &str, #[case] words: &str) {
     let mut rig = Rig::new(alike(3));
@@ -116,7 +116,23 @@ fn the_rest_is_estimated_while_it_goes_on() {
 }
 
 #[test]
-fn what_was_left_out_is_listed_below_with_its_reason() {
+fn enter_goes_to_the_alert_under_the_cursor() {
+    let mut alerts = alike(3);
+    alerts.push(refunded_sibling(&alerts[1], 1_001, clock().now()));
+    let mut rig = Rig::new(alerts.clone());
+    rig.press("* b alt-r ctrl-s");
+    rig.advance(Duration::seconds(6));
+    let page = rig.screen();
+
+    rig.press("enter");
+
+    assert!(page.contains("⚠") && page.contains("left out: "), "{page}");
+    assert!(!rig.screen().contains("WHAT HAPPENS"), "{}", rig.screen());
+    assert_eq!(rig.current(), alerts[1].id, "what needs a look stood first");
+}
+
+#[test]
+fn what_was_left_out_is_listed_with_its_reason() {
     let mut alerts = alike(3);
     alerts.push(refunded_sibling(&alerts[1], 1_001, clock().now()));
     let mut rig = Rig::new(alerts);

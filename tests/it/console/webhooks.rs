@@ -149,7 +149,7 @@ fn a_delivery_shows_every_attempt_with_request_status_time_and_answer() {
         "https://erp.example/in/chargebacks",
         "authorization: Basic ****",
         "out of order: the stock is being counted",
-        "Next try",
+        "next try",
     ] {
         assert!(has(&mut rig, words), "{words}:\n{}", rig.screen());
     }
@@ -461,6 +461,6 @@ fn the_alert_of_a_delivery_is_named_by_its_network_and_the_id_there() {
     rig.press("enter");
     rest(&mut rig);
 
-    let fact = line(&mut rig, "Alert  ");
+    let fact = line(&mut rig, "alert  ");
     assert!(row.contains("ETHOCA ··0071") && fact.contains("ETHOCA 8F2C77ABB2A5"), "{row}\n{fact}");
 }

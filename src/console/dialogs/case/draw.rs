@@ -1,7 +1,6 @@
 //! Draws the case: what it is about, its alerts, what speaks against a plain answer, and below that facts and timeline in columns.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -14,9 +13,9 @@ use super::standing::{Standing, counts, duplicate_words, key_words};
 use super::timeline::{KnownOfCase, Weight, timeline};
 use super::{CaseDialog, Target};
 use crate::console::answer_words::{answer_words, is_answered_refunded};
-use crate::console::dialogs::alert_rows::{self, AlertRow, AlertTable, OF_ONE_PAYMENT, OF_SEVERAL_ORDERS};
-use crate::console::screens::queue::columns::{Column, amount, card};
-use crate::console::screens::queue::detail::{Facet, Part, WIDEST, facets, put};
+use crate::console::dialogs::alert_rows::{self, AlertRow, AlertTable, of_one_payment};
+use crate::console::screens::queue::columns::{amount, masked};
+use crate::console::screens::queue::detail::{Facet, Part, WIDEST, facets, put, put_bar, put_lines};
 use crate::console::screens::queue::facts::Facts;
 use crate::console::text::{columns, cut, indented_json, sanitize, wrap, wrap_indented, wrap_styled};
 use crate::console::unfinished::in_words;
@@ -39,8 +38,8 @@ const BOTH: u16 = 54;
 /// Blank columns between why they belong together and how long there is.
 const APART_FROM: u16 = 4;
 
-/// Columns of a card as it is shown in full.
-const CARD: u16 = 16;
+/// Columns of facts, at least and at most, where what happened stands beside two of them.
+const FACTS: (u16, u16) = (42, 58);
 
 /// From so many rows on there is room for blank lines.
 const ROOMY: u16 = 18;
@@ -122,7 +121,7 @@ impl CaseDialog {
         pen.put(&format!(" {}", sanitize(alert.currency.as_str())), theme.quiet);
         pen.skip(3);
         if area.width >= TWO {
-            pen.put(&card(alert, CARD), theme.plain);
+            pen.put(&masked(alert), theme.plain);
             pen.skip(3);
         }
         pen.put_whole(&format!("{} alerts on one payment", self.alerts.len()), theme.plain);
@@ -212,19 +211,13 @@ impl CaseDialog {
         let height = u16::try_from(room + 1).unwrap_or(u16::MAX);
         let list = Rect { height, ..area };
         let top = alert_rows::scrolled(0, self.position(), rows.len(), room);
-        let table = AlertTable { rows: &rows, columns: self.columns_of_alerts(), title: "STATE", what: alert_rows::WHAT, beside: &titles };
+        let table =
+            AlertTable { rows: &rows, columns: of_one_payment(&self.alerts), title: "STATE", what: alert_rows::WHAT, beside: &titles };
         // From the first decision on all stays where the eye has found it.
         let keeps = self.is_decided || self.alerts.iter().any(|alert| cx.decisions.of(alert.id).is_some());
         let columns = (&self.columns, keeps);
         alert_rows::draw(table, columns, (top, Some(self.position())), &draw, frame.buffer_mut(), list, (&self.targets, Target::Row));
         list.bottom()
-    }
-
-    /// The order has a column where the alerts name several; else it stands once, with the facts.
-    fn columns_of_alerts(&self) -> &'static [Column] {
-        let named = |alert: &'_ Alert| alert.merchant_order_id.as_deref().map(str::trim).filter(|id| !id.is_empty()).map(str::to_lowercase);
-        let orders: HashSet<String> = self.alerts.iter().filter_map(named).collect();
-        if orders.len() > 1 { OF_SEVERAL_ORDERS } else { OF_ONE_PAYMENT }
     }
 
     /// Says that money has gone back already, or that one alone is to be refunded.
@@ -317,25 +310,38 @@ impl CaseDialog {
             TWO.. => 2,
             _ => 1,
         };
-        let width = (area.width.saturating_sub((count - 1) * GAP)) / count;
-        let column = |index: u16| Rect { x: area.x + index * (width + GAP), width, ..area };
-        let own = || facets(Facet::Own, alert, false, facts, &draw, width);
-        let payment = || facets(Facet::Payment, alert, false, facts, &draw, width);
-        let told = || self.timeline(width, cx);
-        let columns: Vec<Vec<Part>> = match count {
-            3 => vec![own(), payment(), told()],
-            2 => vec![own(), payment().into_iter().chain(told()).collect()],
-            // In one column what decides comes first; the other alerts stand above it.
-            _ => {
-                vec![facets(Facet::InCase, alert, false, facts, &draw, width).into_iter().chain(told()).collect()]
-            }
+        let room = area.width.saturating_sub((count - 1) * GAP);
+        // What happened is told in sentences: where there are three columns it is the widest.
+        let fact = if count == 3 { (room * 31 / 100).clamp(FACTS.0, FACTS.1) } else { room / count };
+        let last = room - (count - 1) * fact;
+        let column = |index: u16| {
+            let width = if index + 1 == count { last } else { fact };
+            Rect { x: area.x + index * (fact + GAP), width, ..area }
         };
-        let mut most = 0;
+        let alone = self.alerts.len() == 1;
+        let of = |facet, width| facets(facet, alert, false, facts, &draw, width);
+        let decides = |width| of(Facet::Decides { alone }, width);
+        let own = |width| of(Facet::Own { alone }, width);
+        let payment = |width| of(Facet::Payment, width);
+        let told = |width| self.timeline(width, cx);
+        let both = |first: Vec<Part>, second: Vec<Part>| first.into_iter().chain(second).collect();
+        let columns: Vec<Vec<Part>> = match (count, alone) {
+            (3, true) => vec![both(decides(fact), own(fact)), payment(fact), told(last)],
+            (3, false) => vec![payment(fact), both(decides(fact), own(fact)), told(last)],
+            (2, true) => vec![both(decides(fact), own(fact)), both(payment(last), told(last))],
+            (2, false) => vec![both(decides(fact), payment(fact)), both(told(last), own(last))],
+            // In one column what decides comes first; the other alerts stand above it.
+            (_, true) => vec![both(decides(last), both(payment(last), both(own(last), told(last))))],
+            (_, false) => vec![both(decides(last), both(told(last), both(payment(last), own(last))))],
+        };
+        let (mut most, mut longest) = (0, 0);
         for (parts, index) in columns.iter().zip(0..) {
             // The facts of a column begin on the line of the others' first one.
-            let skip = usize::from(index > 0 && parts.first().is_some_and(Part::is_blank));
-            most = most.max(put(&parts[skip..], self.scroll, &draw, frame.buffer_mut(), column(index), note));
+            let parts = &parts[usize::from(parts.first().is_some_and(Part::is_blank))..];
+            most = most.max(put_lines(parts, self.scroll, &draw, frame.buffer_mut(), column(index), note));
+            longest = longest.max(parts.len());
         }
+        put_bar(longest, self.scroll, &draw, frame.buffer_mut(), area);
         self.most.set(most);
     }
 

@@ -217,6 +217,8 @@ impl CaseDialog {
 
     fn act(&mut self, action: Action, cx: &mut AppContext) -> Orders {
         match action {
+            // One thing at a time: the JSON goes before the page does.
+            Action::Back if self.raw => (self.raw, self.scroll) = (false, 0),
             Action::Back => return vec![Order::Close],
             Action::Down => self.move_by(1),
             Action::Up => self.move_by(-1),
@@ -363,7 +365,7 @@ impl CaseDialog {
 
     fn key(&mut self, key: KeyEvent, cx: &mut AppContext) -> Orders {
         if key.code == KeyCode::Esc && key.modifiers == KeyModifiers::NONE {
-            return vec![Order::Close];
+            return self.act(Action::Back, cx);
         }
         if key.code == KeyCode::Tab {
             return self.act(Action::NextPane, cx);

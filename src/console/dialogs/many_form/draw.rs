@@ -6,16 +6,16 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::gets::AnswerScope;
+use super::told::sums;
 use super::{ManyForm, Part, Target};
-use crate::console::dialogs::alert_rows::{self, AlertRow, AlertTable, OF_MANY, OF_ONE_PAYMENT, WHAT, most_of_reasons};
+use crate::console::dialogs::alert_rows::{self, AlertRow, AlertTable, OF_MANY, WHAT, most_of_reasons, of_one_payment};
 use crate::console::dialogs::resolve_form::AnswerRoom;
-use crate::console::guards::Gets;
+use crate::console::guards::{Gets, left_out_words};
 use crate::console::pen::put_right;
 use crate::console::text::{columns, counted, sanitize, wrap, wrap_styled};
 use crate::console::unfinished::in_words;
 use crate::console::{Action, AppContext, Pen};
-use crate::domain::money::sums_by_currency;
-use crate::domain::{Alert, Dialect, Money};
+use crate::domain::Dialect;
 
 /// From so many columns on the counts stand beside the answer.
 const WIDE: u16 = 110;
@@ -33,17 +33,14 @@ const TALL: u16 = 30;
 /// Columns of what alerts get at least.
 const NARROW: u16 = 20;
 
+/// Columns between what stands in one line.
+const BETWEEN: u16 = 3;
+
 /// What is said while what they get is not said.
 const NOT_CHOSEN: &str = "What they get is not chosen yet.";
 
 /// Rows that the list keeps: its titles and three alerts.
 const LIST: u16 = 4;
-
-/// The sums of alerts by currency, the largest count first: `1,204.50 EUR  310.00 USD`.
-fn sums<'a>(alerts: impl Iterator<Item = &'a Alert>) -> Vec<String> {
-    let sums = sums_by_currency(alerts.filter_map(Alert::money).map(|money| (1, money)));
-    sums.iter().map(Money::to_string).collect()
-}
 
 /// A line of what is told of the whole.
 enum Told {
@@ -133,8 +130,8 @@ impl ManyForm {
         pen.put_whole(&self.from, theme.quiet);
     }
 
-    /// How many get what, and what is still to come, each with its style.
-    fn count_lines(&self, cx: &AppContext) -> Vec<(String, Style)> {
+    /// How many get what, and what is still to come, each with its style; each has a line of so much room, where there is such.
+    fn count_lines(&self, room: Option<u16>, cx: &AppContext) -> Vec<(String, Style)> {
         let theme = &cx.theme;
         let mut lines = match self.gets {
             Err(_) => vec![(NOT_CHOSEN.to_owned(), theme.plain)],
@@ -144,7 +141,7 @@ impl ManyForm {
                     (false, 0) => theme.strong,
                     (false, _) => theme.plain,
                 };
-                self.counts_in_words().into_iter().enumerate().map(|(index, (words, care))| (words, style(index, care))).collect()
+                self.counts_in_words(room).into_iter().enumerate().map(|(index, (words, care))| (words, style(index, care))).collect()
             }
         };
         if self.is_searching() {
@@ -155,14 +152,30 @@ impl ManyForm {
 
     /// What is told of the whole: the counts, each on a line where they stand beside the answer; the number that is typed; that it is final.
     fn told(&self, wide: bool, width: u16, cx: &AppContext) -> Vec<Told> {
-        let counts = self.count_lines(cx);
+        let counts = self.count_lines(wide.then_some(width), cx);
+        // The payments of a case are one: its money stands in the title.
+        let summed = self.purpose == AnswerScope::Bulk && self.gets.is_ok();
+        let sum = |taken: u16| self.sum_of_sent(if summed { width.saturating_sub(taken + BETWEEN) } else { 0 });
         let mut told: Vec<Told> = match wide {
             true => {
+                let sum = counts.first().map(|(first, _)| (sum(columns(first)), cx.theme.plain));
                 let lines =
                     |(text, style): (String, Style)| wrap(&text, width).into_iter().map(move |line| Told::Words(vec![(line, style)]));
-                counts.into_iter().flat_map(lines).collect()
+                let mut lines: Vec<Told> = counts.into_iter().flat_map(lines).collect();
+                if let Some(Told::Words(first)) = lines.first_mut() {
+                    first.extend(sum.filter(|(sum, _)| !sum.is_empty()));
+                }
+                lines
             }
-            false => vec![Told::Words(counts)],
+            false => {
+                let taken = counts.iter().map(|(text, _)| columns(text) + BETWEEN).sum::<u16>();
+                let sum = sum(taken.saturating_sub(BETWEEN));
+                let mut counts = counts;
+                if !sum.is_empty() {
+                    counts.insert(1, (sum, cx.theme.plain));
+                }
+                vec![Told::Words(counts)]
+            }
         };
         let way = |[keys, does]: &[String; 2]| [(keys.clone(), cx.theme.key), (does.clone(), cx.theme.warning)];
         let ways: Vec<_> = self.ways_on(cx.place.dialect).iter().map(way).collect();
@@ -216,7 +229,7 @@ impl ManyForm {
                         } else {
                             pen.put_whole(text, *style);
                         }
-                        pen.skip(3);
+                        pen.skip(BETWEEN);
                     }
                 }
             }
@@ -246,7 +259,7 @@ impl ManyForm {
         let shown = |position: usize| match self.gets_of(position) {
             Some(Gets::Sent(resolution)) => (("·", theme.accent), in_words(resolution), theme.plain, false),
             Some(Gets::Out { why, care: true, .. }) => (("⚠", theme.warning), why.clone(), theme.warning, false),
-            Some(Gets::Out { why, care: false, .. }) => (("–", theme.quiet), why.clone(), theme.quiet, true),
+            Some(Gets::Out { why, care: false, .. }) => (("–", theme.quiet), left_out_words(why), theme.quiet, true),
             None => ((" ", theme.quiet), String::new(), theme.quiet, false),
         };
         let mut rows: Vec<AlertRow<'_>> = Vec::with_capacity(self.rows.len());
@@ -255,7 +268,7 @@ impl ManyForm {
             rows.push(AlertRow { sign, alert: &row.alert, what, brief: None, style, quiet, beside: Vec::new() });
         }
         let has_focus = self.part == Part::List;
-        let columns = if self.purpose == AnswerScope::Bulk { OF_MANY } else { OF_ONE_PAYMENT };
+        let columns = if self.purpose == AnswerScope::Bulk { OF_MANY } else { of_one_payment(self.rows.iter().map(|row| &row.alert)) };
         // In a narrow list the descriptor gives way: why an alert is left out decides.
         let what = if self.purpose == AnswerScope::Bulk { (NARROW, most_of_reasons(list.width)) } else { WHAT };
         let table = AlertTable { rows: &rows, columns, title: "GETS", what, beside: &[] };
@@ -292,23 +305,5 @@ impl ManyForm {
                 pen.put_key(key, words, theme);
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::domain::Currency;
-
-    #[test]
-    fn sums_stand_by_currency_and_the_one_of_most_alerts_first() {
-        let of = |amount: &str, currency: &str| Alert {
-            amount: Some(amount.parse().unwrap()),
-            currency: Currency::new(currency),
-            ..Alert::sample()
-        };
-        let alerts = [of("1000", "USD"), of("12.50", "EUR"), of("0.10", "EUR"), Alert { amount: None, ..Alert::sample() }];
-
-        assert_eq!(sums(alerts.iter()), ["12.60 EUR", "1,000.00 USD"]);
     }
 }

@@ -22,6 +22,7 @@ use crate::console::guards::{Gets, is_searched, looked_up_at_once, on_its_paymen
 use crate::console::known_refunds::KnownRefunds;
 use crate::console::message::AdvisedAlert;
 use crate::console::resolving::{stage_together, subject};
+use crate::console::runs::LeftOut;
 use crate::console::text::counted;
 use crate::console::{Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, Reply, TextInput};
 use crate::desk::{Draft, GroupDraft};
@@ -277,10 +278,12 @@ impl ManyForm {
             return self.say("Nothing would be sent: the list says why.");
         }
         let left_out = self.rows.iter().zip(gets).filter_map(|(row, gets)| match gets {
-            Gets::Out { why, .. } => Some((row.alert.clone(), why.clone())),
+            Gets::Out { why, care, .. } => Some(LeftOut { alert: row.alert.clone(), why: why.clone(), care: *care }),
             Gets::Sent(_) => None,
         });
-        let left_out: Vec<(Alert, String)> = left_out.collect();
+        let left_out: Vec<LeftOut> = left_out.collect();
+        // In a case the refund leaves first, wherever it stands.
+        let order = if self.purpose == AnswerScope::Bulk { self.in_hand() } else { Vec::new() };
         let known = self.known_refunds(&made, cx);
         let refunds = self.answer.says_refund();
         if let AnswerScope::Case(first) = self.purpose
@@ -312,7 +315,7 @@ impl ManyForm {
         for (alert, known) in known {
             cx.decisions.confirm(alert, known);
         }
-        cx.runs.leave_out(left_out);
+        cx.runs.leave_out(left_out, order);
         let filled_in = self.stands();
         cx.runs.fill_in(filled_in.clone());
         outcome.push(cx.group_drafts.staged(filled_in).into());

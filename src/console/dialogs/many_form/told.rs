@@ -4,8 +4,9 @@ use super::gets::AnswerScope;
 use super::{ManyForm, Part};
 use crate::console::dialogs::resolve_form::Caution;
 use crate::console::guards::Gets;
-use crate::console::text::{count, sanitize};
-use crate::domain::Dialect;
+use crate::console::text::{columns, count, sanitize};
+use crate::domain::money::sums_by_currency;
+use crate::domain::{Alert, Dialect, Money};
 
 /// How many alerts get a decision, are left out, and should be looked at by themselves.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -91,24 +92,80 @@ impl ManyForm {
         }
     }
 
-    /// The words of the count: `35 will be sent`, `2 left out`.
-    pub(super) fn counts_in_words(&self) -> Vec<(String, bool)> {
+    /// The words of the counts, each with whether somebody should see to it: `35 will be sent`, `2 left out: answered already`. Reasons are
+    /// given as far as they have room, and numbers stand below each other where each count has a line.
+    pub(super) fn counts_in_words(&self, room: Option<u16>) -> Vec<(String, bool)> {
         let FormCounts { sent, left_out, care } = self.counts();
         let why = if self.refund_left_out().is_some() { " without the refund" } else { "" };
-        let mut words = vec![(format!("{} will be sent{why}", count(sent as u64)), !why.is_empty())];
-        if left_out > 0 {
-            words.push((format!("{} left out", count(left_out as u64)), false));
-        }
-        if care > 0 {
-            words.push((format!("{} {} a look", count(care as u64), if care == 1 { "needs" } else { "need" }), true));
-        }
-        if self.not_looked_up() > 0 {
-            words.push((format!("{} not checked for doubles", count(self.not_looked_up() as u64)), true));
-        }
         let not_again = self.rows.iter().filter(|row| row.not_again).count();
-        if not_again > 0 {
-            words.push((format!("{} not checked again for doubles", count(not_again as u64)), true));
+        let look = if care == 1 { "needs a look" } else { "need a look" };
+        let counts = [
+            (sent, format!("will be sent{why}"), !why.is_empty()),
+            (left_out, format!("left out{}", self.reasons(false, "left out", room)), false),
+            (care, format!("{look}{}", self.reasons(true, look, room)), true),
+            (self.not_looked_up(), "not checked for doubles".to_owned(), true),
+            (not_again, "not checked again for doubles".to_owned(), true),
+        ];
+        let counts: Vec<_> = counts.into_iter().enumerate().filter(|(index, (many, ..))| *index == 0 || *many > 0).collect();
+        let number = |many: &usize| count(*many as u64);
+        let widest = counts.iter().map(|(_, (many, ..))| number(many).len()).max().filter(|_| room.is_some()).unwrap_or(0);
+        counts.iter().map(|(_, (many, words, care))| (format!("{:>widest$} {words}", number(many)), *care)).collect()
+    }
+
+    /// Why some are left out, each reason once and in its first words, where all of them have room behind the count's own words.
+    fn reasons(&self, careful: bool, words: &str, room: Option<u16>) -> String {
+        let Some(room) = room else { return String::new() };
+        let mut reasons: Vec<&str> = Vec::new();
+        for gets in self.gets.iter().flatten() {
+            if let Gets::Out { why, care, .. } = gets
+                && *care == careful
+            {
+                let first = why.split([';', ':']).next().unwrap_or(why);
+                let first = first.strip_prefix("left out ").unwrap_or(first);
+                if !reasons.contains(&first) {
+                    reasons.push(first);
+                }
+            }
         }
-        words
+        let told = format!(": {}", reasons.join(", "));
+        // A number of up to four digits stands before it.
+        if columns(words) + columns(&told) + 6 <= room { told } else { String::new() }
+    }
+
+    /// The sums of what will be sent, by currency, as many as have room: `1,204.50 EUR  310.00 USD  +2 more`.
+    pub(super) fn sum_of_sent(&self, room: u16) -> String {
+        let is_sent = |(row, gets): (_, &Gets)| matches!(gets, Gets::Sent(_)).then_some(row);
+        let rows = self.rows.iter().map(|row| &row.alert);
+        let sums = sums(rows.zip(self.gets.iter().flatten()).filter_map(is_sent));
+        let said = |shown: usize| {
+            let more = sums.len() - shown;
+            let more = (more > 0).then(|| format!("+{more} more"));
+            sums[..shown].iter().cloned().chain(more).collect::<Vec<_>>().join("  ")
+        };
+        (1..=sums.len()).rev().map(said).find(|said| columns(said) <= room).unwrap_or_default()
+    }
+}
+
+/// The sums of alerts by currency, the largest count first: `1,204.50 EUR  310.00 USD`.
+pub(super) fn sums<'a>(alerts: impl Iterator<Item = &'a Alert>) -> Vec<String> {
+    let sums = sums_by_currency(alerts.filter_map(Alert::money).map(|money| (1, money)));
+    sums.iter().map(Money::to_string).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::Currency;
+
+    #[test]
+    fn sums_stand_by_currency_and_the_one_of_most_alerts_first() {
+        let of = |amount: &str, currency: &str| Alert {
+            amount: Some(amount.parse().unwrap()),
+            currency: Currency::new(currency),
+            ..Alert::sample()
+        };
+        let alerts = [of("1000", "USD"), of("12.50", "EUR"), of("0.10", "EUR"), Alert { amount: None, ..Alert::sample() }];
+
+        assert_eq!(sums(alerts.iter()), ["12.60 EUR", "1,000.00 USD"]);
     }
 }

@@ -486,7 +486,9 @@ impl FormPen<'_, '_> {
         };
         let draft = (!narrow).then(|| ("draft kept".to_owned(), theme.quiet));
         let cancel = Button { note: draft, ..Button::quiet(Focus::Cancel, "Cancel", "esc") };
-        let kind = if can_send { ButtonKind::Primary } else { ButtonKind::Disabled };
+        // It is not ready before what asks for it is confirmed; pressed, it says so there.
+        let is_ready = can_send && (!self.form.needs_confirmation() || self.form.is_confirmed());
+        let kind = if is_ready { ButtonKind::Primary } else { ButtonKind::Disabled };
         let send = Button { note, ..Button::new(kind, Focus::Send, "Send", key) };
         let line = self.rows(self.inner.x, self.inner.width, 1);
         let targets = &self.form.targets;

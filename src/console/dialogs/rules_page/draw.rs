@@ -13,18 +13,19 @@ use crate::console::text::{columns, count, counted, sanitize, wrap};
 use crate::console::{Action, AppContext, Loadable, Pen};
 use crate::domain::rule::{DecisionRule, RehearsedRule};
 
-/// From so many columns on the rehearsal stands in columns of its own.
-const WIDE: u16 = 112;
-
 /// From so many rows on there is room for blank lines.
 const ROOMY: u16 = 18;
 
 /// Columns of the labels below the list.
 const LABEL: u16 = 12;
 
-/// Blank columns between two of the list, and the widest that answers get.
+/// Blank columns between two of the list, the widest that answers get, and what of a name a rehearsal leaves at least.
 const GAP: u16 = 2;
+const LONGEST_NAME: u16 = 24;
 const WIDEST_ANSWER: u16 = 36;
+
+/// Where what was staged today stands among the cells of a row.
+const TODAY: usize = 4;
 
 /// A column of the list: its title, how wide it is, and whether numbers stand in it.
 struct Column {
@@ -41,16 +42,25 @@ const fn right(title: &'static str, width: u16) -> Column {
     Column { title, width, right: true }
 }
 
-/// The columns that there is room for, where the longest name of a rule has so many columns; those of a rehearsal once there was one.
-fn layout(width: u16, longest: u16, is_rehearsed: bool) -> Vec<Column> {
-    let numbers = [right("OPEN NOW", 10), right("TODAY", 5)];
-    let rehearsed = [right("MATCHED", 7), right("AGREED", 6), right("DISAGREED", 9), right("UNDECIDED", 9)];
-    let numbers: Vec<Column> = numbers.into_iter().chain(rehearsed.into_iter().filter(|_| is_rehearsed && width >= WIDE)).collect();
+/// The columns that there is room for, where the longest name of a rule and the longest answer have so many columns; those of a rehearsal
+/// once there was one, as many as leave names and answers theirs.
+fn layout(width: u16, longest: [u16; 2], is_rehearsed: bool) -> Vec<Column> {
+    let (name, suggests) = (longest[0].clamp(4, LONGEST_NAME), longest[1].clamp(8, WIDEST_ANSWER));
     let here = left("HERE", 8);
-    let taken = numbers.iter().map(|column| column.width + GAP).sum::<u16>() + here.width + 2 * GAP + 2;
-    let rest = width.saturating_sub(taken);
-    let name = longest.clamp(4, (rest / 2).max(4));
-    let suggests = rest.saturating_sub(name).min(WIDEST_ANSWER);
+    let (open, today) = (|| right("OPEN NOW", 10), || right("TODAY", 5));
+    let taken = |numbers: &[Column]| numbers.iter().map(|column| column.width + GAP).sum::<u16>() + 8 + 2 * GAP + 2;
+    let rehearsed = || [right("MATCHED", 7), right("AGREED", 6), right("DISAGREED", 9), right("UNDECIDED", 9)];
+    // What a rehearsal has found is worth more than what was staged today.
+    let ways =
+        [(true, 4), (true, 3), (false, 3), (true, 2), (true, 1), (true, 0)].into_iter().filter(|(_, found)| is_rehearsed || *found == 0);
+    let mut ways = ways.map(|(staged, found)| {
+        [open()].into_iter().chain(staged.then(today)).chain(rehearsed().into_iter().take(found)).collect::<Vec<Column>>()
+    });
+    let fits = |numbers: &Vec<Column>| taken(numbers) + name + suggests <= width;
+    let numbers = ways.find(fits).unwrap_or_else(|| vec![open(), today()]);
+    let rest = width.saturating_sub(taken(&numbers));
+    let name = name.max(longest[0].min(rest.saturating_sub(suggests))).min((rest / 2).max(4));
+    let suggests = rest.saturating_sub(name).min(suggests);
     [left("RULE", name), here, left("SUGGESTS", suggests)].into_iter().chain(numbers).collect()
 }
 
@@ -98,7 +108,8 @@ impl RulesPage {
 
     fn draw_list(&self, buffer: &mut Buffer, area: Rect, room: usize, cx: &AppContext) -> u16 {
         let (theme, rules) = (&cx.theme, &cx.settings.rules);
-        let longest = rules.iter().map(|rule| columns(&rule.name)).max().unwrap_or(0);
+        let longest = |words: fn(&DecisionRule) -> String| rules.iter().map(|rule| columns(&sanitize(&words(rule)))).max().unwrap_or(0);
+        let longest = [longest(|rule| rule.name.clone()), longest(|rule| rule.decision.words())];
         let layout = layout(area.width, longest, matches!(self.rehearsed, Rehearsed::Done(..)));
         let put = |buffer: &mut Buffer, y: u16, cells: &[(String, Style)]| {
             let mut x = area.x + 2;
@@ -117,9 +128,13 @@ impl RulesPage {
         let top = scrolled(0, self.at, rules.len(), room);
         let mut y = area.y + 1;
         for (row, rule) in rules.iter().enumerate().skip(top).take(room) {
-            let line = Rect { x: area.x.saturating_sub(2), y, width: area.width + 4, height: 1 };
+            let line = Rect { x: area.x.saturating_sub(2), y, width: area.width + 2, height: 1 };
             let strong = if row == self.at { theme.strong } else { theme.plain };
-            put(buffer, y, &self.cells(rule, strong, cx));
+            let mut cells = self.cells(rule, strong, cx);
+            if !layout.iter().any(|column| column.title == "TODAY") {
+                cells.remove(TODAY);
+            }
+            put(buffer, y, &cells);
             if row == self.at {
                 theme.mark_row(buffer, line);
             }
@@ -325,5 +340,23 @@ fn acting(cx: &AppContext) -> (String, Style) {
             let style = if cx.place.may_be_production() { theme.warning } else { theme.plain };
             (format!("{names} {verb}, {grace} s to take it back; {key} pauses"), style)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_not_all_has_room_what_a_rehearsal_found_comes_before_what_was_staged_today() {
+        let titles = |width, is_rehearsed| -> Vec<&str> {
+            let columns = layout(width, [10, 8], is_rehearsed);
+            assert!(columns.iter().map(|column| column.width + GAP).sum::<u16>() <= width);
+            columns.into_iter().skip(3).map(|column| column.title).collect()
+        };
+
+        assert_eq!(titles(76, false), ["OPEN NOW", "TODAY"]);
+        assert_eq!(titles(76, true), ["OPEN NOW", "MATCHED", "AGREED", "DISAGREED"]);
+        assert_eq!(titles(116, true), ["OPEN NOW", "TODAY", "MATCHED", "AGREED", "DISAGREED", "UNDECIDED"]);
     }
 }

@@ -8,13 +8,14 @@ use ratatui::text::{Line, Span};
 use super::proof::{RowTone, alert_now, live, step_words};
 use super::rows::{Happening, row_of};
 use super::run::DecidedTogether;
-use super::state::{ActivityScreen, ActivityTarget};
+use super::state::ActivityScreen;
 use super::webhooks::outcome_told;
 use super::words::name_of;
 use crate::console::decisions::State;
 use crate::console::resolving::UNLOOKED;
-use crate::console::text::{columns, count, counted, sanitize, wrap};
-use crate::console::{Action, AppContext, Loadable, Pen};
+use crate::console::text::{columns, count, sanitize, wrap};
+use crate::console::widgets::scrollbar;
+use crate::console::{AppContext, Loadable};
 use crate::desk::{DecisionFate, DecisionRecord, Note};
 use crate::domain::{AlertId, AuditEntry};
 
@@ -28,6 +29,9 @@ const LABEL: u16 = 15;
 /// Draws the row under the cursor, scrolled as it was left.
 pub fn draw(screen: &ActivityScreen, rows: &[Happening<'_>], cx: &AppContext, buffer: &mut Buffer, area: Rect) {
     let Some(happening) = rows.get(screen.cursor.row(rows)).filter(|_| !area.is_empty()) else { return };
+    // A blank column is between a text and its scrollbar, which stands below that of the list.
+    let bar = Rect { x: area.right(), width: 1, ..area }.intersection(buffer.area);
+    let area = Rect { width: area.width.saturating_sub(1), ..area };
     let beside = area.width >= BESIDE;
     let width = if beside { area.width * 11 / 20 } else { area.width };
     let mut page = Page { cx, width, lines: Vec::new() };
@@ -58,13 +62,7 @@ pub fn draw(screen: &ActivityScreen, rows: &[Happening<'_>], cx: &AppContext, bu
         blank.append(&mut right.lines);
         put_beside(&blank, at, buffer, Rect { x: area.x + width + 3, width: area.width.saturating_sub(width + 3), ..area });
     }
-    if at < most {
-        let words = format!(" {} {} ", cx.key(Action::DetailDown), counted((most - at).into(), "more line", "more lines"));
-        let width = columns(&words).min(area.width);
-        let foot = Rect { x: area.right() - width, y: area.bottom().saturating_sub(1), width, height: 1 };
-        Pen::new(buffer, foot).put(&words, cx.theme.muted);
-        screen.targets.push(foot, ActivityTarget::Do(Action::DetailDown));
-    }
+    scrollbar::draw(&cx.theme, buffer, bar, u64::from(at), lines as u64);
 }
 
 fn put(lines: &[Line<'static>], at: u16, buffer: &mut Buffer, area: Rect) {

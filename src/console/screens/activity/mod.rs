@@ -91,7 +91,6 @@ fn input(screen: &mut ActivityScreen, event: &Event, cx: &AppContext) -> Orders 
         MouseEventKind::Down(MouseButton::Left) => match met {
             Some(ActivityTarget::Row(row)) => screen.move_to(row, cx),
             Some(ActivityTarget::View(view)) => screen.show(view, cx.now),
-            Some(ActivityTarget::Do(action)) => return vec![Order::Act(action)],
             Some(ActivityTarget::Chip) => screen.narrow("", cx.now),
             None => {}
         },

@@ -7,7 +7,7 @@ use chrono::Duration;
 
 use super::rows::{ActivityId, Happening};
 use super::views::{ActivityView, RowWidths, ShownRows, WordFilter, each, happenings};
-use crate::console::{Action, AppContext, ClickTargets, Effect, Loadable, Reply};
+use crate::console::{AppContext, ClickTargets, Effect, Loadable, Reply};
 use crate::desk::{DecisionRecord, JournalAlert};
 use crate::domain::{Alert, AlertId, AuditEntry, Delivery, Timestamp};
 use crate::service::ServiceError;
@@ -35,7 +35,6 @@ pub(super) enum ActivityTarget {
     Row(usize),
     /// What the view is narrowed by.
     Chip,
-    Do(Action),
 }
 
 /// A cursor on a row of a journal's view: it stays on its thing, whatever comes above it, and on its line where that is gone.

@@ -106,7 +106,7 @@ pub fn hours<'a>(view: &'a InsightsView<'_>) -> Vec<Hour<'a>> {
         let start = start.with_timezone(&offset);
         let style = match ahead {
             0 => theme.danger,
-            1..SOON_HOURS => theme.warning,
+            1..SOON_HOURS => theme.fill_soon,
             _ => theme.accent,
         };
         // The first one is not the next sixty minutes: it ends when this hour of the clock is full.
@@ -140,6 +140,10 @@ pub fn list_of(hour: CalendarHour, scope: &AlertFilter, vocabulary: Vocabulary, 
     }
     let left = (hour.range().1 - now).num_seconds().max(1);
     let within = u32::try_from((left - 1) / 3_600 + 1).unwrap_or(1);
+    if let Some(most) = vocabulary.most_hours().filter(|most| within > *most) {
+        let said = format!("This deployment's list knows no hour beyond {most} h: here is all that is open, the latest first.");
+        return (filter, Sort { field: SortField::HoursLeft, order: SortOrder::Descending }, Some(said));
+    }
     let filter = AlertFilter { expires_in: Some(within), ..filter };
     if within == 1 {
         return (filter, DEFAULT_SORT, None);
@@ -161,6 +165,8 @@ mod tests {
     #[case(Vocabulary::Desk, "2026-03-10T17:00:00Z", "status:open provider:cdrn lapses:2026-03-10T17", false)]
     #[case(Vocabulary::Interface, "2026-03-10T14:10:00Z", "status:open provider:cdrn expires:1", false)]
     #[case(Vocabulary::Interface, "2026-03-10T17:00:00Z", "status:open provider:cdrn expires:4 sort:-deadline", true)]
+    #[case(Vocabulary::Interface, "2026-03-12T17:00:00Z", "status:open provider:cdrn expires:52 sort:-deadline", true)]
+    #[case(Vocabulary::Older, "2026-03-12T17:00:00Z", "status:open provider:cdrn sort:-deadline", true)]
     fn an_hour_is_listed_alone_or_with_all_that_lapses_before_its_end(
         #[case] vocabulary: Vocabulary,
         #[case] moment: &str,

@@ -256,8 +256,8 @@ pub fn today(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let waiting: u64 = asking.map(|kind| kind.waiting).sum();
     let rows = [
         (Decision::Refunded.refunded(), of_today(|count| count.refunded), theme.ok),
-        (Decision::NotRefunded.refunded(), of_today(|count| count.not_refunded), theme.plain),
-        (Decision::Invalid(InvalidReason::NotFound).refunded(), of_today(|count| count.invalid), theme.plain),
+        (Decision::NotRefunded.refunded(), of_today(|count| count.not_refunded), theme.fill),
+        (Decision::Invalid(InvalidReason::NotFound).refunded(), of_today(|count| count.invalid), theme.fill),
         ("LAPSED", of_today(|count| count.missed), theme.danger),
     ];
     let most = rows.iter().map(|(_, number, _)| *number).max().unwrap_or(0);

@@ -47,32 +47,46 @@ fn sales_of<'a>(view: &'a InsightsView<'_>, programme: Programme, month: SalesMo
     view.figures.sales.iter().find(|sales| sales.scheme == programme.scheme && sales.month == wanted)
 }
 
+/// A programme in a line, or in two: the one of number and ratio that is further from its bound with its gauge, then the other one.
 fn gauge(view: &InsightsView<'_>, reading: &ProgrammeReading, width: u16) -> Vec<Line<'static>> {
     let (theme, programme) = (view.draw.theme, reading.programme);
     let percent = |hundredths: u64| format!("{}.{:02} %", count(hundredths / 100), hundredths % 100);
     // Rounded up it may read as the bound, which it has not reached.
     let is_below = reading.ratio() >= programme.ratio && !reading.reaches_ratio();
     let ratio = if is_below { format!("<{}", percent(programme.ratio)) } else { percent(reading.ratio()) };
+    let by_ratio = (ratio, percent(programme.ratio), reading.reaches_ratio());
+    let by_number = (count(reading.items), count(programme.number), reading.reaches_number());
+    let ((value, bound, _), (other, others_bound, is_passed)) =
+        if reading.is_led_by_number() { (by_number, by_ratio) } else { (by_ratio, by_number) };
     let style = match reading.reached() {
         1_000.. => theme.danger,
-        NEAR.. => theme.warning,
+        NEAR.. => theme.fill_soon,
+        _ if is_passed => theme.fill_soon,
         _ => theme.ok,
     };
     let filled = bar(reading.reached().min(1_000), 1_000, GAUGE);
     let rest = "─".repeat(usize::from(GAUGE.saturating_sub(columns(&filled))));
-    let of = format!("of {} and {} of {}, {}", percent(programme.ratio), count(reading.items), count(programme.number), programme.about);
-    let mut first = Line::from(vec![
+    let mut first = vec![
         Span::styled(format!("{:<17}", programme.name), theme.plain),
-        Span::styled(format!("{ratio:>8}  "), if reading.applies() { theme.danger } else { theme.strong }),
-    ]);
+        Span::styled(format!("{value:>8}  "), if reading.applies() { theme.danger } else { theme.strong }),
+    ];
     if !view.plain {
-        first.extend([Span::styled(filled, style), Span::styled(rest, theme.line), Span::raw("  ")]);
+        first.extend([Span::styled(filled, style), Span::styled(rest, theme.line)]);
     }
-    if columns(&of) + u16::try_from(first.width()).unwrap_or(u16::MAX) <= width {
-        first.push_span(Span::styled(of, theme.quiet));
-        return vec![first];
+    let about = if programme.about.is_empty() { String::new() } else { format!("   {}", programme.about) };
+    let second = [
+        Span::styled(format!("of {bound}   "), theme.quiet),
+        match is_passed {
+            true => Span::styled(format!("{other}, over {others_bound}"), theme.warning),
+            false => Span::styled(format!("{other} of {others_bound}"), theme.quiet),
+        },
+        Span::styled(about, theme.quiet),
+    ];
+    // Name, value and gauge take 41 columns with the blanks.
+    if second.iter().map(|span| columns(&span.content)).sum::<u16>() + 41 <= width {
+        return vec![first.into_iter().chain([Span::raw("  ")]).chain(second).collect()];
     }
-    vec![first, Line::from(Span::styled(format!("  {of}"), theme.quiet))]
+    vec![first.into(), std::iter::once(Span::raw("  ")).chain(second).collect()]
 }
 
 /// Which sales are measured by, or what to enter.

@@ -204,6 +204,12 @@ pub fn card(alert: &Alert, width: u16) -> String {
     [spaced, tight].into_iter().find(room).unwrap_or_else(|| format!("··{last}"))
 }
 
+/// The card as it is told where it has room: `497401 ······ 9769`.
+pub fn masked(alert: &Alert) -> String {
+    let (bin, last) = (sanitize(&alert.card_bin), sanitize(&alert.card_last_four));
+    if bin.is_empty() && last.is_empty() { "–".to_owned() } else { format!("{bin} ······ {last}") }
+}
+
 /// A column with its place in the row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Placed {

@@ -1,5 +1,6 @@
 //! Draws the detail of one alert: what decides first, warnings with the keys that answer them, then the facts in sections.
 
+mod deliveries;
 mod noted;
 mod order;
 mod suggested;
@@ -26,7 +27,7 @@ use crate::desk::{DecisionFate, DecisionRecord};
 use crate::domain::advice::AdviceBasis;
 use crate::domain::code_words::{dispute_reason, merchant_category};
 use crate::domain::field::{Content, Field, Kind, Section, Shown};
-use crate::domain::{Alert, AlertStatus, Deadline, Delivery, DeliveryState, Money, ResolutionAttempt, Timestamp, duplicate};
+use crate::domain::{Alert, AlertStatus, Deadline, Delivery, Money, ResolutionAttempt, Timestamp, duplicate};
 
 /// Columns of the labels.
 const LABEL: u16 = 14;
@@ -60,12 +61,12 @@ impl Part {
 pub enum Facet {
     /// All that is known.
     Whole,
-    /// The same but for the others of its payment, which stand above.
-    InCase,
+    /// What decides: what becomes of it, its outcome, its order. Where it stands `alone` it is named; else it is in a list above.
+    Decides { alone: bool },
     /// What it has in common with the others of its payment.
     Payment,
-    /// What is its own: its window, what becomes of it, its outcome, its network, its webhooks.
-    Own,
+    /// What is its own: its network, its webhooks; and its window, where it does not stand `alone`.
+    Own { alone: bool },
 }
 
 /// Collects lines of a fixed width.
@@ -86,8 +87,21 @@ pub fn draw(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Re
 
 /// Draws lines, so many of them scrolled away. Returns how many can be.
 pub fn put(parts: &[Part], scroll: u16, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect, note: impl Fn(Rect, Action)) -> u16 {
-    let height = usize::from(area.height);
-    let most = parts.len().saturating_sub(height);
+    let most = put_lines(parts, scroll, draw, buffer, area, note);
+    put_bar(parts.len(), scroll, draw, buffer, area);
+    most
+}
+
+/// The scrollbar of so many lines, right of their area with a blank column between.
+pub fn put_bar(lines: usize, scroll: u16, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
+    let most = lines.saturating_sub(usize::from(area.height));
+    let bar = Rect { x: area.right() + 1, width: 1, ..area }.intersection(buffer.area);
+    scrollbar::draw(draw.theme, buffer, bar, usize::from(scroll).min(most) as u64, lines as u64);
+}
+
+/// The lines alone, without a scrollbar. Returns how many of them can be scrolled away.
+pub fn put_lines(parts: &[Part], scroll: u16, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect, note: impl Fn(Rect, Action)) -> u16 {
+    let most = parts.len().saturating_sub(usize::from(area.height));
     let scroll = usize::from(scroll).min(most);
     for (part, y) in parts.iter().skip(scroll).zip(area.y..area.bottom()) {
         let line = Rect { y, height: 1, width: area.width.min(WIDEST), ..area };
@@ -102,28 +116,26 @@ pub fn put(parts: &[Part], scroll: u16, draw: &DrawContext<'_>, buffer: &mut Buf
             note(line, action);
         }
     }
-    if most > 0 {
-        // A blank column is between a text and its scrollbar.
-        let bar = Rect { x: area.right() + 1, width: 1, ..area }.intersection(buffer.area);
-        scrollbar::draw(draw.theme, buffer, bar, scroll as u64, parts.len() as u64);
-    }
     u16::try_from(most).unwrap_or(u16::MAX)
 }
 
 /// The lines of an alert's facts, for so many columns. `gone`: it is no longer in its list.
 pub fn facets(facet: Facet, alert: &Alert, gone: bool, facts: &Facts, draw: &DrawContext<'_>, width: u16) -> Vec<Part> {
     let mut parts = Parts { draw, width, bar: None, parts: Vec::with_capacity(48) };
-    if facet != Facet::Payment {
+    let is_whole = facet == Facet::Whole;
+    if matches!(facet, Facet::Whole | Facet::Decides { alone: true }) {
         parts.head(alert, gone);
-        parts.answer(alert, facts, facet == Facet::Whole);
     }
-    if facet != Facet::Own {
+    if is_whole || matches!(facet, Facet::Decides { .. }) {
+        parts.answer(alert, facts, is_whole);
+    }
+    if is_whole || facet == Facet::Payment {
         parts.fields(Section::Card, "CARD", alert);
         parts.fields(Section::Transaction, "TRANSACTION", alert);
         parts.fields(Section::Merchant, "MERCHANT", alert);
     }
-    if facet != Facet::Payment {
-        parts.fields(Section::Provider, "PROVIDER", alert);
+    if is_whole || matches!(facet, Facet::Own { .. }) {
+        parts.of_network(alert, facet == Facet::Own { alone: false });
         parts.webhooks(&facts.deliveries);
     }
     parts.parts
@@ -425,8 +437,25 @@ impl Parts<'_> {
         }
     }
 
+    /// What the network tells of it, and when its window closes where that does not stand above.
+    fn of_network(&mut self, alert: &Alert, with_window: bool) {
+        let mut facts = self.facts_of(Section::Provider, alert);
+        if let (true, None, None, Deadline::At(at)) = (with_window, &alert.outcome, alert.expired_at, alert.deadline) {
+            let (value, _) = self.moment(Some(at));
+            let left = if at > self.draw.now { format!("in {}", times::spell_until(at, self.draw.now)) } else { String::new() };
+            let behind = facts.iter().position(|(label, ..)| *label == "alerted").map_or(facts.len(), |at| at + 1);
+            facts.insert(behind, ("closes", value, left));
+        }
+        self.section("PROVIDER", facts);
+    }
+
     /// A section of the alert's own fields.
     fn fields(&mut self, section: Section, title: &'static str, alert: &Alert) {
+        self.section(title, self.facts_of(section, alert));
+    }
+
+    /// The alert's fields of a section: the label of each, what it shows, and a note.
+    fn facts_of(&self, section: Section, alert: &Alert) -> Vec<(&'static str, String, String)> {
         let of_section = |field: &'static Field<Alert>| Some((field, field.shown.filter(|shown| shown.section == section)?));
         let mut fields: Vec<_> = Alert::FIELDS.iter().filter_map(of_section).collect();
         fields.sort_by_key(|(_, shown)| shown.rank);
@@ -434,7 +463,7 @@ impl Parts<'_> {
             let (value, note) = self.value(field, alert);
             (shown.label, value, note)
         };
-        self.section(title, fields.into_iter().map(fact).collect());
+        fields.into_iter().map(fact).collect()
     }
 
     /// What a field shows, and a note beside it.
@@ -497,57 +526,6 @@ impl Parts<'_> {
                 self.blank();
                 self.push(Span::styled("WEBHOOKS", theme.quiet));
                 self.deliveries(deliveries);
-            }
-        }
-    }
-
-    /// How a delivery stands, and what is known of its tries.
-    fn delivery_words(&self, delivery: &Delivery) -> ((String, Style), String) {
-        let now = self.draw.now;
-        let (sign, words, style) = self.draw.delivery_state(delivery.state);
-        let mut note = Vec::new();
-        if delivery.attempts > 0 {
-            note.push(counted(u64::from(delivery.attempts), "try", "tries"));
-        }
-        note.extend(delivery.last_result.clone());
-        if let Some(due) = delivery.due.filter(|_| delivery.state == DeliveryState::Pending) {
-            note.push(if due <= now { "next now".to_owned() } else { format!("next in {}", times::spell(due - now)) });
-        }
-        ((format!("{sign} {words}"), style), sanitize(&note.join(", ")).into_owned())
-    }
-
-    /// Each delivery in a line where all of them have room in one, else with its address below.
-    fn deliveries(&mut self, deliveries: &[Delivery]) {
-        let theme = self.draw.theme;
-        let label_room = self.label_room();
-        let room = self.width.saturating_sub(label_room).max(8);
-        let address =
-            |delivery: &Delivery| sanitize(delivery.url.split_once("://").map_or(&delivery.url, |(_, address)| address)).into_owned();
-        let in_one = |delivery: &Delivery| {
-            let ((state, _), note) = self.delivery_words(delivery);
-            columns(&state) + 2 + columns(&note) + 3 + columns(&address(delivery)) <= room
-        };
-        let one_line = deliveries.iter().all(in_one);
-        let indent = " ".repeat(usize::from(label_room));
-        for delivery in deliveries {
-            let label = self.label(&sanitize(delivery.kind.as_str().trim_start_matches("alert.")));
-            let ((state, style), note) = self.delivery_words(delivery);
-            let state_room = columns(&state);
-            let mut line = vec![label, Span::styled(state, style)];
-            if one_line {
-                let between = if note.is_empty() { "" } else { "   " };
-                line.push(Span::styled(format!("  {note}{between}{}", address(delivery)), theme.quiet));
-                self.push(line);
-                continue;
-            }
-            let is_short = state_room + 2 + columns(&note) <= room;
-            if is_short {
-                line.push(Span::styled(format!("  {note}"), theme.quiet));
-            }
-            self.push(line);
-            let below = if is_short { Vec::new() } else { wrap(&note, room) };
-            for words in below.into_iter().chain([cut(&sanitize(&delivery.url), room).into_owned()]) {
-                self.push(vec![Span::raw(indent.clone()), Span::styled(words, theme.quiet)]);
             }
         }
     }

@@ -150,7 +150,8 @@ fn scroll(window: &RowWindow, cursor: usize, rows: usize, height: usize) -> usiz
     top
 }
 
-fn endpoint_heads(width: u16) -> Vec<Head> {
+/// The columns of the endpoints, whose addresses have at most so many columns.
+fn endpoint_heads(width: u16, widest: u16) -> Vec<Head> {
     let (known_by, signed, success) = (12, 6, 11);
     let others = known_by + signed + success + 2 * 4;
     let room = width.saturating_sub(GUTTER + 2 + others);
@@ -160,9 +161,10 @@ fn endpoint_heads(width: u16) -> Vec<Head> {
         let state = (room * 11 / 20).clamp(14, 40);
         return vec![("ENDPOINT", room.saturating_sub(state), false), ("HEALTH", state, false), ("LAST TAKEN", success, false)];
     }
-    let state = (room / 2).clamp(20, 72);
+    let endpoint = widest.clamp(8, room.saturating_sub((room / 2).clamp(20, 72)).max(8));
+    let state = room.saturating_sub(endpoint).min(72);
     vec![
-        ("ENDPOINT", room.saturating_sub(state), false),
+        ("ENDPOINT", endpoint, false),
         ("CREDENTIAL", known_by, false),
         ("SIGNED", signed, false),
         ("HEALTH", state, false),
@@ -179,7 +181,8 @@ fn draw_endpoints(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut 
         return;
     }
     let rows = screen.endpoint_rows();
-    let heads = endpoint_heads(area.width);
+    let widest = rows.iter().map(|endpoint| columns(&sanitize(&endpoint.url.to_string()))).max().unwrap_or(0);
+    let heads = endpoint_heads(area.width, widest);
     draw_heads(&heads, theme.quiet, buffer, area);
     let (height, cursor) = (usize::from(body.height).max(1), screen.endpoint_row());
     let top = scroll(&screen.endpoint_window, cursor, rows.len(), height);
@@ -291,13 +294,13 @@ fn draw_deliveries(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut
     let widest = rows.iter().map(|delivery| columns(names.name(&delivery.url))).max().unwrap_or(0);
     let times = rows.iter().map(|delivery| columns(&draw.times.moment(delivery.at, draw.now))).max().unwrap_or(0);
     // Whose clock it is stands over the moments, once.
-    let when = format!("TIME {}", draw.times.heading());
+    let when = format!("WHEN {}", draw.times.heading());
     let times = times.max(columns(&when));
     let called =
         AlertNames::ALL.map(|names| (names, rows.iter().map(|delivery| columns(&names.name(delivery, draw.known))).max().unwrap_or(0)));
     let results = rows.iter().map(|delivery| columns(&outlook(delivery, u16::MAX, draw.now))).max().unwrap_or(0);
     let (alerts, heads) = delivery_heads(area.width, times, widest, results, called);
-    let titled = heads.iter().map(|(title, width, right)| (if *title == "TIME" { when.as_str() } else { title }, *width, *right));
+    let titled = heads.iter().map(|(title, width, right)| (if *title == "WHEN" { when.as_str() } else { title }, *width, *right));
     draw_heads(&titled.collect::<Vec<_>>(), theme.quiet, buffer, table);
     let (height, cursor) = (usize::from(body.height).max(1), screen.delivery_row());
     let top = scroll(&screen.delivery_window, cursor, rows.len(), height);
@@ -388,7 +391,7 @@ fn delivery_heads(width: u16, times: u16, endpoints: u16, results: u16, called: 
     let behind_it = if is_separate { least + 2 + LEAST_RESULT } else { endpoints.clamp(least, 44) + 2 + wanted };
     let fits = |(_, alert): &(AlertNames, u16)| others + alert + behind_it <= room;
     let (names, alert) = called.into_iter().find(fits).unwrap_or((AlertNames::End, ALERT));
-    let mut heads: Vec<Head> = vec![("TIME", times, false), ("EVENT", 8, false), ("ALERT", alert.max(ALERT), false)];
+    let mut heads: Vec<Head> = vec![("WHEN", times, false), ("EVENT", 8, false), ("ALERT", alert.max(ALERT), false)];
     let taken: u16 = heads.iter().chain(&behind).map(|(_, width, _)| width + 2).sum();
     let rest = room.saturating_sub(taken);
     let endpoint = (rest * 2 / 5).max(rest.saturating_sub(wanted + 2)).min(endpoints.clamp(least, 44));
@@ -413,7 +416,7 @@ fn delivery_cells(
     };
     let is_separate = heads.iter().any(|(title, ..)| *title == "TRIES");
     let cells = heads.iter().map(|(title, width, _)| match *title {
-        "TIME" => (draw.times.moment(delivery.at, draw.now), draw.digits()),
+        "WHEN" => (draw.times.moment(delivery.at, draw.now), draw.digits()),
         "EVENT" => (event(delivery), theme.plain),
         "ALERT" => (alerts.name(delivery, draw.known), theme.plain),
         "ENDPOINT" => (sanitize(endpoint).into_owned(), theme.quiet),

@@ -4,10 +4,11 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::state::{WebhooksScreen, WebhooksTarget};
+use super::state::WebhooksScreen;
 use super::words::event;
-use crate::console::text::{counted, indented_json, sanitize, wrap, wrap_indented};
-use crate::console::{Action, DrawContext, Loadable, Pen, times};
+use crate::console::text::{indented_json, sanitize, wrap, wrap_indented};
+use crate::console::widgets::scrollbar;
+use crate::console::{DrawContext, Loadable, times};
 use crate::domain::sanitize::lines;
 use crate::domain::{Delivery, DeliveryAttempt, DeliveryLog};
 
@@ -20,6 +21,9 @@ const INDENT: u16 = 2;
 /// Draws what is known of the delivery under the cursor, scrolled as it was left.
 pub fn draw(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
     let Some(delivery) = screen.delivery().filter(|_| !area.is_empty()) else { return };
+    // A blank column is between a text and its scrollbar.
+    let bar = Rect { x: area.right(), width: 1, ..area }.intersection(buffer.area);
+    let area = Rect { width: area.width.saturating_sub(1), ..area };
     let mut page = Page { draw, width: area.width, lines: Vec::new() };
     page.head(delivery);
     match screen.log() {
@@ -30,21 +34,13 @@ pub fn draw(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer
         Some(Loadable::Loading | Loadable::NotAsked) | None => page.say("Loading its tries…", draw.theme.quiet),
     }
     let lines = page.lines;
-    // What more there is stands on a line of its own, below the text.
-    let is_more = lines.len() > usize::from(area.height);
-    let foot = Rect { y: area.bottom().saturating_sub(1), height: 1, ..area };
-    let area = Rect { height: area.height.saturating_sub(u16::from(is_more)), ..area };
     let most = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_sub(area.height);
     let at = screen.scrolled.get().0.min(most);
     screen.scrolled.set((at, most));
     for (line, y) in lines.iter().skip(usize::from(at)).zip(area.y..area.bottom()) {
         buffer.set_line(area.x, y, line, area.width);
     }
-    if at < most {
-        let (key, more) = (draw.key(Action::DetailDown), lines.len() - usize::from(at) - usize::from(area.height));
-        let shown = Pen::new(buffer, foot).put_key(&key, &counted(more as u64, "more line", "more lines"), draw.theme);
-        screen.targets.push(shown, WebhooksTarget::Do(Action::DetailDown));
-    }
+    scrollbar::draw(draw.theme, buffer, bar, u64::from(at), lines.len() as u64);
 }
 
 /// The lines of a delivery.
@@ -83,26 +79,26 @@ impl Page<'_> {
             Span::raw("   "),
             Span::styled(format!("{sign} {word}"), style),
         ]));
-        self.fact(0, "To", &sanitize(&delivery.url), theme.plain);
+        self.fact(0, "to", &sanitize(&delivery.url), theme.plain);
         if !delivery.test {
             let named = self.draw.known.get(delivery.alert).map(|alert| format!("{} {}", alert.provider, alert.provider_id));
             match named {
                 Some(name) => {
-                    self.fact(0, "Alert", &sanitize(&name), theme.plain);
-                    self.fact(0, "Alert id", &delivery.alert.to_string(), theme.quiet);
+                    self.fact(0, "alert", &sanitize(&name), theme.plain);
+                    self.fact(0, "alert id", &delivery.alert.to_string(), theme.quiet);
                 }
-                None => self.fact(0, "Alert", &delivery.alert.to_string(), theme.plain),
+                None => self.fact(0, "alert", &delivery.alert.to_string(), theme.plain),
             }
         }
-        self.fact(0, "Event", &format!("{}, {}", self.draw.times.full_within(delivery.at, 0), times::ago(delivery.at, now)), theme.plain);
-        self.fact(0, "Event id", &delivery.event.to_string(), theme.quiet);
+        self.fact(0, "event", &format!("{}, {}", self.draw.times.full_within(delivery.at, 0), times::ago(delivery.at, now)), theme.plain);
+        self.fact(0, "event id", &delivery.event.to_string(), theme.quiet);
         if let Some(due) = delivery.due {
             let when =
                 if due <= now { "now".to_owned() } else { format!("in {}, {}", times::spell(due - now), self.draw.times.near(due, now)) };
-            self.fact(0, "Next try", &when, theme.warning);
+            self.fact(0, "next try", &when, theme.warning);
         }
         if let Some(at) = delivery.delivered_at {
-            self.fact(0, "Taken", &format!("{}, {}", self.draw.times.near(at, now), times::ago(at, now)), theme.plain);
+            self.fact(0, "taken", &format!("{}, {}", self.draw.times.near(at, now), times::ago(at, now)), theme.plain);
         }
         self.gap();
     }
@@ -137,7 +133,7 @@ impl Page<'_> {
             Span::raw("   "),
             Span::styled(when, theme.quiet),
         ]));
-        self.fact(INDENT, "Result", &result, style);
+        self.fact(INDENT, "result", &result, style);
         if let Some(sent) = &attempt.sent {
             self.fact(INDENT, "POST", &sanitize(&sent.url), theme.plain);
             for (name, value) in &sent.headers {
@@ -145,7 +141,7 @@ impl Page<'_> {
             }
         }
         if !attempt.answer.is_empty() {
-            self.fact(INDENT, "Answer", &sanitize(&attempt.answer), theme.plain);
+            self.fact(INDENT, "answer", &sanitize(&attempt.answer), theme.plain);
         }
         self.gap();
     }
