@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use directories::BaseDirs;
 use futures::FutureExt as _;
 use tokio::time::timeout;
 
@@ -302,6 +303,7 @@ pub(super) fn console_settings(context: &Context, args: &ConsoleArgs, reports: P
     let links = links(&context.settings.links);
     let browses = can_browse(variable);
     let files = std::env::current_dir().unwrap_or_default();
+    let home = BaseDirs::new().map(|directories| directories.home_dir().to_owned());
     let (mouse, plain) = (settings.mouse, args.plain || settings.plain);
     let overrides = overrides(args, variable);
     Ok(Preferences {
@@ -316,6 +318,7 @@ pub(super) fn console_settings(context: &Context, args: &ConsoleArgs, reports: P
         links,
         browses,
         files,
+        home,
         reports,
         overrides,
         ..Preferences::default()

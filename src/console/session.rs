@@ -133,6 +133,8 @@ pub struct Preferences {
     pub browses: bool,
     /// Where files are written whose path does not say it.
     pub files: PathBuf,
+    /// What `~` stands for in the path of a file.
+    pub home: Option<PathBuf>,
     /// Where the report of a crash is written.
     pub reports: PathBuf,
     /// Whether the terminal has more than 256 colours.
@@ -163,6 +165,7 @@ impl Default for Preferences {
             links: LinkTemplates::default(),
             browses: false,
             files: PathBuf::new(),
+            home: None,
             reports: std::env::temp_dir(),
             has_all_colors: true,
             kept_in: None,

@@ -453,7 +453,8 @@ mod tests {
         let beside = ["+ auth code", "duplicate alert"].map(|text| (text.to_owned(), Style::new())).to_vec();
         let rows = [AlertRow { what: "OPEN".to_owned(), beside, ..row(&alert) }];
         let titles = ["SHARES".to_owned(), "WITH i".to_owned()];
-        let table = AlertTable { rows: &rows, columns: &OF_ONE_PAYMENT[..OF_ONE_PAYMENT.len() - 1], title: "STATE", what: WHAT, beside: &titles };
+        let table =
+            AlertTable { rows: &rows, columns: &OF_ONE_PAYMENT[..OF_ONE_PAYMENT.len() - 1], title: "STATE", what: WHAT, beside: &titles };
 
         let mut shown: Vec<String> = (50..160)
             .rev()

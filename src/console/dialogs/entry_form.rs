@@ -152,6 +152,13 @@ impl EntryForm {
         }
     }
 
+    /// Writes a text into a row that takes one.
+    pub fn set(&mut self, row: usize, text: &str) {
+        if let Some(RowKind::Text { input, .. }) = self.rows.get_mut(row).map(|row| &mut row.kind) {
+            **input = TextInput::one_line(text);
+        }
+    }
+
     /// The same, where anything was typed.
     pub fn given(&self, row: usize) -> Option<String> {
         Some(self.text(row)).filter(|text| !text.is_empty())

@@ -86,7 +86,10 @@ impl ExportForm {
     fn target(&self, cx: &AppContext) -> Result<(PathBuf, RecordFormat), String> {
         let (format, ending) = KINDS[self.form.chosen(FORMAT)];
         let given = self.form.given(FILE).ok_or("The path of a file is needed.")?;
-        let mut path = cx.settings.files.join(given);
+        let mut path = match (given.strip_prefix("~/"), &cx.settings.home) {
+            (Some(below), Some(home)) => home.join(below),
+            _ => cx.settings.files.join(given),
+        };
         // The ending of the other format would say what is not so.
         let other = KINDS.iter().any(|(_, other)| *other != ending && path.extension().is_some_and(|given| given == *other));
         if other || path.extension().is_none() {
@@ -96,6 +99,14 @@ impl ExportForm {
             return Err("The name of a file is missing.".to_owned());
         }
         Ok((path, format))
+    }
+
+    /// The file's name gets the ending of the format, where it had that of the one before.
+    fn follow_format(&mut self, before: &str) {
+        let path = self.form.given(FILE).map(PathBuf::from).filter(|path| path.extension().is_some_and(|ending| ending == before));
+        if let Some(path) = path {
+            self.form.set(FILE, &path.with_extension(KINDS[self.form.chosen(FORMAT)].1).to_string_lossy());
+        }
     }
 
     /// Begins what is asked for.
@@ -125,7 +136,9 @@ fn in_a_file_name(name: &str) -> String {
 
 impl Dialog for ExportForm {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
+        let before = self.form.chosen(FORMAT);
         match self.form.update(message, cx) {
+            Entered::Nothing if self.form.chosen(FORMAT) != before => self.follow_format(KINDS[before].1),
             Entered::Nothing => {}
             Entered::Leave => return vec![Order::Close],
             Entered::Submit => match self.target(cx) {

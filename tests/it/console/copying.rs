@@ -232,6 +232,20 @@ fn what_is_exported_is_what_is_listed_in_its_filter_as_ndjson_where_that_is_chos
 }
 
 #[test]
+fn a_tilde_in_a_path_is_the_home_and_the_ending_of_the_format_is_told_before() {
+    let (mut rig, directory) = exporting(many(3));
+    rig.press("e ctrl-u");
+    rig.type_text("~/three.csv");
+    rig.press("up right");
+    let form = rig.screen();
+
+    rig.press("enter");
+
+    assert!(form.contains("three.ndjson"), "{form}");
+    assert_eq!(files(&directory).iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["three.ndjson"], "{}", rig.screen());
+}
+
+#[test]
 fn a_file_that_is_there_is_never_written_over() {
     let (mut rig, directory) = exporting(many(3));
     let path = directory.path().join("avert-open-20261120-1803.csv");

@@ -174,6 +174,7 @@ impl Made {
                 notices: self.notices,
                 links: self.links,
                 browses: self.browses,
+                home: Some(self.files.clone()),
                 files: self.files,
                 clocks: self.clocks,
                 plain: self.plain,
