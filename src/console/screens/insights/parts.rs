@@ -294,7 +294,9 @@ pub fn response_times(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>>
     }
     let within = |per_mille| {
         let minutes = i64::try_from(percentile(times, per_mille).unwrap_or(0)).unwrap_or(i64::MAX / 60_000);
-        times::spell(Duration::try_minutes(minutes).unwrap_or_default())
+        // Of days no minutes are told: what is begun of an hour is within it.
+        let told = if minutes < 1_440 { minutes } else { (minutes - 1) / 60 * 60 + 60 };
+        times::spell(Duration::try_minutes(told).unwrap_or_default())
     };
     let told = [("half within", within(500)), ("nine of ten", within(900)), ("all but one in a hundred", within(990))];
     let in_one: u16 = told.iter().map(|(label, value)| columns(label) + 1 + columns(value)).sum::<u16>() + 2 * 3;
