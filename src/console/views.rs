@@ -79,10 +79,11 @@ impl SavedViews {
 
     /// A view by its name, with today as a day of the calendar. One's own whose query can no longer be read is the error.
     pub fn named(&self, name: &str, now: Timestamp, calendar: Calendar) -> Option<Result<View, QueryError>> {
-        if let Some(view) = BuiltIn::named(name) {
+        // One's own may be older than a built-in one of this name.
+        let Some(own) = self.own.iter().find(|view| view.name == name) else {
+            let view = BuiltIn::named(name).or_else(|| BuiltIn::once_named(name))?;
             return Some(Ok(View::built_in(view, self.vocabulary, now, calendar)));
-        }
-        let own = self.own.iter().find(|view| view.name == name)?;
+        };
         Some(self.read(&own.query).map(|(filter, sort)| View::listed(own.name.clone(), filter, sort)))
     }
 

@@ -2,15 +2,32 @@
 
 use toml_edit::{DocumentMut, Item, TableLike};
 
-/// The text with the values of another one; that one itself where the text cannot be read.
+/// The text with the values of another one, which says the same; that one itself where the text cannot be read.
 pub(super) fn merge(text: &str, wanted: &str) -> String {
-    match (text.parse::<DocumentMut>(), wanted.parse::<DocumentMut>()) {
+    let (head, rest) = text.split_at(head_of(text));
+    let merged = match (rest.parse::<DocumentMut>(), wanted.parse::<DocumentMut>()) {
         (Ok(mut document), Ok(wanted)) => {
             merge_table(document.as_table_mut(), wanted.as_table());
-            document.to_string()
+            format!("{head}{document}")
         }
-        _ => wanted.to_owned(),
+        _ => return wanted.to_owned(),
+    };
+    let says = |text: &str| text.parse::<toml::Table>().ok();
+    if says(&merged).is_some_and(|merged| Some(merged) == says(wanted)) { merged } else { format!("{head}{wanted}") }
+}
+
+/// How long the head of a file is: comments with a blank line behind them, which belong to nothing below.
+fn head_of(text: &str) -> usize {
+    let is_comment = |line: &&str| line.trim().is_empty() || line.trim_start().starts_with('#');
+    let mut head = 0;
+    let mut at = 0;
+    for line in text.split_inclusive('\n').take_while(is_comment) {
+        at += line.len();
+        if line.trim().is_empty() {
+            head = at;
+        }
     }
+    if at == text.len() { at } else { head }
 }
 
 fn merge_table(into: &mut dyn TableLike, wanted: &dyn TableLike) {
@@ -21,8 +38,23 @@ fn merge_table(into: &mut dyn TableLike, wanted: &dyn TableLike) {
     for (key, new) in wanted.iter() {
         match into.get_mut(key) {
             Some(old) => merge_item(old, new),
-            None => drop(into.insert(key, new.clone())),
+            None => {
+                let mut new = new.clone();
+                set_apart(&mut new);
+                into.insert(key, new);
+            }
         }
+    }
+}
+
+/// A new table comes behind what is there, after a blank line.
+fn set_apart(item: &mut Item) {
+    if let Some(table) = item.as_table_mut() {
+        table.set_position(None);
+        if !table.is_implicit() {
+            table.decor_mut().set_prefix("\n");
+        }
+        table.iter_mut().for_each(|(_, item)| set_apart(item));
     }
 }
 
@@ -32,7 +64,7 @@ fn merge_item(old: &mut Item, new: &Item) {
     }
     match (old.as_value_mut(), new.as_value()) {
         (Some(old), Some(new)) => {
-            if told(old) != told(new) {
+            if told(old).is_none_or(|old| Some(old) != told(new)) {
                 // What stands around the value, a comment, stays there.
                 let decor = old.decor().clone();
                 *old = new.clone();
@@ -68,6 +100,14 @@ mod tests {
         &format!("{TEXT}\n[new]\nurl = \"d\"\n")
     )]
     fn what_was_not_changed_stays_as_it_was_written(#[case] wanted: &str, #[case] expected: &str) {
+        assert_eq!(merge(TEXT, wanted), expected);
+    }
+
+    #[rstest]
+    #[case::the_first_table_less("[old]\nurl = \"b\"\n", "# mine\n\n\n# old\n[old]\nurl = \"b\"\n")]
+    #[case::nothing_left("", "# mine\n\n")]
+    #[case::a_value_above("current = \"old\"\n[old]\nurl = \"b\"\n", "# mine\n\ncurrent = \"old\"\n\n# old\n[old]\nurl = \"b\"\n")]
+    fn the_head_of_a_file_stays_above_all(#[case] wanted: &str, #[case] expected: &str) {
         assert_eq!(merge(TEXT, wanted), expected);
     }
 

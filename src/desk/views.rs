@@ -69,10 +69,14 @@ impl BuiltIn {
         }
     }
 
-    /// Finds a built-in view by its name, in any letter case; by the name that it had before as well.
+    /// Finds a built-in view by its name, in any letter case.
     pub fn named(name: &str) -> Option<Self> {
-        let name = if same_name(name, "Missed") { Self::Lapsed.name() } else { name };
         Self::ALL.into_iter().find(|view| same_name(view.name(), name))
+    }
+
+    /// The same by a name that it had before.
+    pub fn once_named(name: &str) -> Option<Self> {
+        same_name(name, "Missed").then_some(Self::Lapsed)
     }
 
     /// What the view asks for at the moment `now` of a list that knows these words, and in which order. Today is a day of the calendar.

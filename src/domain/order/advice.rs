@@ -50,6 +50,8 @@ impl OrderMatch {
             (OrderState::Paid | OrderState::Shipped | OrderState::Delivered | OrderState::Cancelled, Some(true)) => {
                 return Some(OrderAdvice::after_refund(None, alert));
             }
+            // Money went back, and how much of what is disputed cannot be told.
+            (_, None) if self.order.refunded_amount.is_some() => return None,
             // Nothing is owed for it. That it was cancelled says nothing of where the money is: who answers looks first.
             (OrderState::Cancelled, None) => (Decision::Refunded, "cancelled; whether it was refunded is not told: look first"),
             // A part of the money went back: what to do with the rest is nobody's but a person's word.
@@ -73,9 +75,12 @@ impl OrderMatch {
     /// Whether all of the disputed money went back; `None` where no refunded amount is known, or it cannot be compared.
     fn is_refunded(&self, alert: &Alert) -> Option<bool> {
         let refunded = self.order.refunded_amount?.decimal();
+        if refunded.is_zero() {
+            return Some(false);
+        }
         let same_currency = self.order.currency.as_ref().is_none_or(|currency| *currency == alert.currency);
         let disputed = alert.amount.filter(|_| same_currency).or(self.order.amount)?.decimal();
-        Some(refunded >= disputed && !refunded.is_zero())
+        Some(refunded >= disputed)
     }
 }
 
@@ -136,6 +141,21 @@ mod tests {
         let advice = found(state, state_at, refunded).advice(&alert());
 
         assert_eq!(advice.map(|advice| advice.decision), decision);
+    }
+
+    #[rstest]
+    #[case(OrderState::Cancelled)]
+    #[case(OrderState::Shipped)]
+    fn a_refund_that_cannot_be_compared_suggests_nothing(#[case] state: OrderState) {
+        let mut found = found(state, None, Some("129.90"));
+        (found.order.amount, found.order.currency) = (None, Some(Currency::new("USD")));
+        let other = Alert { currency: Currency::new("EUR"), ..alert() };
+        let untold = Alert { amount: None, ..alert() };
+
+        let advice = [other, untold].map(|alert| found.advice(&alert));
+
+        assert_eq!(advice, [None, None]);
+        assert!(!found.leaves_the_refund_open());
     }
 
     #[rstest]

@@ -121,15 +121,15 @@ fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
     }
     let is_waiting = is_waiting(&conn, &database, MIGRATIONS)?;
     if is_waiting && !gate.shut_behind().map_err(|error| unusable(&announced, &format!("cannot be locked: {error}")))? {
-        let others =
-            "its schema waits to be brought up to date, and another avert works with it; end that one (console, service or command) first";
+        let others = "its schema waits to be brought up to date, and another avert works with it; end that one (console, service or command) first, \
+             or try again later where it has just been started to do so itself";
         return Err(unusable(&database, others));
     }
     if let Some(backup) = migrate(&mut conn, &database, MIGRATIONS, &|bytes| (options.before)(LongStep::Migration, bytes))? {
         tracing::info!(backup = %backup.display(), "the database was migrated; a backup of it as it was is kept");
     }
     if is_waiting {
-        gate.open_behind().map_err(|error| unusable(&announced, &format!("cannot be unlocked: {error}")))?;
+        gate.open_behind().map_err(|_| restore::being_restored(&directory))?;
     }
     let data_key = unlock(&mut conn, &key_file, &database)?;
     addresses::seal_open_ones(&mut conn, &data_key)?;

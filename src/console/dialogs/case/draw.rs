@@ -312,7 +312,7 @@ impl CaseDialog {
         };
         let room = area.width.saturating_sub((count - 1) * GAP);
         // What happened is told in sentences: where there are three columns it is the widest.
-        let fact = if count == 3 { (room * 31 / 100).clamp(FACTS.0, FACTS.1) } else { room / count };
+        let fact = if count == 3 { (room.saturating_mul(31) / 100).clamp(FACTS.0, FACTS.1) } else { room / count };
         let last = room - (count - 1) * fact;
         let column = |index: u16| {
             let width = if index + 1 == count { last } else { fact };

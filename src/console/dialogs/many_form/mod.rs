@@ -115,7 +115,9 @@ impl ManyForm {
         let answer = ResolveForm::for_several(first, choice, FormContext::of(cx), draft, cx.now);
         let twins = twins(&alerts);
         let (case, ids) = (purpose != AnswerScope::Bulk, alerts.iter().map(|alert| alert.id).collect::<Vec<_>>());
-        let id = cx.group_drafts.find(case, &ids).map_or_else(Uuid::now_v7, |draft| draft.id);
+        // Of a draft that is for others too, what was typed for them stays.
+        let own = cx.group_drafts.find(case, &ids).filter(|draft| case || draft.alerts.len() == ids.len());
+        let id = own.map_or_else(Uuid::now_v7, |draft| draft.id);
         let typed = TypedAnswer::begun(GroupDraft { id, case, alerts: ids, left_out: Vec::new(), answer: answer.answer(), told: false });
         let rows = alerts.into_iter().map(FormItem::of).collect();
         let mut form = Self {

@@ -10,6 +10,7 @@ use crate::console::guards::Gets;
 use crate::console::runs::RunItem;
 use crate::console::screens::queue::heading::title;
 use crate::console::screens::queue::state::Queue;
+use crate::console::text::count;
 use crate::console::{Action, AppContext, Effect, Order, Orders, Reply, Tone};
 use crate::desk::{Draft, GroupDraft};
 use crate::domain::{Alert, AlertId, OrderAdvice, Resolution};
@@ -27,12 +28,13 @@ pub fn marked(queue: &Queue, cx: &mut AppContext) -> Orders {
     let choice = Choice::of_parts(&draft.answer, cx.place.dialect);
     let Some(mut form) = begin(queue, choice, Some(draft.answer.clone()), cx) else { return Vec::new() };
     form.restore(&draft, cx);
-    cx.notify(Tone::Note, restored(&draft));
+    cx.notify(Tone::Note, restored(&draft, form.rows.len()));
     form.open()
 }
 
-fn restored(draft: &GroupDraft) -> String {
-    format!("Your earlier draft for {} is back.", GroupDraftList::for_whom(draft))
+fn restored(draft: &GroupDraft, alerts: usize) -> String {
+    let part = if alerts < draft.alerts.len() { format!(", for {} of them", count(alerts as u64)) } else { String::new() };
+    format!("Your earlier draft for {} is back{part}.", GroupDraftList::for_whom(draft))
 }
 
 /// Goes on with what was begun for what was marked before, as far as it still waits for an answer: `opens` its form, else tells of it. Nothing
@@ -71,7 +73,7 @@ pub fn begun(read: Reply<Vec<Alert>>, opens: bool, cx: &mut AppContext) -> Order
     cx.group_drafts.taken_up();
     form.chosen = Some("what was begun before".to_owned());
     form.restore(&draft, cx);
-    cx.notify(Tone::Note, restored(&draft));
+    cx.notify(Tone::Note, restored(&draft, form.rows.len()));
     form.open()
 }
 

@@ -129,7 +129,7 @@ impl ManyForm {
         }
         let told = format!(": {}", reasons.join(", "));
         // A number of up to four digits stands before it.
-        if columns(words) + columns(&told) + 6 <= room { told } else { String::new() }
+        if columns(words).saturating_add(columns(&told)).saturating_add(6) <= room { told } else { String::new() }
     }
 
     /// The sums of what will be sent, by currency, as many as have room: `1,204.50 EUR  310.00 USD  +2 more`.

@@ -131,7 +131,7 @@ fn zone_words(view: &InsightsView<'_>) -> String {
 }
 
 /// The list of what lapses in an hour, within what is counted, and what has to be said of it: a list of the interface knows no single
-/// hour, and has all that lapses until its end.
+/// hour, and has all that lapses within whole hours from now.
 pub fn list_of(hour: CalendarHour, scope: &AlertFilter, vocabulary: Vocabulary, now: Timestamp) -> (AlertFilter, Sort, Option<String>) {
     let filter = AlertFilter { statuses: vec![AlertStatus::Open], ..scope.clone() };
     if vocabulary == Vocabulary::Desk {
@@ -145,9 +145,6 @@ pub fn list_of(hour: CalendarHour, scope: &AlertFilter, vocabulary: Vocabulary, 
         return (filter, Sort { field: SortField::HoursLeft, order: SortOrder::Descending }, Some(said));
     }
     let filter = AlertFilter { expires_in: Some(within), ..filter };
-    if within == 1 {
-        return (filter, DEFAULT_SORT, None);
-    }
     let said = format!("This deployment's list knows no single hour: here is all that lapses within {within} h, the latest first.");
     (filter, Sort { field: SortField::HoursLeft, order: SortOrder::Descending }, Some(said))
 }
@@ -163,7 +160,7 @@ mod tests {
     #[rstest]
     #[case(Vocabulary::Desk, "2026-03-10T14:10:00Z", "status:open provider:cdrn lapses:2026-03-10T14", false)]
     #[case(Vocabulary::Desk, "2026-03-10T17:00:00Z", "status:open provider:cdrn lapses:2026-03-10T17", false)]
-    #[case(Vocabulary::Interface, "2026-03-10T14:10:00Z", "status:open provider:cdrn expires:1", false)]
+    #[case(Vocabulary::Interface, "2026-03-10T14:10:00Z", "status:open provider:cdrn expires:1 sort:-deadline", true)]
     #[case(Vocabulary::Interface, "2026-03-10T17:00:00Z", "status:open provider:cdrn expires:4 sort:-deadline", true)]
     #[case(Vocabulary::Interface, "2026-03-12T17:00:00Z", "status:open provider:cdrn expires:52 sort:-deadline", true)]
     #[case(Vocabulary::Older, "2026-03-12T17:00:00Z", "status:open provider:cdrn sort:-deadline", true)]

@@ -99,10 +99,11 @@ fn move_hour(screen: &mut InsightsScreen, action: Action, cx: &AppContext) -> bo
         return false;
     }
     let hours = listed_hours(screen, cx);
-    let at = hours.iter().position(|hour| Some(*hour) == screen.hour).unwrap_or(0);
+    // Where its hour has passed, it goes on from the first one.
+    let at = hours.iter().position(|hour| Some(*hour) == screen.hour);
     let to = match action {
-        Action::Down => at + 1,
-        Action::Up => at.saturating_sub(1),
+        Action::Down => at.map_or(0, |at| at + 1),
+        Action::Up => at.unwrap_or(0).saturating_sub(1),
         Action::Top | Action::PageUp => 0,
         Action::Bottom | Action::PageDown => usize::MAX,
         _ => return false,
