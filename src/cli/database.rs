@@ -27,7 +27,7 @@ const PASSWORDS: &str = "PGPASSFILE";
 const MOMENT: Duration = Duration::from_millis(400);
 
 /// How much of a SQLite file each reader of a console keeps in memory: what it shows is read once.
-const CONSOLE_CACHE_KIB: u32 = 3_072;
+const CONSOLE_CACHE_KIB: u32 = 2_560;
 
 /// How often what is said while waiting moves.
 const TICK: Duration = Duration::from_millis(100);
