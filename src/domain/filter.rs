@@ -4,9 +4,10 @@
 
 use std::cmp::Ordering;
 
-use chrono::NaiveDate;
+use chrono::{Duration, NaiveDate};
 
 use super::alert::{Alert, AlertStatus, AlertType, Deadline, Provider};
+use super::calendar::CalendarHour;
 use super::closed_enum::closed_enum;
 use super::condition::LocalConditions;
 use super::fold::fold;
@@ -63,10 +64,29 @@ impl AlertFilter {
             && self.conditions.matches(alert)
     }
 
+    /// The range of open deadlines that is asked for, in hours from `now` or as an hour; none where neither is.
+    pub fn open_deadlines(&self, now: Timestamp) -> Option<DeadlineRange> {
+        let hour = self.conditions.lapses.map(CalendarHour::range);
+        if self.expires_in.is_none() && hour.is_none() {
+            return None;
+        }
+        // Beyond the calendar every deadline is within reach.
+        let within = self.expires_in.and_then(|hours| now.checked_add_signed(Duration::hours(hours.into())));
+        let of_hour = hour.map(|(_, end)| end - Duration::microseconds(1));
+        Some(DeadlineRange { from: hour.map(|(from, _)| from), until: within.into_iter().chain(of_hour).min() })
+    }
+
     fn matches_outcome(&self, alert: &Alert) -> bool {
         let stored = alert.outcome.as_ref().map(|outcome| fold(&outcome.outcome));
         stored.is_some_and(|stored| self.outcomes.iter().any(|wanted| fold(wanted) == stored))
     }
+}
+
+/// A closed range of deadlines, open at an end that is not given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DeadlineRange {
+    pub from: Option<Timestamp>,
+    pub until: Option<Timestamp>,
 }
 
 /// What a text filter looks for: the text without the blanks around it, or nothing.
@@ -89,7 +109,7 @@ fn within(moment: Option<Timestamp>, start: Option<NaiveDate>, end: Option<Naive
 fn expires_within(alert: &Alert, hours: u32, now: Timestamp) -> bool {
     let due = match alert.deadline {
         // Beyond the calendar every deadline is within reach.
-        Deadline::At(moment) => now.checked_add_signed(chrono::Duration::hours(i64::from(hours))).is_none_or(|end| moment <= end),
+        Deadline::At(moment) => now.checked_add_signed(Duration::hours(i64::from(hours))).is_none_or(|end| moment <= end),
         Deadline::HoursLeft(left) => left < i64::from(hours),
         Deadline::Unknown => false,
     };

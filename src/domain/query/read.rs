@@ -214,11 +214,9 @@ fn set(filter: &mut AlertFilter, sort: &mut Option<Sort>, key: Key, word: &Word<
             list(&mut filter.providers, key, word, |text| Provider::known(text).filter(|known| word.vocabulary.providers().contains(known)))
         }
         Key::Type => list(&mut filter.types, key, word, read_type),
-        Key::Outcome => list(&mut filter.outcomes, key, word, |text| {
-            let known = word.vocabulary.outcomes();
-            let is_known = known.is_empty() || known.iter().any(|word| word.as_str().eq_ignore_ascii_case(text));
-            (is_known && !text.is_empty()).then(|| text.to_owned())
-        }),
+        Key::Outcome => {
+            list(&mut filter.outcomes, key, word, |text| (word.vocabulary.knows_outcome(text) && !text.is_empty()).then(|| text.to_owned()))
+        }
         Key::Company => list(&mut filter.companies, key, word, |text| text.parse().ok()),
         Key::Expires => one(&mut filter.expires_in, key, word, |text| {
             read_hours(text).filter(|hours| word.vocabulary.most_hours().is_none_or(|most| *hours <= most))

@@ -184,6 +184,12 @@ impl Vocabulary {
         }
     }
 
+    /// Whether this stored outcome can be asked for, in any letter case.
+    pub fn knows_outcome(self, text: &str) -> bool {
+        let known = self.outcomes();
+        known.is_empty() || known.iter().any(|word| word.as_str().eq_ignore_ascii_case(text))
+    }
+
     /// The most hours that can be asked for what expires within them.
     pub fn most_hours(self) -> Option<u32> {
         (self == Self::Older).then_some(24)

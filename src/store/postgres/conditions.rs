@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use chrono::{Duration, NaiveDate, NaiveTime};
+use chrono::{NaiveDate, NaiveTime};
 
 use super::connection::Connection;
 use super::counts::{DAY_MICROS, NO_DAY};
@@ -11,7 +11,7 @@ use super::statements::{Sql, Value, cell, micros};
 use crate::domain::filter::wanted_text;
 use crate::domain::fold::fold;
 use crate::domain::time::Timestamp;
-use crate::domain::{AlertFilter, AlertStatus, AlertType, CalendarDay, CalendarHour, LocalConditions, SortField, SortOrder};
+use crate::domain::{AlertFilter, AlertStatus, AlertType, CalendarDay, LocalConditions, SortField, SortOrder};
 use crate::store::searched::{DESCRIPTOR_MARK, blanks, searchable, spellings};
 
 /// A half-open range: from the first on, before the second.
@@ -131,13 +131,12 @@ impl Wanted {
             descriptor,
             outcomes,
             expired,
-            expires_in,
+            expires_in: _,
             companies,
             q,
             conditions,
         } = filter;
-        let limit = |hours: u32| now.checked_add_signed(Duration::hours(hours.into())).map(micros);
-        let lapses = conditions.lapses.map(CalendarHour::range).map(|(from, until)| (micros(from), micros(until) - 1));
+        let deadlines = filter.open_deadlines(now);
         let q = wanted_text(q.as_ref()).map(searchable);
         let descriptor = wanted_text(descriptor.as_ref()).map(searchable);
         let descriptor = descriptor.map(|prefix| format!("{DESCRIPTOR_MARK}{prefix}"));
@@ -156,16 +155,12 @@ impl Wanted {
             alert_time: days(*start_date, *end_date),
             transaction_time: days(*transaction_start_date, *transaction_end_date),
             companies: companies.iter().map(|company| company.0).collect(),
-            expires: expires_in
-                .map(limit)
-                .into_iter()
-                .chain(lapses.map(|(_, last)| Some(last)))
-                .min_by_key(|limit| limit.unwrap_or(i64::MAX)),
-            expires_from: lapses.map(|(from, _)| from),
+            expires: deadlines.map(|range| range.until.map(micros)),
+            expires_from: deadlines.and_then(|range| range.from).map(micros),
             texts: q.into_iter().chain(descriptor).collect(),
             conditions: Conditions::read(conn, organization, conditions).await?,
             // They are of open deadlines, which only what waits has.
-            waits: expires_in.is_some() || lapses.is_some(),
+            waits: deadlines.is_some(),
         })
     }
 

@@ -1,6 +1,6 @@
 //! The query builder: a filter as SQL conditions, a sort as an ORDER BY; the meaning of `AlertFilter` and `Sort` in the columns of `alert`.
 
-use chrono::{Duration, NaiveDate, NaiveTime};
+use chrono::{NaiveDate, NaiveTime};
 use rusqlite::Connection;
 
 use super::conditions::Conditions;
@@ -12,7 +12,7 @@ use super::statements::micros;
 use crate::domain::filter::wanted_text;
 use crate::domain::fold::fold;
 use crate::domain::time::Timestamp;
-use crate::domain::{AlertFilter, AlertType, CalendarHour, SortField, SortOrder};
+use crate::domain::{AlertFilter, AlertType, SortField, SortOrder};
 use crate::store::StoreResult;
 use crate::store::searched::{DESCRIPTOR_MARK, searchable};
 
@@ -53,7 +53,7 @@ impl Wanted {
             descriptor,
             outcomes,
             expired,
-            expires_in,
+            expires_in: _,
             companies,
             q,
             conditions,
@@ -79,8 +79,7 @@ impl Wanted {
             let keys: StoreResult<Vec<_>> = companies.iter().map(|id| dictionary.ids.find(conn, id.0.as_bytes())).collect();
             Some(keys?.into_iter().flatten().collect())
         };
-        let limit = |hours: u32| now.checked_add_signed(Duration::hours(hours.into())).map(micros);
-        let lapses = conditions.lapses.map(CalendarHour::range).map(|(from, until)| (micros(from), micros(until) - 1));
+        let deadlines = filter.open_deadlines(now);
         let q = wanted_text(q.as_ref()).map(searchable);
         let descriptor = wanted_text(descriptor.as_ref()).map(searchable);
         let descriptor = descriptor.map(|prefix| format!("{DESCRIPTOR_MARK}{prefix}"));
@@ -91,12 +90,8 @@ impl Wanted {
             alert_time,
             transaction_time: days(*transaction_start_date, *transaction_end_date),
             companies,
-            expires: expires_in
-                .map(limit)
-                .into_iter()
-                .chain(lapses.map(|(_, last)| Some(last)))
-                .min_by_key(|limit| limit.unwrap_or(i64::MAX)),
-            expires_from: lapses.map(|(from, _)| from),
+            expires: deadlines.map(|range| range.until.map(micros)),
+            expires_from: deadlines.and_then(|range| range.from).map(micros),
             texts: q.into_iter().chain(descriptor).collect(),
             conditions: Conditions::read(conn, organization, conditions)?,
             span: alert_time,

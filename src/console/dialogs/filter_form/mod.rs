@@ -243,10 +243,8 @@ impl FilterForm {
     }
 
     fn outcome_error(&self) -> Option<String> {
-        let known = self.vocabulary.outcomes();
-        let is_known = |outcome: &&String| known.is_empty() || known.iter().any(|word| word.as_str().eq_ignore_ascii_case(outcome));
         let outcomes = parts(&self.text(Field::Outcome));
-        let wrong = outcomes.iter().find(|outcome| !is_known(outcome))?;
+        let wrong = outcomes.iter().find(|outcome| !self.vocabulary.knows_outcome(outcome))?;
         let takes = Key::Outcome.takes(self.vocabulary);
         (self.tried || self.focus != Field::Outcome).then(|| format!("{} is not among {takes}", wrong.chars().take(40).collect::<String>()))
     }
