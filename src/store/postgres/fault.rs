@@ -13,6 +13,8 @@ pub(super) enum WorkFault {
     Again(StoreError),
     /// The connection was lost: what only reads may be done again on another one.
     Lost(StoreError),
+    /// The connection may only read: nothing of it was kept, and one that is opened now may be allowed to write.
+    ReadOnly(StoreError),
 }
 
 /// Result of a part of a unit of work.
@@ -37,7 +39,7 @@ impl From<StoreError> for WorkFault {
 impl From<WorkFault> for StoreError {
     fn from(fault: WorkFault) -> Self {
         match fault {
-            WorkFault::Final(error) | WorkFault::Again(error) | WorkFault::Lost(error) => error,
+            WorkFault::Final(error) | WorkFault::Again(error) | WorkFault::Lost(error) | WorkFault::ReadOnly(error) => error,
         }
     }
 }
@@ -63,7 +65,7 @@ impl From<tokio_postgres::Error> for WorkFault {
                 Self::Again(StoreError::Unavailable(format!("too many work on the same rows at once ({message}); try again")))
             }
             &SqlState::DISK_FULL => Self::Final(StoreError::Unavailable("the disk is full; make room, nothing else is needed".to_owned())),
-            &SqlState::READ_ONLY_SQL_TRANSACTION => Self::Final(StoreError::Unavailable(format!("it cannot be written: {message}"))),
+            &SqlState::READ_ONLY_SQL_TRANSACTION => Self::ReadOnly(StoreError::Unavailable(format!("it cannot be written: {message}"))),
             &SqlState::INSUFFICIENT_PRIVILEGE => Self::Final(StoreError::Unavailable(format!("{message}: {GRANT}"))),
             &SqlState::QUERY_CANCELED => Self::Final(StoreError::Unavailable(format!("it took too long: {message}"))),
             // Integrity constraints, wrong data, and what is missing in the schema.

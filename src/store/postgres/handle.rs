@@ -120,7 +120,7 @@ impl PostgresStore {
         loop {
             let done = tokio::time::timeout(patience, self.once(mode, &work)).await;
             match done {
-                Ok(Err(fault)) if repeats < MOST_REPEATS && may_be_done_again(mode, &fault) => {
+                Ok(Err(fault)) if repeats < most_repeats(mode, &fault) => {
                     repeats += 1;
                     metrics::counter!("avert_store_repeats_total").increment(1);
                     // Not all at the same moment again.
@@ -205,12 +205,14 @@ impl PostgresStore {
     }
 }
 
-/// Whether a unit of work may be done again: nothing of it was kept, or it only reads and the connection was lost.
-fn may_be_done_again(mode: Mode, fault: &WorkFault) -> bool {
+/// How often a unit of work may be done again: nothing of it was kept, or it only reads and the connection was lost.
+const fn most_repeats(mode: Mode, fault: &WorkFault) -> u32 {
     match fault {
-        WorkFault::Final(_) => false,
-        WorkFault::Again(_) => true,
-        WorkFault::Lost(_) => !matches!(mode, Mode::Write(_)),
+        WorkFault::Final(_) => 0,
+        WorkFault::Lost(_) if matches!(mode, Mode::Write(_)) => 0,
+        WorkFault::Again(_) | WorkFault::Lost(_) => MOST_REPEATS,
+        // Connections that others had in hand meanwhile may only read too; where all may, nobody waits long for that answer.
+        WorkFault::ReadOnly(_) => 2,
     }
 }
 

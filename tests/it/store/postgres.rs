@@ -217,6 +217,27 @@ async fn a_store_goes_on_after_its_connections_were_lost() {
 }
 
 #[tokio::test]
+async fn a_database_that_may_be_written_again_is_written_at_once_whatever_its_connections_remember() {
+    let Some(ground) = Postgres::fresh().await else { return };
+    let store = PostgresStore::open(&ground.options()).await.unwrap();
+    let of = store.organizations().await.unwrap()[0].organization.id;
+    let (hands, name) = (ground.database.client().await, ground.database.server().name);
+    let set = async |change: &str| hands.batch_execute(&format!("ALTER DATABASE {name} {change}")).await.unwrap();
+    set("SET default_transaction_read_only = on").await;
+    let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    hands.query(end, &[]).await.unwrap();
+    futures::future::join_all((0..4).map(|_| store.count_alerts(of))).await;
+
+    let meanwhile = store.add_organization(organization("a"), noon()).await;
+    futures::future::join_all((0..4).map(|_| store.count_alerts(of))).await;
+    set("RESET default_transaction_read_only").await;
+    let added = futures::future::join_all(["b", "c", "d"].map(|name| store.add_organization(organization(name), noon()))).await;
+
+    assert!(matches!(meanwhile, Err(StoreError::Unavailable(_))), "{meanwhile:?}");
+    assert!(added.iter().all(Result::is_ok), "{added:?}");
+}
+
+#[tokio::test]
 async fn what_fails_behind_a_commit_is_not_a_failure_of_what_was_committed() {
     let Some(ground) = Postgres::fresh().await else { return };
     let store = PostgresStore::open(&ground.options()).await.unwrap();
