@@ -127,7 +127,7 @@ impl Engine {
                 (gap, known_from) => {
                     let now = self.present();
                     // At the moment from which the answer counts, it is asked again; until then at the usual gaps.
-                    let left = known_from.and_then(|known_from| known_from.since(now.counted));
+                    let left = known_from.and_then(|known_from| known_from.since(now.counted)).map(|left| left.max(TimeDelta::zero()));
                     let wait = [gap.map(span), left].into_iter().flatten().min().unwrap_or_default();
                     // A repeat whose answer got lost is a call whose consistency lag has to pass too, before a refusal counts.
                     let repeated =
@@ -168,6 +168,8 @@ impl Engine {
         }
         let provider = self.inner.providers.answering_for(&submission.provider);
         let settings = self.settings();
+        // What it says is true of the moment at which it was asked; the answer may be long on its way.
+        let asked = self.counted();
         match provider.capabilities() {
             Capabilities { lookup: true, consistency_lag, .. } => {
                 let began = Instant::now();
@@ -177,12 +179,12 @@ impl Engine {
                 after_look_up(
                     found.unwrap_or_else(|_| LookUp::Failed(Cause::TimedOut(settings.look_up_timeout).to_string())),
                     counts_from,
-                    self.counted(),
+                    asked,
                 )
             }
             Capabilities { idempotent: true, consistency_lag, .. } => {
                 let answer = self.repeat(&submission).await;
-                after_repeat(answer, unfinished.calls_over.after(span(consistency_lag)), self.counted())
+                after_repeat(answer, unfinished.calls_over.after(span(consistency_lag)), asked)
             }
             Capabilities { final_error_only: true, .. } => {
                 let answer = self.repeat(&submission).await;
@@ -202,14 +204,14 @@ impl Engine {
     }
 }
 
-/// The finding that a look-up proves.
-fn after_look_up(found: LookUp, counts_from: MonotonicTime, now: MonotonicTime) -> Finding {
+/// The finding that a look-up proves that was asked for at this moment.
+fn after_look_up(found: LookUp, counts_from: MonotonicTime, asked: MonotonicTime) -> Finding {
     match found {
         LookUp::Applied => Finding::Accepted,
         LookUp::AnsweredOtherwise(what) => {
             Finding::Declined(redact::words(&format!("the network holds another answer to this alert: {what}")))
         }
-        LookUp::NotKnown if counts_from.has_come(now) => Finding::Declined("the network does not know of the decision".to_owned()),
+        LookUp::NotKnown if counts_from.has_come(asked) => Finding::Declined("the network does not know of the decision".to_owned()),
         LookUp::NotKnown => Finding::Indeterminate("the network does not know of the decision yet".to_owned(), Some(counts_from)),
         LookUp::Refused(why) => Finding::Declined(redact::words(&format!("it refused: {why}"))),
         LookUp::NotTold(why) => Finding::Indeterminate(redact::words(&why), None),
@@ -217,14 +219,14 @@ fn after_look_up(found: LookUp, counts_from: MonotonicTime, now: MonotonicTime) 
     }
 }
 
-/// The finding that an idempotent repeat proves.
-fn after_repeat(answer: SubmitResult, counts_from: MonotonicTime, now: MonotonicTime) -> Finding {
+/// The finding that an idempotent repeat proves that was sent at this moment.
+fn after_repeat(answer: SubmitResult, counts_from: MonotonicTime, asked: MonotonicTime) -> Finding {
     match answer {
         SubmitResult::Accepted => Finding::Accepted,
         SubmitResult::Declined(Declined::Refused(why)) => {
             let why = redact::words(&format!("it refused: {why}"));
             // While the first call may still be on its way, a refusal of the second proves nothing about it.
-            if counts_from.has_come(now) { Finding::Declined(why) } else { Finding::Indeterminate(why, Some(counts_from)) }
+            if counts_from.has_come(asked) { Finding::Declined(why) } else { Finding::Indeterminate(why, Some(counts_from)) }
         }
         // That this call did not arrive, or was not looked at, says nothing about the first one.
         SubmitResult::Declined(why @ (Declined::NotSent(_) | Declined::TurnedAway(_))) => {

@@ -286,7 +286,7 @@ impl Sending {
                 Ok(LookUp::AnsweredOtherwise(what)) => {
                     return self.release(&format!("the network holds another answer to this alert: {what}")).await;
                 }
-                Ok(LookUp::NotKnown) if calls_over.after(span(capabilities.consistency_lag)).has_come(engine.counted()) => {
+                Ok(LookUp::NotKnown) if calls_over.after(span(capabilities.consistency_lag)).has_come(calls_over) => {
                     return self.release(&format!("{cause}; it does not know of the decision")).await;
                 }
                 Ok(LookUp::Refused(why)) => return self.release(&format!("it refused: {why}")).await,

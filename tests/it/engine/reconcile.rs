@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::support::alerts::{NOON, open_alert};
 use crate::support::clock::ManualClock;
 use crate::support::engine::{CONSISTENCY_LAG, Gate, acting, bring_in, deliveries_of, engine_on, engine_with, impatient, network, resolve};
+use crate::support::stop::{Stop, StoppingNetwork};
 
 /// What the caller was told.
 #[derive(Debug, PartialEq)]
@@ -135,6 +136,46 @@ async fn a_provider_that_fails_leaves_no_trace_on_the_alert() {
     assert_eq!(error, ServiceError::ProviderFailed("it refused: the alert is closed (simulated)".to_owned()));
     assert_eq!(acting.get(id).await.unwrap(), before);
     assert!(resolve(&acting, id, Decision::Refunded).await.is_ok(), "it can be tried anew");
+}
+
+/// Lets an answer of the network that stands at this stop go on, long after the network has settled.
+async fn late(stop: &Stop, clock: &ManualClock) {
+    stop.reached().await;
+    clock.advance(Duration::from_std(CONSISTENCY_LAG).unwrap() * 2);
+    stop.let_go();
+}
+
+#[tokio::test]
+async fn a_first_look_up_that_was_long_on_its_way_is_no_no() {
+    let directory = tempfile::tempdir().unwrap();
+    let (clock, network, stop) = (ManualClock::at(NOON), network(true, false), Stop::at("after look_up"));
+    let stopping = StoppingNetwork { network: Arc::clone(&network), stop: Arc::clone(&stop) };
+    let engine = engine_with(directory.path(), &clock, Arc::new(stopping), EngineSettings::default());
+    let (acting, id) = with_one_alert(&engine).await;
+    network.script([Some(Fault::TimeOut { applied: false })]);
+
+    let (told, ()) = tokio::join!(resolve(&acting, id, Decision::Refunded), late(&stop, &clock));
+
+    assert!(matches!(told, Err(ServiceError::ProviderOutcomeUnknown(_))), "{told:?}");
+    assert_eq!(acting.unfinished().await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_later_look_up_that_was_long_on_its_way_is_no_no_until_it_is_asked_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let (clock, network, stop) = (ManualClock::at(NOON), network(true, false), Stop::at("after look_up"));
+    let (acting, id) = with_one_alert(&engine_on(directory.path(), &clock, &network)).await;
+    let stopping = StoppingNetwork { network: Arc::clone(&network), stop: Arc::clone(&stop) };
+    let engine = engine_with(directory.path(), &clock, Arc::new(stopping), EngineSettings::default());
+    network.script([Some(Fault::TimeOut { applied: false })]);
+    resolve(&acting, id, Decision::Refunded).await.unwrap_err();
+    clock.advance(Duration::seconds(10));
+
+    let (long_on_its_way, ()) = tokio::join!(engine.reconcile_once(), late(&stop, &clock));
+    let asked_again = engine.reconcile_once().await;
+
+    assert_eq!(long_on_its_way.unwrap(), Reconciled { waiting: 1, ..Reconciled::default() });
+    assert_eq!(asked_again.unwrap(), Reconciled { released: 1, ..Reconciled::default() });
 }
 
 #[tokio::test]
