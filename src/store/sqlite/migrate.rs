@@ -59,7 +59,9 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration::new(17, "open_attempts", include_str!("../../../assets/migrations/sqlite/0017_open_attempts.sql")),
     Migration::new(18, "heads", include_str!("../../../assets/migrations/sqlite/0018_heads.sql")),
     Migration::new(19, "head_lengths", include_str!("../../../assets/migrations/sqlite/0019_head_lengths.sql")),
-    Migration::new(20, "find_keys", include_str!("../../../assets/migrations/sqlite/0020_find_keys.sql")).and(find_index::index_all),
+    Migration::new(20, "find_keys", include_str!("../../../assets/migrations/sqlite/0020_find_keys.sql")),
+    Migration::new(21, "head_checksums", include_str!("../../../assets/migrations/sqlite/0021_head_checksums.sql"))
+        .and(find_index::index_all),
 ];
 
 /// What a look at a file found.
