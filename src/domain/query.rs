@@ -93,7 +93,7 @@ mod tests {
 
     fn filters() -> impl Strategy<Value = (AlertFilter, Sort)> {
         let lists = (
-            subsequence(AlertStatus::CURRENT, 0..=AlertStatus::CURRENT.len()).prop_shuffle(),
+            subsequence(AlertStatus::KNOWN, 0..=AlertStatus::KNOWN.len()).prop_shuffle(),
             subsequence(Provider::KNOWN, 0..=Provider::KNOWN.len()).prop_shuffle(),
             subsequence(AlertType::KNOWN, 0..=AlertType::KNOWN.len()).prop_shuffle(),
             proptest::collection::btree_set(tricky_text(), 0..3),

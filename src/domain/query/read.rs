@@ -370,7 +370,7 @@ mod tests {
             Some(says) => assert!(read.as_ref().is_err_and(|message| message.contains(says)), "{read:?}"),
         }
         let elsewhere = parse("status:not_found", Vocabulary::Interface);
-        assert!(elsewhere.is_err() && parse("outcome:moved", Vocabulary::Desk).is_ok());
+        assert!(elsewhere.is_err() && parse("status:not_found,new outcome:moved", Vocabulary::Desk).is_ok());
     }
 
     #[rstest]

@@ -163,8 +163,8 @@ impl Vocabulary {
     /// The statuses that can be asked for.
     pub fn statuses(self) -> &'static [AlertStatus] {
         match self {
-            Self::Desk | Self::Interface => AlertStatus::CURRENT,
-            Self::Older => AlertStatus::KNOWN,
+            Self::Interface => AlertStatus::CURRENT,
+            Self::Desk | Self::Older => AlertStatus::KNOWN,
         }
     }
 

@@ -56,11 +56,12 @@ fn a_filter_that_is_opened_and_applied_is_as_it_was(#[case] query: &str) {
 
 #[test]
 fn of_the_older_dialect_the_form_offers_what_that_one_knows() {
-    let older = FilterForm::new(&AlertFilter::default(), DEFAULT_SORT, Vocabulary::Older);
-    let [older, current] = [older, open("")].map(|form| screen(&form, 120, 40).text());
+    let [older, current, own] = [Vocabulary::Older, Vocabulary::Interface, Vocabulary::Desk]
+        .map(|vocabulary| screen(&FilterForm::new(&AlertFilter::default(), DEFAULT_SORT, vocabulary), 120, 40).text());
 
     assert!(older.contains("NOT_FOUND") && older.contains("PROCESSING") && !older.contains("CDRN"), "{older}");
     assert!(!current.contains("NOT_FOUND") && current.contains("CDRN"), "{current}");
+    assert!(own.contains("NOT_FOUND") && own.contains("CDRN"), "this machine has alerts of both dialects: {own}");
 }
 
 #[test]
