@@ -8,7 +8,7 @@ use super::failure::{Misused, SaidAlready, say};
 use super::import::{Rejects, open, print, progress, same_file};
 use super::local::Local;
 use super::target::variable;
-use crate::desk::{Desk, OrderDatabase, OrderOwner};
+use crate::desk::{Desk, OrderCounts, OrderDatabase, OrderOwner};
 use crate::domain::{IngestReport, MerchantOrder, OrderField};
 use crate::wire::import::{OrderHeaderError, OrderImporter};
 
@@ -68,19 +68,22 @@ fn import(context: &Context, args: &OrderImportArgs, owner: Option<OrderOwner>) 
                 say(&format!("ignored columns: {}", ignored.join(", ")));
             }
             let bar = progress(size);
-            let mut batch = Vec::with_capacity(AT_ONCE);
+            let (mut batch, mut older) = (Vec::with_capacity(AT_ONCE), 0);
             while let Some(row) = importer.next() {
                 match row {
                     Ok(order) => batch.push(order),
                     Err(row) => bar.suspend(|| rejects.put(&row)),
                 }
                 if batch.len() == AT_ONCE {
-                    take_in(&mut orders, &mut batch, &mut total)?;
+                    older += take_in(&mut orders, &mut batch, &mut total)?;
                     bar.set_position(importer.bytes_read());
                 }
             }
-            take_in(&mut orders, &mut batch, &mut total)?;
+            older += take_in(&mut orders, &mut batch, &mut total)?;
             bar.finish_and_clear();
+            if older > 0 {
+                say(&format!("{older} came with a state of before the one that is known (by state_at), which stays"));
+            }
         }
     }
     let rejected = rejects.finish()?;
@@ -88,11 +91,11 @@ fn import(context: &Context, args: &OrderImportArgs, owner: Option<OrderOwner>) 
     if rejected > 0 { Err(SaidAlready.into()) } else { Ok(()) }
 }
 
-fn take_in(orders: &mut OrderDatabase, batch: &mut Vec<MerchantOrder>, total: &mut IngestReport) -> anyhow::Result<()> {
-    let counts = orders.import(std::mem::take(batch))?;
-    let (created, updated, unchanged) = (counts.created, counts.updated, counts.unchanged);
+/// Takes in a batch; how many came with a state of before the one that is known.
+fn take_in(orders: &mut OrderDatabase, batch: &mut Vec<MerchantOrder>, total: &mut IngestReport) -> anyhow::Result<u64> {
+    let OrderCounts { created, updated, unchanged, older_states } = orders.import(std::mem::take(batch))?;
     total.add(IngestReport { created, updated, unchanged, rejected: Vec::new() });
-    Ok(())
+    Ok(older_states)
 }
 
 fn unusable(args: &OrderImportArgs, error: &OrderHeaderError) -> Misused {

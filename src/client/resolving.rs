@@ -8,7 +8,7 @@ use super::inner::{Authorization, Inner};
 use super::reading;
 use super::refusals::{about, fields, redirected, unavailable, words};
 use crate::domain::indeterminate::is_contrary;
-use crate::domain::{Alert, AlertId, FieldError, Resolution};
+use crate::domain::{Alert, AlertId, AlertStatus, FieldError, Outcome, Resolution};
 use crate::service::{OutcomeUnknown, ResolveRequest, ServiceError};
 use crate::wire::body;
 use crate::wire::refusal::Refusal;
@@ -116,12 +116,18 @@ fn accepted(answer: &Answer, id: AlertId, sent: &Resolution) -> Result<Alert, Se
         Ok(alert) if alert.outcome.as_ref().is_some_and(|outcome| is_contrary(sent, outcome)) => {
             return Err(ServiceError::AlreadyResolved(Box::new(alert)));
         }
-        Ok(alert) if alert.outcome.is_some() => return Ok(alert),
+        Ok(alert) if tells_an_outcome(&alert) => return Ok(alert),
         Ok(_) => about(answer, &format!("it answered {}, with an alert that has no outcome", answer.status)),
         Err(ServiceError::Unavailable(why)) => format!("it answered {}, but {why}", answer.status),
         Err(error) => format!("it answered {}, but: {error}", answer.status),
     };
     Err(ServiceError::Indeterminate(why))
+}
+
+/// Whether an alert says that it was answered: by its outcome, or where that has been left empty, by its status.
+fn tells_an_outcome(alert: &Alert) -> bool {
+    let is_told = |outcome: &Outcome| !outcome.outcome.is_empty() || !outcome.refunded.is_empty();
+    alert.outcome.as_ref().is_some_and(|outcome| is_told(outcome) || alert.status != AlertStatus::Open)
 }
 
 /// What the service answers before it looks at a decision (too often, too large, no such route), as an error of that decision.

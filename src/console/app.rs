@@ -8,7 +8,7 @@ use ratatui::layout::Rect;
 
 use super::auto_rules::AutoRules;
 use super::calls::Calls;
-use super::decisions::Decisions;
+use super::decisions::{Decisions, PendingDecision};
 use super::dialog::run;
 use super::dialogs::earlier_session::EarlierSession;
 use super::dialogs::leave::Leave;
@@ -206,6 +206,7 @@ impl App {
             return Vec::new();
         }
         self.cx.now = self.clock.now();
+        self.cx.decisions.tell_time(self.cx.now);
         self.dirty = true;
         let mut effects = match message {
             Message::Input(event) => self.input(event),
@@ -227,6 +228,7 @@ impl App {
         self.hear_calls(&message);
         self.hear_runs(&message);
         self.hear_answered(&message);
+        let changed = resolving::seen(message.alerts(), &mut self.cx);
         let cx = &mut self.cx;
         let heard: Orders = self.dialogs.iter_mut().flat_map(|dialog| dialog.update(&message, cx)).collect();
         let ruled = self.hear_rules(&message);
@@ -313,6 +315,7 @@ impl App {
         let mut effects = self.carry_out(outcome);
         effects.extend(self.carry_out(heard));
         effects.extend(self.carry_out(ruled));
+        effects.extend(self.carry_out(changed));
         effects
     }
 
@@ -383,7 +386,9 @@ impl App {
                 self.open_next();
                 if !self.cx.covered {
                     let waits = if self.unsent() == 1 { "decision waits" } else { "decisions wait" };
-                    let words = format!("Not sent, and still here: {} {waits} for a refund to be recorded.", count(self.unsent() as u64));
+                    let looks = self.cx.decisions.not_left().any(PendingDecision::waits_for_look);
+                    let what = if looks { "until doubles could be looked for" } else { "for a refund to be recorded" };
+                    let words = format!("Not sent, and still here: {} {waits} {what}.", count(self.unsent() as u64));
                     self.cx.notify(Tone::Bad, words);
                 }
             }

@@ -90,6 +90,8 @@ pub struct PendingDecision {
     /// The refunds on its payment that were known when it was made: confirmed, or what it rests on.
     known: KnownRefunds,
     look: LookStage,
+    /// Since when it could not be looked for what speaks against it.
+    unlooked_since: Option<Timestamp>,
     /// Whether it waits for a refund that another console or the command line has with the engine.
     waits_elsewhere: bool,
     /// The rule that staged it.
@@ -249,6 +251,8 @@ pub struct Decisions {
     all: Vec<PendingDecision>,
     made: u64,
     held_since: Option<Timestamp>,
+    /// The last time that was told.
+    told: Timestamp,
     /// Those made together that are paused.
     paused: HashSet<u64>,
     /// How the alerts of first decisions were answered by another who was faster, while others wait here for these.
@@ -290,6 +294,7 @@ impl Decisions {
             instead_of,
             known: KnownRefunds::default(),
             look: LookStage::Due,
+            unlooked_since: None,
             waits_elsewhere: false,
             rule: None,
             idempotency_key,
@@ -328,6 +333,7 @@ impl Decisions {
             instead_of: None,
             known: KnownRefunds::default(),
             look: LookStage::Due,
+            unlooked_since: None,
             waits_elsewhere: false,
             rule: None,
             idempotency_key: left.key.clone(),
@@ -399,6 +405,33 @@ impl Decisions {
             }
             _ => {}
         }
+    }
+
+    /// Takes in what time it is. Where the clock was set back, what is left of each grace stays what it was.
+    pub fn tell_time(&mut self, now: Timestamp) {
+        let back = std::mem::replace(&mut self.told, now) - now;
+        if back <= Duration::zero() {
+            return;
+        }
+        self.held_since = self.held_since.map(|since| since - back);
+        for decision in &mut self.all {
+            decision.staged_at -= back;
+            decision.unlooked_since = decision.unlooked_since.map(|since| since - back);
+            if let State::Staged(due) = &mut decision.state {
+                *due -= back;
+            }
+            if let LookStage::Done(_, at) = &mut decision.look {
+                *at -= back;
+            }
+        }
+    }
+
+    /// Takes in an alert as it is now. A decision on it that has not left and was made on other facts stays here, to be made anew.
+    pub fn seen(&mut self, alert: &Alert, now: Timestamp) -> Option<(PendingDecision, DecisionEvent)> {
+        let decision = self.of(alert.id).filter(|decision| decision.is_here())?.clone();
+        let event = DecisionEvent::Refused(format!("not sent: {}", alert.changed_since(&decision.alert)?));
+        self.note(decision.key, &event, now);
+        Some((decision, event))
     }
 
     /// The decisions whose time has come; they count as sent from now on. What is to be looked at before stays until it was.

@@ -66,14 +66,7 @@ impl App {
 
     /// Takes in which alerts have an outcome, where a decision on them failed here: it calls for nobody any more.
     pub(super) fn hear_answered(&mut self, message: &Message) {
-        match message {
-            Message::Alert(_, Ok(alert)) => self.found_answered([alert]),
-            Message::Concluded(alert) => self.found_answered([&**alert]),
-            Message::Page(_, Ok(page)) => self.found_answered(&page.data),
-            Message::SameCard(_, Ok(found)) => self.found_answered(found),
-            Message::SameCards(found) => self.found_answered(found.iter().filter_map(|(_, answer)| answer.as_ref().ok()).flatten()),
-            _ => {}
-        }
+        self.found_answered(message.alerts());
     }
 
     fn found_answered<'a>(&mut self, alerts: impl IntoIterator<Item = &'a Alert>) {

@@ -16,14 +16,7 @@ pub struct KnownAlerts(HashMap<AlertId, JournalAlert>);
 impl KnownAlerts {
     /// Takes in the alerts that a message brings.
     pub fn hear(&mut self, message: &Message) {
-        match message {
-            Message::Page(_, Ok(page)) => page.data.iter().for_each(|alert| self.take(alert)),
-            Message::SameCard(_, Ok(alerts)) | Message::BegunRead(_, Ok(alerts)) => alerts.iter().for_each(|alert| self.take(alert)),
-            Message::Closing(Ok(closing)) => closing.alerts.iter().for_each(|alert| self.take(alert)),
-            Message::Alert(_, Ok(alert)) | Message::Resolved(_, Ok(alert)) | Message::Settled(_, _, Ok(alert)) => self.take(alert),
-            Message::Concluded(alert) => self.take(alert),
-            _ => {}
-        }
+        message.alerts().for_each(|alert| self.take(alert));
     }
 
     fn take(&mut self, alert: &Alert) {

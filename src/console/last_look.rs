@@ -60,8 +60,29 @@ pub enum Looked {
     PaidTwice(Box<Alert>),
     /// Why it does not leave yet: the refund that it rests on is with its network.
     Waits(String),
-    /// What could not be looked for again, and why. A window that is missed costs more than a look: it leaves.
-    InPart(String),
+    /// Why it could not be looked for all of it, and whether it can be again.
+    InPart(String, LookAgain),
+}
+
+/// Whether what could not be looked for can be again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LookAgain {
+    /// The service is busy, or slow.
+    Soon,
+    /// It wants to be left alone for so long.
+    After(Duration),
+    /// It does not answer this, or it is not there, which the decision itself is told then.
+    Never,
+}
+
+impl LookAgain {
+    fn of(error: &ServiceError) -> Self {
+        match error {
+            ServiceError::Throttled { wait, .. } => Self::After(*wait),
+            ServiceError::Unavailable(_) => Self::Soon,
+            _ => Self::Never,
+        }
+    }
 }
 
 impl LastLook {
@@ -70,9 +91,10 @@ impl LastLook {
     where
         A: FnOnce(&Alert, &[Alert]) -> Result<Option<(String, OrderAdvice)>, ServiceError>,
     {
-        let (mut others, mut untold) = (Vec::new(), None);
+        let (mut others, mut untold, mut again) = (Vec::new(), None, LookAgain::Soon);
         match tokio::time::timeout(self.within, self.ask(deployment)).await {
             Ok(Ok(payment)) => match (payment, self.sort) {
+                (Payment::Another(changed), _) => return Looked::Against(changed),
                 (Payment::Refunded(_), LookSort::RestsOnRefund { .. }) => return Looked::Clear,
                 (Payment::Refunded(other), LookSort::Refund) => return Looked::PaidTwice(other),
                 (Payment::OnItsWay(other), LookSort::RestsOnRefund { .. }) => {
@@ -87,21 +109,25 @@ impl LastLook {
                 (Payment::Open(_), LookSort::RestsOnRefund { .. }) => return Looked::Clear,
                 (Payment::Open(found), LookSort::Refund) => others = found,
             },
-            Ok(Err(error)) => untold = Some(error.to_string()),
+            Ok(Err(error)) => {
+                again = LookAgain::of(&error);
+                untold = Some(error.to_string());
+            }
             Err(_) if self.within < LONGEST => untold = Some("no answer in the time left".to_owned()),
             Err(_) => untold = Some(format!("no answer within {} s", LONGEST.as_secs())),
         }
         if matches!(self.sort, LookSort::RestsOnRefund { .. }) {
-            return untold.map_or(Looked::Clear, Looked::InPart);
+            return untold.map_or(Looked::Clear, |why| Looked::InPart(why, again));
         }
         match advise(&self.alert, &others) {
             Ok(Some((order, advice))) if advice.was_refunded_before() && !self.known.by_order => {
                 return Looked::Against(format!("may be paid twice: order {} was {}", sanitize::line(&order), advice.why));
             }
             Ok(_) => {}
-            Err(error) => untold = untold.or(Some(error.to_string())),
+            Err(error) if untold.is_none() => (untold, again) = (Some(error.to_string()), LookAgain::of(&error)),
+            Err(_) => {}
         }
-        untold.map_or(Looked::Clear, |why| Looked::InPart(why.trim_end_matches('.').to_owned()))
+        untold.map_or(Looked::Clear, |why| Looked::InPart(why.trim_end_matches('.').to_owned(), again))
     }
 
     /// Whether one of these was taken for refunded, or about to be, and is not.
@@ -110,9 +136,19 @@ impl LastLook {
         !self.known.by_order && found.iter().any(|other| self.known.alerts.contains(&other.id) && !is_refunded(other))
     }
 
-    /// Asks the deployment for the others on the payment, and which refunds are on their way.
+    /// Asks the deployment for the alert as it is now, for the others on the payment, and which refunds are on their way.
     async fn ask(&self, deployment: &Deployment) -> Result<Payment, ServiceError> {
         let (alert, query) = (&self.alert, duplicate::query(&self.alert));
+        match deployment.alerts.get(alert.id).await {
+            Ok(now) => {
+                if let Some(changed) = now.changed_since(alert) {
+                    return Ok(Payment::Another(changed));
+                }
+            }
+            // That it is not there the decision itself is told.
+            Err(ServiceError::AlertNotFound(_)) => {}
+            Err(error) => return Err(error),
+        }
         let mut found = same_payment(&*deployment.alerts, deployment.duplicates.as_deref(), alert.id, query).await?;
         found.retain(|other| duplicate::evidence(alert, other).is_some());
         // A refund asks of what was not confirmed; what rests on a refund asks of any.
@@ -140,6 +176,8 @@ pub fn called(other: &Alert) -> String {
 
 /// A payment as the deployment knows it.
 enum Payment {
+    /// It is not the one that was decided on: what changed.
+    Another(String),
     /// It was refunded by this other alert.
     Refunded(Box<Alert>),
     /// A refund of this other alert is with its network, or may have arrived.

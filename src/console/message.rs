@@ -236,3 +236,20 @@ pub enum Message {
     /// A credential is to be created.
     CreateCredential(CredentialKind),
 }
+
+impl Message {
+    /// The alerts that it brings, as they are at the deployment now.
+    pub fn alerts(&self) -> impl Iterator<Item = &Alert> {
+        let (one, many): (Option<&Alert>, &[Alert]) = match self {
+            Self::Page(_, Ok(page)) => (None, &page.data),
+            Self::SameCard(_, Ok(alerts)) | Self::BegunRead(_, Ok(alerts)) => (None, alerts),
+            Self::Closing(Ok(closing)) => (None, &closing.alerts),
+            Self::Alert(_, Ok(alert)) | Self::Resolved(_, Ok(alert)) | Self::Settled(_, _, Ok(alert)) => (Some(alert), &[]),
+            Self::Concluded(alert) => (Some(alert), &[]),
+            _ => (None, &[]),
+        };
+        let of_payments = if let Self::SameCards(found) = self { found.as_slice() } else { &[] };
+        let of_payments = of_payments.iter().filter_map(|(_, answer)| answer.as_ref().ok()).flatten();
+        one.into_iter().chain(many).chain(of_payments)
+    }
+}

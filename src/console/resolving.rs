@@ -114,13 +114,42 @@ pub fn staged(keys: &[u64], run: Option<&JournalRun>, cx: &AppContext) -> Orders
 pub fn looked(key: u64, looked: Looked, cx: &mut AppContext) -> Orders {
     let Some(decision) = cx.decisions.get(key).cloned() else { return Vec::new() };
     let refunded = if let Looked::PaidTwice(other) = &looked { Some(other.clone()) } else { None };
-    let Some(event) = cx.decisions.looked(key, looked, cx.now) else { return Vec::new() };
+    let in_part = if let Looked::InPart(why, _) = &looked { Some(why.clone()) } else { None };
+    let Some(event) = cx.decisions.looked(key, looked, cx.now) else {
+        tell_waiting_for_look(&decision, in_part, cx);
+        return Vec::new();
+    };
     // Whoever left to have it sent is to see that it was not.
     cx.leaving = false;
     let mut outcome = notify(&decision, event, cx);
     // What was decided here on the alert that is answered by now can no longer be sent.
     if let Some((overtaken, event)) = refunded.and_then(|other| cx.decisions.answered_elsewhere(&other, cx.now)) {
         outcome.extend(notify(&overtaken, event, cx));
+    }
+    outcome
+}
+
+/// Says once that a decision waits because it could not be looked for doubles.
+fn tell_waiting_for_look(before: &PendingDecision, why: Option<String>, cx: &mut AppContext) {
+    let waits = cx.decisions.get(before.key).is_some_and(PendingDecision::waits_for_look);
+    let Some(why) = why.filter(|_| waits && !before.waited_for_look()) else { return };
+    let (subject, undo) = (subject(&before.alert), cx.key(Action::Undo));
+    let words = format!("{subject}: not sent yet, doubles cannot be looked for: {why}. It is tried again; {undo} takes it back.");
+    match before.together {
+        None => cx.notify_of_decision(before, Tone::Bad, words),
+        Some(_) => cx.notify_of_run(before, Tone::Bad, words),
+    }
+}
+
+/// Takes in alerts as they are now: what was decided here on other facts, and has not left, is to be decided anew.
+pub fn seen<'a>(alerts: impl Iterator<Item = &'a Alert>, cx: &mut AppContext) -> Orders {
+    let mut outcome = Orders::new();
+    for alert in alerts {
+        if let Some((decision, event)) = cx.decisions.seen(alert, cx.now) {
+            // Whoever left to have it sent is to see that it was not.
+            cx.leaving = false;
+            outcome.extend(notify(&decision, event, cx));
+        }
     }
     outcome
 }

@@ -68,6 +68,8 @@ pub struct OrderCounts {
     pub created: u64,
     pub updated: u64,
     pub unchanged: u64,
+    /// Of those that were there, how many came with a state of before the one that is known, which stays.
+    pub older_states: u64,
 }
 
 /// The orders that an alert may be on.
@@ -294,13 +296,16 @@ fn take_in(conn: &mut Connection, orders: Vec<MerchantOrder>) -> rusqlite::Resul
         let there = by_id(&change, &order.order_id)?;
         let (order, count) = match there {
             None => (order, &mut counts.created),
-            Some(mut there) => match there.update(order) {
-                true => (there, &mut counts.updated),
-                false => {
-                    counts.unchanged += 1;
-                    continue;
+            Some(mut there) => {
+                counts.older_states += u64::from(there.has_newer_state_than(&order));
+                match there.update(order) {
+                    true => (there, &mut counts.updated),
+                    false => {
+                        counts.unchanged += 1;
+                        continue;
+                    }
                 }
-            },
+            }
         };
         write(&change, &order)?;
         *count += 1;
@@ -468,6 +473,22 @@ mod tests {
         assert_eq!(again.count(), Ok(2));
         let kept = by_id(&again.conn, "A-1").unwrap().unwrap();
         assert_eq!(kept, MerchantOrder { state: Some(OrderState::Shipped), ..on_card("A-1") });
+    }
+
+    #[test]
+    fn an_older_file_does_not_take_back_a_newer_state() {
+        let (_directory, desk) = desk();
+        let mut orders = desk.make_orders().unwrap();
+        let on = |day: i64, state| {
+            order("A-1", |order| (order.state, order.state_at) = (Some(state), Some(Timestamp::UNIX_EPOCH + TimeDelta::days(day))))
+        };
+        orders.import(vec![on(2, OrderState::Refunded)]).unwrap();
+
+        let counts = orders.import(vec![MerchantOrder { auth_code: Some("A17".to_owned()), ..on(1, OrderState::Paid) }]).unwrap();
+
+        assert_eq!(counts, OrderCounts { updated: 1, older_states: 1, ..OrderCounts::default() });
+        let kept = by_id(&orders.conn, "A-1").unwrap().unwrap();
+        assert_eq!(kept, MerchantOrder { auth_code: Some("A17".to_owned()), ..on(2, OrderState::Refunded) });
     }
 
     #[test]

@@ -17,6 +17,7 @@ pub mod code_words;
 pub mod condition;
 pub mod credential;
 pub mod database;
+mod decided;
 pub mod duplicate;
 pub mod environment;
 pub mod event;

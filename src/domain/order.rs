@@ -75,9 +75,19 @@ impl MerchantOrder {
         self.refunded_amount.zip(self.currency.clone()).map(|(amount, currency)| Money { amount, currency })
     }
 
-    /// Takes over what a later file says of the order; what that leaves out stays as it was. Returns whether anything changed.
-    pub fn update(&mut self, later: Self) -> bool {
+    /// Whether a file tells of a state that the order had before the one that is known of it.
+    pub fn has_newer_state_than(&self, other: &Self) -> bool {
+        let is_older = self.state_at.zip(other.state_at).is_some_and(|(known, told)| told < known);
+        is_older && other.state.is_some() && other.state != self.state
+    }
+
+    /// Takes over what a later file says of the order; what that leaves out stays as it was, and so does a newer state. Returns whether
+    /// anything changed.
+    pub fn update(&mut self, mut later: Self) -> bool {
         let before = self.clone();
+        if self.has_newer_state_than(&later) {
+            (later.state, later.state_at, later.refunded_amount) = (None, None, None);
+        }
         // A state that is another one has a time of its own, or none that is known.
         if later.state.is_some_and(|state| Some(state) != self.state) {
             self.state_at = None;

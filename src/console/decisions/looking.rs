@@ -3,7 +3,7 @@
 use chrono::Duration;
 
 use super::{DecisionEvent, Decisions, MARGIN, PendingDecision, State};
-use crate::console::last_look::{LEAST, LONGEST, LastLook, LookSort, LookStage, Looked, called};
+use crate::console::last_look::{LEAST, LONGEST, LastLook, LookAgain, LookSort, LookStage, Looked, called};
 use crate::domain::Timestamp;
 
 /// What was looked at is looked at again where the decision did not leave so soon: it was held or paused meanwhile.
@@ -12,6 +12,9 @@ const FRESH: Duration = Duration::seconds(2);
 /// What has to wait for a refund is looked at again after so long.
 const AGAIN: Duration = Duration::seconds(5);
 
+/// What cannot be looked for is tried again for so long, and where the service wants to be left alone for as long as that.
+const PATIENCE: Duration = Duration::minutes(2);
+
 /// So long before its window closes such an answer waits no longer: somebody has to see to it in time.
 const LEAST_LEFT: Duration = Duration::minutes(5);
 
@@ -19,6 +22,16 @@ impl PendingDecision {
     /// Whether it is being looked whether something speaks against it.
     pub fn is_looked_at(&self) -> bool {
         self.look == LookStage::Running && matches!(self.state, State::Staged(_))
+    }
+
+    /// Whether it waits here because it could not be looked for what speaks against it.
+    pub fn waits_for_look(&self) -> bool {
+        self.unlooked_since.is_some() && self.look == LookStage::Due && matches!(self.state, State::Staged(_))
+    }
+
+    /// Whether it has waited for that before.
+    pub fn waited_for_look(&self) -> bool {
+        self.unlooked_since.is_some()
     }
 
     /// What could not be looked for before it left.
@@ -77,13 +90,11 @@ impl Decisions {
         }
         let why = match looked {
             Looked::Clear => {
+                decision.unlooked_since = None;
                 decision.look = LookStage::Done(None, now);
                 return None;
             }
-            Looked::InPart(why) => {
-                decision.look = LookStage::Done(Some(why), now);
-                return None;
-            }
+            Looked::InPart(why, again) => return self.looked_in_part(key, why, again, now),
             Looked::Waits(_) if decision.closes_from.is_none_or(|closes| closes - LEAST_LEFT > now) => {
                 (decision.look, decision.state) = (LookStage::Due, State::Staged(now + AGAIN));
                 decision.waits_elsewhere = true;
@@ -96,6 +107,32 @@ impl Decisions {
             }
         };
         let event = DecisionEvent::Refused(format!("not sent: {why}"));
+        self.note(key, &event, now);
+        Some(event)
+    }
+
+    /// Something could not be looked for. It is tried again while there is time, and not before the service wants to be asked; then what a
+    /// person decided leaves, because a window that is missed costs more than a look, and what a rule decided does not.
+    fn looked_in_part(&mut self, key: u64, why: String, again: LookAgain, now: Timestamp) -> Option<DecisionEvent> {
+        let decision = self.all.iter_mut().find(|decision| decision.key == key)?;
+        let since = *decision.unlooked_since.get_or_insert(now);
+        let is_patient = match again {
+            LookAgain::After(_) => true,
+            LookAgain::Soon => now - since < PATIENCE,
+            LookAgain::Never => decision.rule.is_some() && now - since < PATIENCE,
+        };
+        let wait = if let LookAgain::After(wait) = again { Duration::from_std(wait).unwrap_or(PATIENCE) } else { AGAIN };
+        let next = now + wait.max(AGAIN);
+        let has_time = decision.has_time(next) && decision.closes_from.is_none_or(|closes| closes - LEAST_LEFT > next);
+        if has_time && is_patient {
+            (decision.look, decision.state) = (LookStage::Due, State::Staged(next));
+            return None;
+        }
+        if decision.rule.is_none() {
+            decision.look = LookStage::Done(Some(why), now);
+            return None;
+        }
+        let event = DecisionEvent::Refused(format!("not sent: doubles could not be looked for: {why}"));
         self.note(key, &event, now);
         Some(event)
     }
@@ -114,6 +151,8 @@ impl Decisions {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration as StdDuration;
+
     use super::*;
     use crate::domain::resolution::{Decision, InvalidReason};
     use crate::domain::time::from_iso;
@@ -161,12 +200,27 @@ mod tests {
 
     #[test]
     fn what_could_not_be_looked_for_is_told_of_a_decision_that_left() {
+        let (mut decisions, key) = staged(Decision::Refunded, Deadline::At(now() + Duration::minutes(4)));
+        decisions.looks(now());
+
+        decisions.looked(key, Looked::InPart("no answer".to_owned(), LookAgain::Soon), now());
+
+        assert_eq!(decisions.leave(now())[0].unlooked(), Some("no answer"));
+    }
+
+    #[test]
+    fn what_could_not_be_looked_for_is_tried_again_while_there_is_time() {
         let (mut decisions, key) = staged(Decision::Refunded, Deadline::Unknown);
         decisions.looks(now());
 
-        decisions.looked(key, Looked::InPart("no answer".to_owned()), now());
+        decisions.looked(key, Looked::InPart("no answer".to_owned(), LookAgain::Soon), now());
+        let again = decisions.looks(now() + AGAIN);
+        decisions.looked(key, Looked::InPart("not yet".to_owned(), LookAgain::After(StdDuration::from_secs(600))), now() + AGAIN);
+        let too_soon = decisions.looks(now() + Duration::seconds(600));
 
-        assert_eq!(decisions.leave(now())[0].unlooked(), Some("no answer"));
+        assert_eq!((keys(&again), keys(&too_soon)), (vec![key], Vec::new()));
+        assert!(decisions.leave(now() + Duration::seconds(600)).is_empty());
+        assert_eq!(keys(&decisions.looks(now() + AGAIN + Duration::seconds(600))), [key]);
     }
 
     #[test]

@@ -5,11 +5,10 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::question::{KeyedAnswer, Question, answered};
-use crate::console::decisions::{PendingDecision, WaitReason};
-use crate::console::resolving::record;
+use crate::console::decisions::WaitReason;
+use crate::console::resolving::taken_back;
 use crate::console::text::counted;
 use crate::console::{AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders};
-use crate::desk::JournalStep;
 
 /// Rows that the names of decisions take at most.
 const NAMED: u16 = 6;
@@ -72,8 +71,8 @@ impl Dialog for Leave {
                 cx.decisions.send_now(cx.now);
             }
             Choice::TakeBack => {
-                let taken = |decision: PendingDecision| record(JournalStep::TakenBack { decision: decision.journal_key() });
-                outcome.extend(cx.decisions.take_back_all().into_iter().map(taken));
+                let taken = cx.decisions.take_back_all();
+                outcome.extend(taken_back(&taken, cx));
             }
             Choice::Stay => cx.next_console = None,
         }

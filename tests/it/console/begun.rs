@@ -47,6 +47,21 @@ fn said(rig: &Rig) -> Vec<Resolution> {
 }
 
 #[test]
+fn whoever_takes_an_answer_to_several_back_to_leave_has_its_text_at_the_next_start() {
+    let mut rig = Rig::new(alike(3));
+    rig.press("* b alt-n");
+    rig.type_text("shipped on time");
+    rig.press("ctrl-s 3 ctrl-s");
+    let staged = rig.screen();
+
+    rig.press("q t");
+
+    let kept = on_the_desk(&rig);
+    assert!(rig.has_quit(), "{staged}");
+    assert_eq!(kept.iter().map(|draft| draft.answer.comments.as_str()).collect::<Vec<_>>(), ["shipped on time"], "{staged}");
+}
+
+#[test]
 fn what_is_typed_for_what_is_marked_is_kept_within_300_ms_and_a_card_number_in_it_masked() {
     let alerts = alike(3);
     let mut rig = Rig::new(alerts.clone());

@@ -125,15 +125,15 @@ fn a_stray_key_sends_nothing_that_has_waited_and_takes_nothing_back(#[case] stra
 
 /// A service that answers, whatever it says: a decision is not kept from it.
 #[rstest]
-#[case::it_is_busy(ServiceError::Unavailable("it is busy or down (503); it may be asked again in 600 s".to_owned()))]
-#[case::it_refuses_the_credential(ServiceError::NotAuthorized("revoked".to_owned()))]
-#[case::it_refuses_the_question(ServiceError::InvalidRequest(vec![FieldError::new("hoursLeft", "is not allowed")]))]
-fn a_list_that_is_refused_holds_no_decision_back(#[case] error: ServiceError) {
+#[case::it_is_busy(ServiceError::Unavailable("it is busy or down (503)".to_owned()), 131)]
+#[case::it_refuses_the_credential(ServiceError::NotAuthorized("revoked".to_owned()), 6)]
+#[case::it_refuses_the_question(ServiceError::InvalidRequest(vec![FieldError::new("hoursLeft", "is not allowed")]), 6)]
+fn a_list_that_is_refused_holds_no_decision_back_for_long(#[case] error: ServiceError, #[case] seconds: i64) {
     let mut rig = remote().start();
     rig.service.set_down(Some(error));
 
     rig.press("ctrl-r r ctrl-s");
-    rig.advance(Duration::seconds(6));
+    rig.advance(Duration::seconds(seconds));
 
     assert_eq!((rig.sent(), rig.app.unsent()), (1, 0));
 }

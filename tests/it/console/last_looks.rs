@@ -3,7 +3,7 @@
 use avert::console::SessionInfo;
 use avert::console::effects::Effect;
 use avert::console::known_refunds::KnownRefunds;
-use avert::console::last_look::{LastLook, LookSort, Looked};
+use avert::console::last_look::{LastLook, LookAgain, LookSort, Looked};
 use avert::console::message::Message;
 use avert::console::perform::perform;
 use avert::desk::{JournalDecision, JournalEntry, JournalPart, JournalStep};
@@ -49,7 +49,7 @@ fn a_refund_whose_last_look_fails_leaves_and_its_proof_says_why() {
     rig.press("r ctrl-s");
     rig.service.set_down(busy());
 
-    rig.advance(Duration::seconds(6));
+    rig.advance(Duration::seconds(127));
     let told = rig.screen();
     rig.service.set_down(None);
     rig.press("4 tab");
@@ -118,7 +118,10 @@ async fn a_last_look_that_would_outlast_the_window_is_given_up_and_said() {
 
     let looked = perform(&service.deployment(), None, Effect::Look(1, Box::new(look))).await;
 
-    assert!(matches!(&looked, Some(Message::Looked(1, Looked::InPart(why))) if why == "no answer in the time left"), "{looked:?}");
+    assert!(
+        matches!(&looked, Some(Message::Looked(1, Looked::InPart(why, LookAgain::Soon))) if why == "no answer in the time left"),
+        "{looked:?}"
+    );
 }
 
 #[test]
@@ -394,4 +397,125 @@ fn the_question_of_what_followed_a_refund_says_why_it_was_refused() {
     let asked = rig.screen();
     let question = asked.lines().skip_while(|line| !line.contains("The refund was not recorded")).take(4).collect::<String>();
     assert!(question.contains("closed by the issuer"), "{asked}");
+}
+
+fn throttled(seconds: u64) -> Option<ServiceError> {
+    Some(ServiceError::Throttled { why: "it asked to be left alone for a while".to_owned(), wait: Wait::from_secs(seconds) })
+}
+
+#[test]
+fn a_refund_whose_last_look_the_service_puts_off_waits_for_it_and_can_be_taken_back() {
+    let (alerts, [first, second]) = morning_of_twins(clock().now());
+    let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
+    rig.update(Message::GoToAlert(first));
+    rig.press("r ctrl-s");
+    rig.service.set_down(throttled(600));
+
+    rig.advance(Duration::seconds(8));
+    let waits = rig.screen();
+    rig.advance(Duration::seconds(300));
+    refunded_silently(&rig, second);
+    rig.service.set_down(None);
+    rig.advance(Duration::seconds(320));
+
+    assert!(waits.contains("doubles cannot be looked for: ") && waits.contains("u takes it back"), "{waits}");
+    assert!(!is_answered(&rig, first), "{}", rig.screen());
+    assert!(rig.screen().contains("may be paid twice"), "{}", rig.screen());
+}
+
+#[test]
+fn a_refund_does_not_wait_for_its_last_look_until_its_window_closes() {
+    let (mut alerts, [first, _]) = morning_of_twins(clock().now());
+    alerts[0].deadline = Deadline::At(clock().now() + Duration::minutes(8));
+    let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
+    rig.update(Message::GoToAlert(first));
+    rig.press("r ctrl-s");
+    rig.service.set_down(throttled(600));
+
+    rig.advance(Duration::seconds(10));
+
+    let why = |step: &JournalStep| matches!(step, JournalStep::Unlooked { .. });
+    assert!(rig.journaled().iter().any(why), "{:?}", rig.journaled());
+}
+
+#[test]
+fn a_rules_refund_never_leaves_without_its_last_look() {
+    let rules = "small: amount<25 currency:EUR -> refunded";
+    let mut rig = Made { rules, auto_rules: &["small"], size: (200, 60), ..Made::default() }.start();
+    rig.advance(Duration::seconds(2));
+    rig.service.set_down(busy());
+
+    rig.advance(Duration::seconds(150));
+    rig.service.set_down(None);
+    rig.advance(Duration::seconds(150));
+
+    assert!(rig.journaled().iter().any(|step| matches!(step, JournalStep::Staged { rule: Some(_), .. })), "{}", rig.screen());
+    assert_eq!(rig.sent(), 0, "{}", rig.screen());
+    let refused = |step: &JournalStep| matches!(step, JournalStep::Refused { why, .. } if why.contains("doubles could not be looked for"));
+    assert!(rig.journaled().iter().any(refused), "{:?}", rig.journaled());
+}
+
+/// The alert's money becomes another; the console hears of it or not.
+fn becomes_dearer(rig: &mut Rig, id: AlertId, heard: bool) {
+    rig.service.change(|alerts| {
+        let alert = alerts.iter_mut().find(|alert| alert.id == id).unwrap();
+        alert.amount = "999.00".parse().ok();
+    });
+    if heard {
+        rig.hear();
+    }
+}
+
+#[rstest]
+#[case::a_refund_that_is_heard_of("r", true)]
+#[case::a_refund_that_only_its_last_look_finds("r", false)]
+#[case::another_answer("n", true)]
+fn a_decision_on_an_alert_that_changed_in_its_grace_is_not_sent(#[case] decides: &str, #[case] heard: bool) {
+    let (alerts, [first, _]) = morning_of_twins(clock().now());
+    let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
+    rig.update(Message::GoToAlert(first));
+    rig.press(&format!("{decides} ctrl-s"));
+
+    becomes_dearer(&mut rig, first, heard);
+    rig.advance(Duration::seconds(20));
+
+    assert_eq!(rig.sent(), 0, "{}", rig.screen());
+    let says = "not sent: 129.90 EUR is 999.00 EUR by now";
+    let refused = |step: &JournalStep| matches!(step, JournalStep::Refused { why, .. } if why == says);
+    assert!(rig.journaled().iter().any(refused), "{:?}", rig.journaled());
+}
+
+#[test]
+fn an_alert_that_changes_while_its_form_is_open_is_looked_at_anew_and_asks_for_the_tick() {
+    let (alerts, [first, _]) = morning_of_twins(clock().now());
+    let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
+    rig.update(Message::GoToAlert(first));
+    rig.press("r");
+
+    becomes_dearer(&mut rig, first, true);
+    let seen = rig.screen();
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(20));
+    let asked = rig.screen();
+    rig.press("tab space ctrl-s");
+    rig.advance(Duration::seconds(20));
+
+    assert!(seen.contains("changed while this form was open"), "{seen}");
+    assert!(asked.contains("changed while this form was open: 129.90 EUR is 999.00 EUR by now"), "{asked}");
+    assert!(is_answered(&rig, first), "{}", rig.screen());
+}
+
+#[test]
+fn a_clock_that_is_set_back_makes_no_grace_longer() {
+    let mut rig = Made { size: (200, 60), ..Made::default() }.start();
+    rig.press("r ctrl-s");
+    rig.advance(Duration::seconds(1));
+
+    rig.clock.advance(Duration::hours(-1));
+    rig.update(Message::Tick);
+    let counts = rig.screen();
+    rig.advance(Duration::seconds(6));
+
+    assert!(counts.contains(" in 4 s"), "{counts}");
+    assert_eq!(rig.sent(), 1, "{}", rig.screen());
 }

@@ -56,6 +56,26 @@ fn what_another_console_has_begun_is_offered_and_taken_in_with_ones_own_text_kep
 }
 
 #[test]
+fn a_text_for_another_decision_is_set_aside_once_something_is_written_for_this_one() {
+    let (mut rig, id, _directory) = beside_another(None, &draft("NOT REFUNDED", ""));
+    rig.press("r");
+    rig.type_text("paid back");
+    rig.press("esc n");
+    let untouched = rig.done.len();
+
+    rig.type_text("shipped");
+    rig.advance(Duration::seconds(1));
+    let written = rig.screen();
+    rig.press("alt-o");
+    let back = rig.screen();
+
+    let aside = Effect::Keep(Keep::AsideDraft(id, draft("REFUNDED", "paid back")));
+    assert!(rig.done[untouched..].contains(&aside), "{:?}", rig.done);
+    assert!(written.contains("kept beside this one: REFUNDED \"paid back\""), "{written}");
+    assert!(back.contains("(•) REFUNDED") && back.contains("paid back"), "{back}");
+}
+
+#[test]
 fn what_is_kept_tells_the_desk_what_this_console_knew_there() {
     let own = draft("REFUNDED", "mine");
     let (mut rig, id, _directory) = beside_another(Some(own.clone()), &draft("REFUNDED", "theirs"));

@@ -14,6 +14,8 @@ pub enum Caution {
     NetworkRule,
     /// Money has gone back already, and the answer says otherwise.
     RefundDenied,
+    /// The facts of the alert changed while its form was open.
+    Changed,
     /// The window has closed.
     Closed,
     /// The network asks for no answer.
@@ -46,6 +48,7 @@ impl Caution {
             Self::PaidTwice => "may be paid twice",
             Self::NetworkRule => "probably refunded by the network's rule",
             Self::RefundDenied => "refunded already",
+            Self::Changed => "the alert has changed meanwhile",
             Self::Closed => "the window has closed",
             Self::Notice => "no answer is asked for",
         }

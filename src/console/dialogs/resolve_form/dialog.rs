@@ -30,6 +30,8 @@ struct ResolveDialog {
     typed: Typed,
     /// What else there is on the desk for the alert.
     other: Option<OtherDraft>,
+    /// What was written for another decision on it, which stays until something is written here, and beside it from then on.
+    before: Option<Draft>,
 }
 
 /// Another draft for the form's alert: one that another console has kept since, or one that is set aside.
@@ -86,7 +88,8 @@ pub(super) fn open_preset(choice: Choice, preset: Option<Draft>, queue: &mut Que
         let case = cx.key(Action::Open);
         cx.notify(Tone::Note, format!("What was written for its case is kept there: {case} opens the case."));
     }
-    let mut outcome = opened(form, facts);
+    let before = cx.drafts.get(&alert.id).filter(|draft| !restored && !draft.comments.is_empty()).cloned();
+    let mut outcome = opened(form, facts, before);
     outcome.extend(run(effects));
     outcome
 }
@@ -98,9 +101,9 @@ pub fn kept_words(draft: &Draft, cx: &AppContext) -> String {
 }
 
 /// The order that opens a form, and has it read what the desk has for its alert by now.
-fn opened(form: ResolveForm, facts: Facts) -> Orders {
+fn opened(form: ResolveForm, facts: Facts, before: Option<Draft>) -> Orders {
     let (id, typed) = (form.alert_id(), Typed { kept: form.draft(), due: None, recorded: false });
-    let mut outcome = dialog::open(ResolveDialog { form, facts, typed, other: None });
+    let mut outcome = dialog::open(ResolveDialog { form, facts, typed, other: None, before });
     outcome.push(Effect::ReadDrafts(id).into());
     outcome
 }
@@ -113,10 +116,11 @@ pub fn open_again(choice: Choice, filled_in: &Draft, queue: &mut Queue, cx: &mut
     let facts = queue.facts.clone();
     let mut form = begin(&alert, choice, Some(filled_in.clone()), &facts, cx);
     form.fill_in(filled_in);
-    if cx.drafts.get(&alert.id).is_some_and(|other| other.comments != filled_in.comments) {
-        cx.notify(Tone::Note, "As the decision was filled in. Another text for this alert is kept until something is written here.");
+    let other = cx.drafts.get(&alert.id).filter(|other| !other.comments.is_empty() && other.comments != filled_in.comments).cloned();
+    if other.is_some() {
+        cx.notify(Tone::Note, "As the decision was filled in. Another text for this alert is kept.");
     }
-    let mut outcome = opened(form, facts);
+    let mut outcome = opened(form, facts, other);
     outcome.extend(run(effects));
     outcome
 }
@@ -139,7 +143,10 @@ pub fn repeat(last: &Resolution, in_form: bool, queue: &mut Queue, cx: &mut AppC
             let known = known_refunds(form.alert(), &facts, cx);
             vec![Message::Decided(alert_id, resolution, draft, known).into()]
         }
-        _ => opened(form, facts),
+        _ => {
+            let other = cx.drafts.get(&alert.id).filter(|other| !other.comments.is_empty() && other.comments != again.comments).cloned();
+            opened(form, facts, other)
+        }
     };
     outcome.extend(run(effects));
     outcome
@@ -262,13 +269,25 @@ impl ResolveDialog {
         if !draft.is_bare() && !std::mem::replace(&mut self.typed.recorded, true) {
             outcome.push(record(JournalStep::Typing { alert: self.form.alert().into() }));
         }
-        outcome.extend(run(cx.keep_draft(self.form.alert_id(), draft)));
+        outcome.extend(run(self.keep_here(draft, cx)));
         outcome
     }
 
     /// Keeps what stands in the form. What was not touched leaves the draft that is there as it is.
-    fn keep(&self, draft: Draft, cx: &mut AppContext) -> Vec<Effect> {
-        if draft == self.typed.kept { Vec::new() } else { cx.keep_draft(self.form.alert_id(), draft) }
+    fn keep(&mut self, draft: Draft, cx: &mut AppContext) -> Vec<Effect> {
+        if draft == self.typed.kept { Vec::new() } else { self.keep_here(draft, cx) }
+    }
+
+    /// Keeps a draft; what was written for another decision is set aside before.
+    fn keep_here(&mut self, draft: Draft, cx: &mut AppContext) -> Vec<Effect> {
+        let id = self.form.alert_id();
+        let mut effects = Vec::new();
+        if let Some(before) = self.before.take_if(|before| !draft.is_bare() && masked(draft.clone()).comments != before.comments) {
+            effects.push(Effect::Keep(Keep::AsideDraft(id, before.clone())));
+            self.other.get_or_insert(OtherDraft { draft: before, is_aside: true });
+        }
+        effects.extend(cx.keep_draft(id, draft));
+        effects
     }
 
     /// What is to be known of the alert now.
@@ -347,13 +366,28 @@ impl ResolveDialog {
     }
 
     /// Takes an alert as it is now: the form's own, or another one on the same payment.
-    fn take_alert(&mut self, alert: &Alert) {
-        self.form.update_alert(alert);
+    fn take_alert(&mut self, alert: &Alert, cx: &AppContext) -> Orders {
+        let changed = self.form.update_alert(alert);
         if let Loadable::Loaded(duplicates) = &mut self.facts.duplicates {
             for duplicate in duplicates.iter_mut().filter(|duplicate| duplicate.id == alert.id) {
                 duplicate.clone_from(alert);
             }
         }
+        if changed { self.look_anew(cx) } else { Orders::new() }
+    }
+
+    /// Looks for all that is to be known around the alert, whose facts have changed.
+    fn look_anew(&mut self, cx: &AppContext) -> Orders {
+        let (alert, query) = (self.form.alert().clone(), duplicate::query(self.form.alert()));
+        self.facts = Facts::of(alert.id);
+        let mut effects = vec![Effect::MatchOrders(Box::new(alert.clone()), Vec::new(), None)];
+        if query.is_some() || cx.compares_all {
+            self.facts.duplicates.ask();
+            effects.push(Effect::SameCard(alert.id, query));
+        } else {
+            self.facts.duplicates = Loadable::Loaded(Vec::new());
+        }
+        run(effects)
     }
 }
 
@@ -375,14 +409,20 @@ impl Dialog for ResolveDialog {
                 outcome.extend(self.after(step, cx));
                 return outcome;
             }
-            Message::Tick => return self.keep_typed(cx),
+            Message::Tick => {
+                let outcome = self.keep_typed(cx);
+                self.form.set_warnings(self.warnings(cx));
+                return outcome;
+            }
             // The list stands still under the form; the alert in the form must not.
             Message::Changed(Ok(_)) => return vec![Effect::Get(self.form.alert_id()).into()],
-            Message::Alert(_, Ok(alert)) => self.take_alert(alert),
-            Message::Concluded(alert) => self.take_alert(alert),
+            Message::Alert(_, Ok(alert)) => orders.extend(self.take_alert(alert, cx)),
+            Message::Concluded(alert) => orders.extend(self.take_alert(alert, cx)),
             Message::Page(_, Ok(page)) => {
                 let id = self.form.alert_id();
-                page.data.iter().filter(|alert| alert.id == id).for_each(|alert| self.form.update_alert(alert));
+                if let Some(alert) = page.data.iter().find(|alert| alert.id == id) {
+                    orders.extend(self.take_alert(alert, cx));
+                }
             }
             Message::SameCard(id, answer) if *id == self.form.alert_id() => {
                 let known = self.facts.duplicates.loaded().cloned().unwrap_or_default();

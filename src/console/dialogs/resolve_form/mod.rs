@@ -189,6 +189,8 @@ pub struct ResolveForm {
     comments: TextInput,
     /// The cautions that were confirmed; one that comes later has to be confirmed anew.
     confirmed: Vec<Caution>,
+    /// What became of the alert while the form was open, where its facts changed.
+    changed: Option<String>,
     /// It was sent while duplicates were still being looked for: it leaves when the search ends with nothing to confirm.
     kept_send: bool,
     focus: Focus,
@@ -230,6 +232,7 @@ impl ResolveForm {
             older,
             comments: TextInput::several_lines(&draft.comments),
             confirmed: Vec::new(),
+            changed: None,
             kept_send: false,
             focus,
             tried: false,
@@ -276,11 +279,23 @@ impl ResolveForm {
         }
     }
 
-    /// Takes the alert as it is now, when a refresh brought it. Other alerts are passed over.
-    pub fn update_alert(&mut self, alert: &Alert) {
-        if alert.id == self.alert.id {
-            self.alert = alert.clone();
+    /// Takes the alert as it is now, if it is the form's own. Whether the facts that a decision rests on changed: all is looked for anew then,
+    /// and what was confirmed has to be confirmed anew, that change too.
+    pub fn update_alert(&mut self, alert: &Alert) -> bool {
+        if alert.id != self.alert.id {
+            return false;
         }
+        let changed = alert.changed_since(&self.alert);
+        self.alert = alert.clone();
+        let is_changed = changed.is_some() && self.alert.outcome.is_none();
+        if is_changed {
+            self.changed = changed;
+            self.confirmed.clear();
+            if self.drop_kept_send() {
+                self.word = Some("Nothing was sent: the alert has changed.".to_owned());
+            }
+        }
+        is_changed
     }
 
     /// Takes what has been found out about the alert meanwhile. While the search runs again, what it found before still stands, and a
@@ -409,6 +424,7 @@ impl ResolveForm {
         if self.denies_refund() && known.refunded_elsewhere && !cautions.contains(&Caution::NetworkRule) {
             cautions.push(Caution::RefundDenied);
         }
+        cautions.extend(self.changed.as_ref().map(|_| Caution::Changed));
         cautions
     }
 

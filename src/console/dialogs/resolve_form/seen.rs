@@ -45,6 +45,8 @@ impl ResolveForm {
         let FormMoment { now, offline } = moment;
         let mut lines = Vec::new();
         lines.extend(self.standing());
+        let changed = self.changed.as_ref().filter(|_| self.sends_nothing().is_none());
+        lines.extend(changed.map(|words| Seen::new(Attention::Stop, format!("changed while this form was open: {}", sanitize(words)))));
         if offline && self.sends_nothing().is_none() {
             lines.push(Seen::new(Attention::Care, "the service does not answer: what is sent waits here, and asks once it does"));
         }
