@@ -223,7 +223,7 @@ fn with_little_room_the_header_names_what_needs_somebody_in_fewer_words_and_the_
     let header = rig.screen().lines().next().unwrap().to_owned();
 
     assert!(header.trim_end().contains(words), "{header}");
-    assert!(["1 Queue", "  2", "  3", "  4", "  5"].iter().all(|screen| header.contains(screen)), "{header}");
+    assert!(["1 Que", "  2", "  3", "  4", "  5"].iter().all(|screen| header.contains(screen)), "{header}");
 }
 
 /// Somebody answers an alert at the network's own pages.
@@ -651,6 +651,18 @@ fn the_decisions_of_the_day_stand_below_what_needs_somebody_each_once_and_the_cu
     assert!(at("NOT REFUNDED 1,480.00 AED") < at(" TODAY") && at(" TODAY") < at(" REFUNDED 129.90 EUR"), "{screen}");
     assert_eq!(screen.matches("! 14:03:").count(), 1, "{screen}");
     assert!(first.contains("NOT REFUNDED 1,480.00 AED") && line(&mut rig, "▌").contains("✓ 14:03:00"), "{}", rig.screen());
+}
+
+#[test]
+fn a_desk_that_has_decided_nothing_shows_what_it_was_told_today() {
+    let mut rig = started(desk());
+    rig.update(Message::DeskFailed("the disk is full".to_owned()));
+
+    rig.press("4");
+
+    let screen = rig.screen();
+    assert!(screen.contains("TODAY  nothing was decided here yet; this was told"), "{screen}");
+    assert!(screen.lines().skip_while(|line| !line.contains("TODAY")).any(|line| line.contains("the disk is full")), "{screen}");
 }
 
 #[test]

@@ -51,7 +51,9 @@ pub fn draw(screen: &ActivityScreen, cx: &AppContext, buffer: &mut Buffer, area:
     if !has_any(screen, &rows, cx, buffer, below) {
         return;
     }
-    let lines = sections::lines(rows.len(), sections::needing(screen, rows.len(), cx), sections::nothing_needs_you(screen, cx), blank > 0);
+    let needing = sections::needing(screen, rows.len(), cx);
+    let decided = !matches!(rows.get(needing), Some(Happening::Told(_)));
+    let lines = sections::lines(rows.len(), (needing, decided), sections::nothing_needs_you(screen, cx), blank > 0);
     // The list has what its lines need, at most half; what is known of the row under the cursor stands right below it.
     let wanted = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_add(1);
     let height = if below.height < WITH_STEPS { below.height } else { wanted.min(below.height / 2) };

@@ -11,14 +11,22 @@ pub(super) enum ListLine {
     /// The row of this number.
     Row(usize),
     Blank,
-    /// The title of the decisions of the day.
-    Today,
+    /// The title of the decisions of the day; in other words where there is none, of what was told.
+    Today {
+        decided: bool,
+    },
     /// What stands where no row needs anybody, and in quiet words what would stand there.
     Nothing(&'static str, &'static str),
 }
 
-/// The lines of a view of so many rows. In the view of what needs somebody the first `needing` of them do; those behind are the day's.
-pub(super) fn lines(rows: usize, needing: usize, nothing: (&'static str, &'static str), is_roomy: bool) -> Vec<ListLine> {
+/// The lines of a view of so many rows. In the view of what needs somebody the first `needing` of them do; those behind are the day's, which
+/// has decided something or not.
+pub(super) fn lines(
+    rows: usize,
+    (needing, decided): (usize, bool),
+    nothing: (&'static str, &'static str),
+    is_roomy: bool,
+) -> Vec<ListLine> {
     let mut lines: Vec<ListLine> = (0..needing).map(ListLine::Row).collect();
     if needing == rows {
         return lines;
@@ -29,7 +37,7 @@ pub(super) fn lines(rows: usize, needing: usize, nothing: (&'static str, &'stati
     if is_roomy {
         lines.push(ListLine::Blank);
     }
-    lines.push(ListLine::Today);
+    lines.push(ListLine::Today { decided });
     lines.extend((needing..rows).map(ListLine::Row));
     lines
 }
@@ -71,7 +79,8 @@ pub(super) fn is_read_in_part(cx: &AppContext) -> bool {
 pub(super) fn words(line: &ListLine, theme: &Theme) -> [(&'static str, Style); 2] {
     match line {
         ListLine::Row(_) | ListLine::Blank => [("", theme.plain); 2],
-        ListLine::Today => [("TODAY", theme.quiet), ("", theme.quiet)],
+        ListLine::Today { decided: true } => [("TODAY", theme.quiet), ("", theme.quiet)],
+        ListLine::Today { decided: false } => [("TODAY", theme.quiet), ("nothing was decided here yet; this was told", theme.quiet)],
         ListLine::Nothing(words, more) => [(words, theme.strong), (more, theme.quiet)],
     }
 }
@@ -81,16 +90,18 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use ListLine::{Blank, Nothing, Row, Today};
+    use ListLine::{Blank, Nothing, Row};
+
+    const DECIDED: ListLine = ListLine::Today { decided: true };
 
     const NOTHING: (&str, &str) = ("nothing", "");
 
     #[test]
     fn the_day_stands_below_what_needs_somebody_and_below_that_nothing_does() {
-        let told = [(3, 1, true), (2, 0, false), (2, 2, true)].map(|(rows, needing, roomy)| lines(rows, needing, NOTHING, roomy));
+        let told = [(3, 1, true), (2, 0, false), (2, 2, true)].map(|(rows, needing, roomy)| lines(rows, (needing, true), NOTHING, roomy));
 
-        assert_eq!(told[0], [Row(0), Blank, Today, Row(1), Row(2)]);
-        assert_eq!(told[1], [Nothing("nothing", ""), Today, Row(0), Row(1)]);
+        assert_eq!(told[0], [Row(0), Blank, DECIDED, Row(1), Row(2)]);
+        assert_eq!(told[1], [Nothing("nothing", ""), DECIDED, Row(0), Row(1)]);
         assert_eq!(told[2], [Row(0), Row(1)]);
     }
 
@@ -101,7 +112,7 @@ mod tests {
     #[case::what_was_scrolled_away_stays_so(2, 3, 3, 3)]
     #[case::there_is_no_room_behind_the_last_row(3, 9, 4, 2)]
     fn the_row_under_the_cursor_is_in_sight(#[case] cursor: usize, #[case] top: usize, #[case] height: usize, #[case] expected: usize) {
-        let lines = lines(4, 0, NOTHING, false);
+        let lines = lines(4, (0, true), NOTHING, false);
 
         assert_eq!(scrolled(&lines, cursor, top, height), expected);
     }

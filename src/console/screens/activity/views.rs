@@ -175,13 +175,18 @@ impl RowWidths {
 }
 
 /// What is shown of a view, the newest first: decisions that were made together in one row. Below what needs somebody the other decisions of
-/// the day stand.
+/// the day stand, or what was told that day where there is none.
 pub fn happenings<'a>(view: ActivityView, shown: &ShownRows, cx: &'a AppContext, audit: &'a [AuditEntry]) -> Vec<Happening<'a>> {
     let mut each = each(view, shown, cx, audit);
     match view {
         ActivityView::NeedsYou => {
             let needing: HashSet<&str> = each.iter().filter_map(Happening::record).map(|record| record.key.as_str()).collect();
             let mut today = happenings(ActivityView::Today, shown, cx, audit);
+            if each.is_empty() && today.is_empty() {
+                // A desk that has decided nothing yet was told something.
+                let told = happenings(ActivityView::Notices, shown, cx, audit);
+                today = told.into_iter().filter(|told| times::same_day(told.at(), cx.now, cx.settings.zone)).collect();
+            }
             today.retain(|row| row.record().is_none_or(|record| !needing.contains(record.key.as_str())));
             each.append(&mut today);
             each
