@@ -45,9 +45,11 @@ impl Tab {
     /// As much of its name as is told.
     fn told(&self, names: TabNames) -> &'static str {
         match names {
-            _ if self.open => self.name,
             TabNames::Whole => self.name,
+            // The open one too: none moves when another one is opened. A page that lies over them stands behind them.
+            TabNames::Short if self.screen.is_none() => self.name,
             TabNames::Short => self.name.get(..SHORT_NAME).unwrap_or(self.name),
+            TabNames::Keys if self.open => self.name,
             TabNames::Keys => "",
         }
     }
