@@ -11,6 +11,8 @@ use std::collections::{HashMap, HashSet};
 use chrono::Duration;
 use uuid::Uuid;
 
+pub use together::fate_of_run;
+
 use super::known_refunds::KnownRefunds;
 use super::last_look::LookStage;
 use super::text::sanitize;
@@ -206,7 +208,7 @@ impl PendingDecision {
 
     /// What a notification of its fate is about: it, or all that were made together with it.
     pub fn fate_of(&self) -> String {
-        self.together.map_or_else(|| self.journal_key(), |number| format!("run {number}"))
+        self.together.map_or_else(|| self.journal_key(), fate_of_run)
     }
 
     /// What the journal says when it is made, by itself or in a run.

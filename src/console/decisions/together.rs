@@ -11,6 +11,11 @@ use crate::domain::{Alert, Resolution, Timestamp};
 /// How many decisions that were made together are with the networks at once.
 const MOST_AT_ONCE: usize = 4;
 
+/// What a notification of the fate of decisions that were made together is about: all of them.
+pub fn fate_of_run(number: u64) -> String {
+    format!("run {number}")
+}
+
 impl Decisions {
     /// Stages decisions that are made together; returns their number and each one's key. Where the first one has to be recorded before the
     /// others leave (`first_decides`), they stay here until then.
