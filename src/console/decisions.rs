@@ -206,11 +206,6 @@ impl PendingDecision {
         self.idempotency_key.clone()
     }
 
-    /// What a notification of its fate is about: it, or all that were made together with it.
-    pub fn fate_of(&self) -> String {
-        self.together.map_or_else(|| self.journal_key(), fate_of_run)
-    }
-
     /// What the journal says when it is made, by itself or in a run.
     pub fn staged_step(&self, together: Option<JournalRun>) -> JournalStep {
         let said = JournalDecision::of(&self.alert, &self.resolution);

@@ -340,9 +340,10 @@ impl App {
             clock => clock + BEFORE_CLOCK,
         };
         let age = if plan.age { columns(&self.age(&standing, plan.wording)) } else { 0 };
-        // An age that grows does not move the screens.
+        // An age that grows does not move the screens, nor does a page that has none.
         let grown = if plan.names == TabNames::Whole { "  45 min ago" } else { "  59 s ago" };
-        let age = if age > 0 && (standing.style == self.cx.theme.ok || standing.calls) { age.max(columns(grown)) } else { age };
+        let has_age = plan.age && (standing.style == self.cx.theme.ok || standing.calls);
+        let age = if has_age { age.max(columns(grown)) } else { age };
         standing.width() + age + clock
     }
 

@@ -16,6 +16,13 @@ pub fn fate_of_run(number: u64) -> String {
     format!("run {number}")
 }
 
+impl PendingDecision {
+    /// What a notification of its fate is about: it, or all that were made together with it.
+    pub fn fate_of(&self) -> String {
+        self.together.map_or_else(|| self.journal_key(), fate_of_run)
+    }
+}
+
 impl Decisions {
     /// Stages decisions that are made together; returns their number and each one's key. Where the first one has to be recorded before the
     /// others leave (`first_decides`), they stay here until then.

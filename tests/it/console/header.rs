@@ -312,6 +312,20 @@ fn on_a_narrow_screen_all_are_named_by_their_first_letters_and_none_moves_when_a
     assert!(told.iter().all(|header| places(header) == places(&told[0]) && !header.contains("1 Queue")), "{told:?}");
 }
 
+#[test]
+fn the_tabs_stay_where_they_are_over_a_page_that_has_no_age() {
+    let made = Made { size: (80, 24), place: SessionInfo { demo: true, ..place("demo", Environment::Sandbox) }, ..Made::default() };
+    let mut rig = made.start();
+    let before = header(&mut rig);
+
+    rig.press("space space b alt-n ctrl-s");
+
+    let page = header(&mut rig);
+    assert!(rig.screen().contains("WHAT HAPPENS"), "{}", rig.screen());
+    assert_eq!(page.find("2 Ins  3 Web  4 Act  5 Set"), before.find("2 Ins  3 Web  4 Act  5 Set"), "{page}");
+    assert!(page.trim_end().ends_with(" UTC"), "{page}");
+}
+
 #[rstest]
 #[case::a_short_name(SessionInfo { demo: true, ..place("demo", Environment::Sandbox) }, true)]
 #[case::a_longer_name(place("acme-eu", Environment::Production), false)]

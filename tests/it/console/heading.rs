@@ -93,11 +93,13 @@ fn what_is_marked_has_a_sum_of_its_own_beside_what_lapses() {
 #[case::open(BuiltIn::Open, "Open, by deadline ")]
 #[case::all(BuiltIn::All, "All, newest first ")]
 fn a_view_is_named_with_what_it_is_sorted_by_in_plain_words(#[case] view: BuiltIn, #[case] words: &str) {
-    let mut rig = Made { size: (200, 60), ..Made::default() }.start();
+    for size in [(80, 24), (200, 60)] {
+        let mut rig = Made { size, ..Made::default() }.start();
 
-    rig.show_view(view);
+        rig.show_view(view);
 
-    assert!(rig.screen().contains(words), "{}", rig.screen());
+        assert!(rig.screen().contains(words), "{}", rig.screen());
+    }
 }
 
 #[test]

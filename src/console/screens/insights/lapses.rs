@@ -58,8 +58,8 @@ pub fn lapses(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let widest = money.iter().flatten().map(|text| columns(text)).max().unwrap_or(0);
     let shown = sums_table(&money, MONEY).iter().map(|line| columns(line)).fold(widest, u16::max);
     // Label, blanks, count: no sum is cut for the bars, which have what the first of them leave.
-    let around = 6 + 7 + 3;
-    let least = width.saturating_sub(around + widest).min(width / 5).max(6);
+    let around = 6 + 6 + 2;
+    let least = width.saturating_sub(around + widest).min(width / 4).max(6);
     let cells = width.saturating_sub(around + shown).min(width / 2).max(least);
     let sums = sums_table(&money, width.saturating_sub(around + cells));
     for ((hour, money), sums) in hours.iter().zip(money).zip(sums) {
@@ -77,7 +77,7 @@ pub fn lapses(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
         lines.push(Line::from(vec![
             label,
             Span::styled(format!("{drawn:<cells$}", cells = usize::from(cells)), hour.style),
-            Span::styled(format!("{number:>7}   "), view.draw.digits()),
+            Span::styled(format!("{number:>6}  "), view.draw.digits()),
             view.quiet(sums),
         ]));
     }

@@ -360,8 +360,11 @@ fn short_title(queue: &Queue) -> String {
     if queue.is_set_aside() || queue.placed_columns().iter().any(|placed| placed.column.sort_field() == Some(sort.field)) {
         return name;
     }
-    let arrow = if sort.order == SortOrder::Ascending { "▲" } else { "▼" };
-    format!("{name}, by {} {arrow}", query::sort_word(sort).trim_start_matches('-'))
+    match (sort.field, sort.order) {
+        (SortField::AlertTimeStamp | SortField::ExpiredAt, _) => format!("{name}, {}", order_words(sort)),
+        (field, SortOrder::Ascending) => format!("{name}, by {} ▲", query::field_word(field)),
+        (field, SortOrder::Descending) => format!("{name}, by {} ▼", query::field_word(field)),
+    }
 }
 
 fn is_time(field: SortField) -> bool {
