@@ -48,6 +48,7 @@ impl Tab {
             TabNames::Whole => self.name,
             // The open one too: none moves when another one is opened. A page that lies over them stands behind them.
             TabNames::Short if self.screen.is_none() => self.name,
+            TabNames::Short if self.name.len() <= LONGEST_WHOLE => self.name,
             TabNames::Short => self.name.get(..SHORT_NAME).unwrap_or(self.name),
             TabNames::Keys if self.open => self.name,
             TabNames::Keys => "",
@@ -94,8 +95,9 @@ impl Standing {
     }
 }
 
-/// Letters of a name that is told shortly.
+/// Letters of a name that is told shortly, and of the longest one that stays whole then.
 const SHORT_NAME: usize = 3;
+const LONGEST_WHOLE: usize = 5;
 
 impl App {
     /// What this header has room for.

@@ -324,6 +324,16 @@ mod tests {
     }
 
     #[test]
+    fn where_the_terminal_has_the_colours_no_badge_and_no_button_that_works_stands_on_its_grey() {
+        let theme = Theme::named(ThemeName::Ansi);
+
+        let grounds = [theme.badge, theme.muted, theme.production, theme.button, theme.primary];
+
+        assert!(grounds.iter().all(|style| style.fg != Some(Color::DarkGray) && style.add_modifier.contains(Modifier::REVERSED)));
+        assert!(!theme.disabled.add_modifier.contains(Modifier::REVERSED));
+    }
+
+    #[test]
     fn the_theme_without_colour_has_none() {
         let mut theme = Theme::named(ThemeName::NoColor);
 

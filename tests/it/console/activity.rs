@@ -223,7 +223,7 @@ fn with_little_room_the_header_names_what_needs_somebody_in_fewer_words_and_the_
     let header = rig.screen().lines().next().unwrap().to_owned();
 
     assert!(header.trim_end().contains(words), "{header}");
-    assert!(["1 Que", "  2", "  3", "  4", "  5"].iter().all(|screen| header.contains(screen)), "{header}");
+    assert!(["1 Queue", "  2", "  3", "  4", "  5"].iter().all(|screen| header.contains(screen)), "{header}");
 }
 
 /// Somebody answers an alert at the network's own pages.
