@@ -121,7 +121,7 @@ impl DeliveryFilterForm {
     fn buttons(&self, draw: &DrawContext<'_>, frame: &mut Frame<'_>, line: Rect) {
         let theme = draw.theme;
         draw_buttons(&buttons(), self.focus, 11, (theme, frame.buffer_mut(), line), |area, place| {
-            self.targets.push(area, Click::Go(place))
+            self.targets.push(area, Click::Go(place));
         });
     }
 }
