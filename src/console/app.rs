@@ -465,7 +465,8 @@ impl App {
         let lasting = self.lasting_note();
         // Under a dialog a letter is a letter.
         let key = if self.dialogs.is_empty() { self.cx.key(Action::GoToTold) } else { String::new() };
-        self.cx.toasts.lines(lasting.as_deref(), &key, width)
+        let told = self.dialogs.last().and_then(|dialog| dialog.tells_fate(&self.cx));
+        self.cx.toasts.lines_but_of(told.as_deref(), lasting.as_deref(), &key, width)
     }
 
     /// When [`Message::Tick`] is wanted next. Nothing that can be seen changes by itself before that.

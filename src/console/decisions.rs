@@ -11,6 +11,8 @@ use std::collections::{HashMap, HashSet};
 use chrono::Duration;
 use uuid::Uuid;
 
+pub use together::fate_of_run;
+
 use super::known_refunds::KnownRefunds;
 use super::last_look::LookStage;
 use super::text::sanitize;
@@ -204,11 +206,6 @@ impl PendingDecision {
     /// Its name in the journal.
     pub fn journal_key(&self) -> String {
         self.idempotency_key.clone()
-    }
-
-    /// What a notification of its fate is about: it, or all that were made together with it.
-    pub fn fate_of(&self) -> String {
-        self.together.map_or_else(|| self.journal_key(), |number| format!("run {number}"))
     }
 
     /// What the journal says when it is made, by itself or in a run.

@@ -73,6 +73,11 @@ pub trait Dialog: Send {
         None
     }
 
+    /// The decision, or the run of them, whose fate it tells: no notification repeats that beside it.
+    fn tells_fate(&self, _: &AppContext) -> Option<String> {
+        None
+    }
+
     /// Whether it is a list with nothing to lose, which is closed for the palette and for Find.
     fn gives_way(&self) -> bool {
         false

@@ -45,9 +45,12 @@ impl Tab {
     /// As much of its name as is told.
     fn told(&self, names: TabNames) -> &'static str {
         match names {
-            _ if self.open => self.name,
             TabNames::Whole => self.name,
+            // The open one too: none moves when another one is opened. A page that lies over them stands behind them.
+            TabNames::Short if self.screen.is_none() => self.name,
+            TabNames::Short if self.name.len() <= LONGEST_WHOLE => self.name,
             TabNames::Short => self.name.get(..SHORT_NAME).unwrap_or(self.name),
+            TabNames::Keys if self.open => self.name,
             TabNames::Keys => "",
         }
     }
@@ -92,8 +95,9 @@ impl Standing {
     }
 }
 
-/// Letters of a name that is told shortly.
+/// Letters of a name that is told shortly, and of the longest one that stays whole then.
 const SHORT_NAME: usize = 3;
+const LONGEST_WHOLE: usize = 5;
 
 impl App {
     /// What this header has room for.
@@ -338,9 +342,10 @@ impl App {
             clock => clock + BEFORE_CLOCK,
         };
         let age = if plan.age { columns(&self.age(&standing, plan.wording)) } else { 0 };
-        // An age that grows does not move the screens.
+        // An age that grows does not move the screens, nor does a page that has none.
         let grown = if plan.names == TabNames::Whole { "  45 min ago" } else { "  59 s ago" };
-        let age = if age > 0 && (standing.style == self.cx.theme.ok || standing.calls) { age.max(columns(grown)) } else { age };
+        let has_age = plan.age && (standing.style == self.cx.theme.ok || standing.calls);
+        let age = if has_age { age.max(columns(grown)) } else { age };
         standing.width() + age + clock
     }
 

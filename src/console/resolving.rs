@@ -46,7 +46,7 @@ pub fn undo(cx: &mut AppContext) -> Orders {
                     format!(" {} opens their form again{with}.", cx.key(Action::Bulk))
                 }
             };
-            cx.notify_of_run(&many[0], Tone::Good, format!("Taken back: {} decisions. {rest}{again}", many.len()));
+            cx.notify_taken_back(&many[0], format!("Taken back: {} decisions. {rest}{again}", many.len()));
         }
     }
     outcome

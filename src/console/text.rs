@@ -73,6 +73,17 @@ pub fn wrap(text: &str, columns: u16) -> Vec<String> {
     lines
 }
 
+/// The same with no word alone in the last line, where as many lines have room for that.
+pub fn wrap_even(text: &str, columns: u16) -> Vec<String> {
+    let lines = wrap(text, columns);
+    let is_even = |lines: &Vec<String>| lines.last().is_none_or(|last| last.contains(' '));
+    if lines.len() < 2 || is_even(&lines) {
+        return lines;
+    }
+    let narrower = (columns / 2..columns).rev().map(|columns| wrap(text, columns));
+    narrower.take_while(|narrower| narrower.len() == lines.len()).find(is_even).unwrap_or(lines.clone())
+}
+
 /// Texts after each other, each with its style, in lines of at most so many columns, broken at blanks where there are any.
 pub fn wrap_styled<'t, S: Copy + PartialEq>(texts: impl IntoIterator<Item = (&'t str, S)>, columns: u16) -> Vec<Vec<(String, S)>> {
     let (mut text, mut styles) = (String::new(), Vec::new());
@@ -170,6 +181,14 @@ mod tests {
 
         let texts = lines.iter().map(|line| line.iter().map(|(text, style)| (text.as_str(), *style)).collect()).collect::<Vec<Vec<_>>>();
         assert_eq!(texts, [vec![("pays twice.", 'a')], vec![("ctrl-x ", 'k'), ("answers", 'a')], vec![("it", 'a')]]);
+    }
+
+    #[rstest]
+    #[case::the_last_word_has_company("the window closes in four minutes", 25, &["the window closes in", "four minutes"])]
+    #[case::where_it_has_room("no second refund is due", 10, &["no second", "refund is", "due"])]
+    #[case::one_line("all is well", 20, &["all is well"])]
+    fn no_word_stands_alone_where_no_line_more_is_needed_for_that(#[case] text: &str, #[case] room: u16, #[case] lines: &[&str]) {
+        assert_eq!(wrap_even(text, room), lines);
     }
 
     #[rstest]

@@ -106,6 +106,8 @@ pub struct Theme {
     pub button: Style,
     /// Button that sends.
     pub primary: Style,
+    /// The same while it cannot be pressed.
+    pub disabled: Style,
 }
 
 impl Theme {
@@ -208,7 +210,7 @@ impl Theme {
         }
     }
 
-    fn styles_mut(&mut self) -> [&mut Style; 25] {
+    fn styles_mut(&mut self) -> [&mut Style; 26] {
         [
             &mut self.page,
             &mut self.bar,
@@ -235,6 +237,7 @@ impl Theme {
             &mut self.production,
             &mut self.button,
             &mut self.primary,
+            &mut self.disabled,
         ]
     }
 }
@@ -314,10 +317,20 @@ mod tests {
         }
         let [behind, quiet] = [theme.veiled, theme.quiet].map(|text| contrast(text.fg, theme.page.bg));
         assert!(behind >= 4.5 && behind <= quiet, "{name:?}: what lies behind has {behind:.2}, quiet text {quiet:.2}");
-        for badge in [theme.badge, theme.muted, theme.production, theme.button, theme.primary] {
+        for badge in [theme.badge, theme.muted, theme.production, theme.button, theme.primary, theme.disabled] {
             let ratio = contrast(badge.fg, badge.bg);
             assert!(ratio >= 4.5, "{name:?}: {badge:?} has {ratio:.2}");
         }
+    }
+
+    #[test]
+    fn where_the_terminal_has_the_colours_no_badge_and_no_button_that_works_stands_on_its_grey() {
+        let theme = Theme::named(ThemeName::Ansi);
+
+        let grounds = [theme.badge, theme.muted, theme.production, theme.button, theme.primary];
+
+        assert!(grounds.iter().all(|style| style.fg != Some(Color::DarkGray) && style.add_modifier.contains(Modifier::REVERSED)));
+        assert!(!theme.disabled.add_modifier.contains(Modifier::REVERSED));
     }
 
     #[test]

@@ -166,10 +166,15 @@ impl Toasts {
     /// The lines of a screen of this width: what lasts in two lines at most, then the notifications, the newest last and in full as far as there is
     /// room. `key` goes to the alert that one is about.
     pub fn lines(&self, lasting: Option<&str>, key: &str, width: u16) -> Vec<NoteLine> {
+        self.lines_but_of(None, lasting, key, width)
+    }
+
+    /// The same without what was told of the fate of one.
+    pub fn lines_but_of(&self, of: Option<&str>, lasting: Option<&str>, key: &str, width: u16) -> Vec<NoteLine> {
         let room = width.saturating_sub(2 * MARGIN + SIGN);
         let mut lines = lasting.map_or_else(Vec::new, |text| note(Tone::Bad, wrap_to(&sanitize(text), room, MOST_LINES - 1)));
         let mut notes: Vec<NoteLine> = Vec::new();
-        for toast in self.all.iter().rev() {
+        for toast in self.all.iter().rev().filter(|toast| of.is_none() || toast.of.as_deref() != of) {
             let left = MOST_LINES - lines.len() - notes.len();
             let wrapped = toast.lines(key, room);
             // An older one that does not fit as a whole is left out.

@@ -1,4 +1,4 @@
-//! Words for the codes of the card networks: merchant category codes (ISO 18245) and dispute reason codes.
+//! Words for the codes of the card networks: merchant category codes (ISO 18245), dispute reason codes, and the values of fields that have a few.
 //!
 //! The codes stand in `assets/codes.toml`. A code that is not there has no words, and none are made up for it.
 
@@ -15,17 +15,20 @@ struct CodeFile {
     merchant_categories: BTreeMap<String, String>,
     /// For each network its codes.
     reasons: BTreeMap<String, BTreeMap<String, String>>,
+    /// For each field of the interface its values.
+    values: BTreeMap<String, BTreeMap<String, String>>,
 }
 
 /// The codes by what they are looked up with.
 struct CodeBook {
     categories: Vec<(RangeInclusive<u16>, String)>,
     reasons: BTreeMap<String, String>,
+    values: BTreeMap<String, BTreeMap<String, String>>,
 }
 
 impl CodeBook {
     fn read(text: &str) -> Self {
-        let CodeFile { merchant_categories, reasons } =
+        let CodeFile { merchant_categories, reasons, values } =
             toml::from_str(text).expect("the codes are part of the program, and a test reads them");
         let range = |codes: &str| {
             let (first, last) = codes.split_once('-').unwrap_or((codes, codes));
@@ -36,7 +39,7 @@ impl CodeBook {
         let reasons = reasons
             .into_iter()
             .flat_map(|(network, codes)| codes.into_iter().map(move |(code, words)| (code, format!("{network}: {words}"))));
-        Self { categories, reasons: reasons.collect() }
+        Self { categories, reasons: reasons.collect(), values }
     }
 }
 
@@ -51,6 +54,11 @@ pub fn merchant_category(code: &str) -> Option<&'static str> {
 /// What a dispute reason code says, with the network whose code it is: `Visa: fraud, card absent`.
 pub fn dispute_reason(code: &str) -> Option<&'static str> {
     CODES.reasons.get(code.trim().to_ascii_uppercase().as_str()).map(String::as_str)
+}
+
+/// What a value of a field says, in whatever letter case it came: `e-commerce`.
+pub fn field_value(field: &str, value: &str) -> Option<&'static str> {
+    CODES.values.get(field)?.get(value.trim().to_ascii_lowercase().as_str()).map(String::as_str)
 }
 
 #[cfg(test)]
@@ -83,10 +91,25 @@ mod tests {
         assert_eq!(dispute_reason(code), words);
     }
 
+    #[rstest]
+    #[case("transactionType", "ECOMMERCE", Some("e-commerce"))]
+    #[case("transactionType", "eCommerce", Some("e-commerce"))]
+    #[case("initiatedBy", "ISSUER", Some("issuer"))]
+    #[case("initiatedBy", "NOT_AVAILABLE", Some("not told"))]
+    #[case("initiatedBy", "the bank", None)]
+    #[case("issuer", "ISSUER", None)]
+    fn a_value_of_a_field_with_a_few_is_told_in_words_in_any_letter_case(
+        #[case] field: &str,
+        #[case] value: &str,
+        #[case] words: Option<&str>,
+    ) {
+        assert_eq!(field_value(field, value), words);
+    }
+
     #[test]
     fn no_code_of_the_file_means_two_things() {
         let text = include_str!("../../assets/codes.toml");
-        let CodeFile { merchant_categories, reasons } = toml::from_str(text).unwrap();
+        let CodeFile { merchant_categories, reasons, .. } = toml::from_str(text).unwrap();
         let all: usize = reasons.values().map(BTreeMap::len).sum();
         let mut categories: Vec<_> = CODES.categories.iter().map(|(codes, _)| codes.clone()).collect();
         categories.sort_by_key(|codes| *codes.start());

@@ -2,7 +2,7 @@
 
 mod facts;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use chrono::Duration;
 
@@ -155,20 +155,38 @@ pub fn of<'a>(alert: &Alert, candidates: &'a [Alert]) -> Vec<&'a Alert> {
     found
 }
 
+/// What an alert has of what two on one payment have to agree in, each with its kind.
+fn keys(alert: &Alert) -> impl Iterator<Item = (usize, &str)> {
+    fn text(text: &Option<String>) -> Option<&str> {
+        text.as_deref().map(str::trim).filter(|text| !text.is_empty())
+    }
+    let keys = [last_four(alert), text(&alert.acquirer_reference_number), text(&alert.auth_code)];
+    keys.into_iter().enumerate().filter_map(|(kind, key)| Some((kind, key?)))
+}
+
 /// The positions of many alerts by what two of them have to agree in to be worth a comparison: card digits, acquirer's reference or
 /// authorization code.
 fn grouped<'a>(alerts: &[&'a Alert]) -> impl Iterator<Item = Vec<usize>> + use<'a> {
-    let text = |text: &'a Option<String>| text.as_deref().map(str::trim).filter(|text| !text.is_empty());
     let mut groups: HashMap<(usize, &'a str), Vec<usize>> = HashMap::new();
     for (position, alert) in alerts.iter().enumerate() {
-        let keys = [last_four(alert), text(&alert.acquirer_reference_number), text(&alert.auth_code)];
-        for (kind, key) in keys.into_iter().enumerate() {
-            if let Some(key) = key {
-                groups.entry((kind, key)).or_default().push(position);
-            }
-        }
+        keys(alert).for_each(|key| groups.entry(key).or_default().push(position));
     }
     groups.into_values().filter(|group| group.len() > 1)
+}
+
+/// Which of these alerts have a duplicate among others, of which there may be many more: each of those is compared only with what agrees with
+/// it in something.
+pub fn with_duplicate_in<'a>(alerts: impl IntoIterator<Item = &'a Alert>, others: impl IntoIterator<Item = &'a Alert>) -> HashSet<AlertId> {
+    let mut of_key: HashMap<(usize, &str), Vec<&Alert>> = HashMap::new();
+    for alert in alerts {
+        keys(alert).for_each(|key| of_key.entry(key).or_default().push(alert));
+    }
+    let mut found = HashSet::new();
+    for other in others {
+        let near = keys(other).filter_map(|key| of_key.get(&key)).flatten();
+        found.extend(near.filter(|alert| evidence(alert, other).is_some()).map(|alert| alert.id));
+    }
+    found
 }
 
 /// Whether money has gone back by one of an alert's duplicates, or probably has: a refund of it may pay twice.

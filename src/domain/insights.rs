@@ -9,6 +9,7 @@ use chrono::{Datelike, Days, Duration, DurationRound, NaiveDate, NaiveTime};
 
 use super::alert::is_refund;
 use super::monitoring::{CardScheme, MonitoredCount};
+use super::resolution::OlderRefunded;
 use super::{
     Alert, AlertFilter, AlertStatus, AlertType, Amount, Calendar, Currency, Deadline, LocalConditions, Money, Provider, Timestamp,
 };
@@ -64,6 +65,8 @@ pub struct DayCount {
     pub raised: u64,
     pub refunded: u64,
     pub not_refunded: u64,
+    /// Neither of the two: an answer of the older dialect.
+    pub not_settled: u64,
     pub invalid: u64,
     /// Alerts whose time ran out that day, answered since or not; of notices nothing is missed.
     pub missed: u64,
@@ -72,7 +75,7 @@ pub struct DayCount {
 impl DayCount {
     /// Answers given that day.
     pub fn decisions(&self) -> u64 {
-        self.refunded + self.not_refunded + self.invalid
+        self.refunded + self.not_refunded + self.not_settled + self.invalid
     }
 }
 
@@ -217,6 +220,8 @@ impl InsightsBuilder {
                 &mut count.invalid
             } else if is_refund(status, refunded) {
                 &mut count.refunded
+            } else if refunded.eq_ignore_ascii_case(OlderRefunded::NotSettled.as_str()) {
+                &mut count.not_settled
             } else {
                 &mut count.not_refunded
             };
@@ -262,7 +267,8 @@ impl InsightsBuilder {
         if day < self.first_day {
             return;
         }
-        let new = || DayCount { day, provider: provider.clone(), raised: 0, refunded: 0, not_refunded: 0, invalid: 0, missed: 0 };
+        let new =
+            || DayCount { day, provider: provider.clone(), raised: 0, refunded: 0, not_refunded: 0, not_settled: 0, invalid: 0, missed: 0 };
         count(self.days.entry((day, provider.as_str().to_owned())).or_insert_with(new));
     }
 

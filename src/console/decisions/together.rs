@@ -11,6 +11,18 @@ use crate::domain::{Alert, Resolution, Timestamp};
 /// How many decisions that were made together are with the networks at once.
 const MOST_AT_ONCE: usize = 4;
 
+/// What a notification of the fate of decisions that were made together is about: all of them.
+pub fn fate_of_run(number: u64) -> String {
+    format!("run {number}")
+}
+
+impl PendingDecision {
+    /// What a notification of its fate is about: it, or all that were made together with it.
+    pub fn fate_of(&self) -> String {
+        self.together.map_or_else(|| self.journal_key(), fate_of_run)
+    }
+}
+
 impl Decisions {
     /// Stages decisions that are made together; returns their number and each one's key. Where the first one has to be recorded before the
     /// others leave (`first_decides`), they stay here until then.

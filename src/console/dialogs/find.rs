@@ -19,6 +19,16 @@ use crate::console::{Action, AppContext, Dialog, Effect, KeyContext, Message, Or
 use crate::domain::query::{DEFAULT_SORT, meant, render};
 use crate::domain::{Alert, AlertFilter, Timestamp};
 
+/// What is searched.
+const WHAT: &str = "order number, ARN, amount, auth code, transaction, card, name, comment";
+
+/// The key that lists what the words name, and from so many columns on it stands with the others.
+const LIST_KEY: &str = "alt-l";
+const ROOM_FOR_LIST: u16 = 102;
+
+/// What to do next where nothing was found has so many lines, the last one blank.
+const LINES_OF_NEXT: u16 = 4;
+
 /// What could not be searched is told in so many lines each at most.
 const LINES_OF_A_LIMIT: usize = 2;
 
@@ -206,21 +216,29 @@ impl Dialog for FindDialog {
         let (is_nothing, meant) = (self.is_nothing(), self.meant(cx).map(|filter| render(&filter, DEFAULT_SORT)));
         let nothing = match &meant {
             Some(query) => format!("No text of an alert says this. As a list: {query}"),
-            None => "Nothing found.".to_owned(),
+            None => "No alert has all of these words.".to_owned(),
         };
+        let next = format!(
+            "Searched are {WHAT} of open and answered alerts. Fewer words or another spelling may find it; in the Queue {} lists by network, type and day.",
+            cx.key(Action::Filter)
+        );
         let empty = match self.search.shown() {
             Some((_, Ok(_))) if self.search.is_current() => &nothing,
             Some((_, Ok(_))) => "",
             _ if self.input.is_empty() => "Answered alerts too. Several words narrow it: all have to match.",
             _ => "",
         };
+        // Where what the words name can be listed, that is what to do next.
+        let says_next = is_nothing && meant.is_none() && is_roomy(area);
         let above = u16::from(is_roomy(area));
         let limits: Vec<String> = self.search.limits().iter().flat_map(|limit| wrap_to(&sanitize(limit), room, LINES_OF_A_LIMIT)).collect();
         let of_alert = match self.search.alerts() {
             [] => Vec::new(),
-            _ => vec![("alt-enter", "its case", Action::Open), ("alt-y", "copy", Action::CopyId), ("alt-o", "open", Action::OpenLink)],
+            _ => vec![("alt-enter", "case", Action::Open), ("alt-y", "copy", Action::CopyId), ("alt-o", "open", Action::OpenLink)],
         };
-        let listed = meant.as_ref().filter(|_| !is_nothing).map(|query| format!("list {query}"));
+        // What the list would be stands above, where its key has no room beside the others.
+        let is_wide = room >= ROOM_FOR_LIST;
+        let listed = meant.as_ref().filter(|_| !is_nothing);
         let list = List {
             title: "Find",
             entries,
@@ -231,17 +249,27 @@ impl Dialog for FindDialog {
             pick: Some(match &meant {
                 Some(_) if is_nothing => "list in Queue",
                 _ if self.input.is_empty() || self.search.alerts().is_empty() && self.search.is_current() => "",
-                _ => "show in Queue",
+                _ if is_wide => "show in Queue",
+                _ => "show",
             }),
-            also: of_alert.into_iter().chain(listed.iter().map(|words| ("alt-l", words.as_str(), Action::Filter))).collect(),
+            below: if says_next { next } else { String::new() },
+            below_lines: if says_next { LINES_OF_NEXT } else { 0 },
+            also: of_alert.into_iter().chain(listed.filter(|_| is_wide).map(|_| (LIST_KEY, "list", Action::Filter))).collect(),
             ..List::default()
         };
         let fields = self.menu.draw(list, frame, area, cx);
         let field = Rect { y: fields.y + above, height: 1, ..fields };
-        let what = "order number, ARN, amount, auth code, transaction, card, name, comment";
-        self.input.draw_field(frame, field, theme, true, what);
+        self.input.draw_field(frame, field, theme, true, WHAT);
         let (words, style) = self.note(cx);
-        Pen::new(frame.buffer_mut(), Rect { y: field.y + 1, ..field }).put(&words, style);
+        let mut pen = Pen::new(frame.buffer_mut(), Rect { y: field.y + 1, ..field });
+        pen.put(&words, style);
+        if let Some(query) = listed {
+            pen.skip(3);
+            pen.put(if is_wide { "as a list: " } else { "" }, theme.quiet);
+            pen.put(if is_wide { "" } else { LIST_KEY }, theme.key);
+            pen.put(if is_wide { "" } else { " lists " }, theme.quiet);
+            pen.put(query, theme.quiet);
+        }
         for (limit, y) in limits.iter().zip(field.y + 2..fields.bottom()) {
             Pen::new(frame.buffer_mut(), Rect { y, ..field }).put(limit, theme.warning);
         }

@@ -16,8 +16,8 @@ use crate::domain::{Alert, FindQuery};
 const FIELD: u16 = 38;
 const LEAST_FIELD: u16 = 18;
 
-/// Columns for a whole card, and for its last four.
-const CARD: (u16, u16) = (14, 6);
+/// Columns for a whole card at most, with a BIN of eight digits, and for its last four.
+const CARD: (u16, u16) = (16, 6);
 
 /// An order has between so many columns, and a descriptor at least as many as the first.
 const ORDER: (u16, u16) = (8, 16);
@@ -95,10 +95,12 @@ impl Widths {
             rest = rest.saturating_sub(if width == 0 { 0 } else { width + GAP });
             width
         };
+        let whole = widest(&|row| columns(&row.text(Column::Card, CARD.0, cx))).min(CARD.0);
         let mut card = take(CARD.1, CARD.1);
         let order = take(ORDER.0.min(order), order);
-        if card > 0 && take(CARD.0 - CARD.1 - GAP, CARD.0 - CARD.1 - GAP) > 0 {
-            card = CARD.0;
+        let more = whole.saturating_sub(CARD.1 + GAP);
+        if card > 0 && take(more, more) > 0 {
+            card = whole;
         }
         Self { left, network, money, label, value: matched - label, card, order, descriptor: take(ORDER.0, u16::MAX) }
     }
@@ -137,6 +139,10 @@ fn line<'l>(row: &FoundRow<'_>, above: Option<&FoundRow<'_>>, widths: Widths, cx
             };
             spans.push(Span::styled(text, theme.quiet));
         }
+    }
+    // Blanks behind the last column need no room.
+    if let Some(last) = spans.last_mut() {
+        last.content = Cow::Owned(last.content.trim_end().to_owned());
     }
     Line::from(spans)
 }

@@ -12,7 +12,7 @@ use super::alert_rows::{self, AlertRow, AlertTable, ListCursor, OF_MANY, WHAT, m
 use super::export_form::{ExportForm, ExportedResults};
 use super::many_form;
 use super::page_keys::{is_everywhere, leads_elsewhere};
-use crate::console::decisions::{Departure, PendingDecision, State};
+use crate::console::decisions::{Departure, PendingDecision, State, fate_of_run};
 use crate::console::dialog::DataAge;
 use crate::console::guards::left_out_words;
 use crate::console::keymap::Chord;
@@ -326,6 +326,10 @@ impl Dialog for RunProgress {
 
     fn act(&mut self, action: Action, cx: &mut AppContext) -> Option<Orders> {
         (!is_everywhere(action)).then(|| Self::act_as_everywhere(action, cx))
+    }
+
+    fn tells_fate(&self, cx: &AppContext) -> Option<String> {
+        cx.runs.newest().map(|run| fate_of_run(run.number))
     }
 
     fn is_stale(&self, cx: &AppContext) -> bool {

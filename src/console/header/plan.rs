@@ -18,7 +18,7 @@ pub(super) enum Wording {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TabNames {
     Whole,
-    /// The first letters; the one that is open has all of its own.
+    /// The first letters of each.
     Short,
     /// The keys alone; the one that is open has its name.
     Keys,
@@ -80,7 +80,7 @@ impl HeaderPlan {
         [Self::FULL, one_clock, briefer, unnamed, closer, timeless, tight, first, second, third, fourth, fifth, last, short_place]
     };
 
-    /// Where whole names have no room whatever gives way, all but that of the open screen are cut to their first letters.
+    /// Where whole names have no room whatever gives way, all are cut to their first letters.
     pub(super) const SHORT: [Self; 10] = {
         let whole = Self { program: false, before: FEWEST_BEFORE_TABS, gap: 2, clock: HeaderClock::One, ..Self::FULL };
         let short = Self { names: TabNames::Short, place_whole: false, ..whole };

@@ -125,7 +125,7 @@ pub fn button_style(theme: &Theme, kind: ButtonKind, focused: bool) -> Style {
     let style = match kind {
         ButtonKind::Quiet => theme.button,
         ButtonKind::Primary | ButtonKind::Safe => theme.primary,
-        ButtonKind::Disabled => theme.muted,
+        ButtonKind::Disabled => theme.disabled,
     };
     let by_reverse = focused && theme.selection.add_modifier.contains(Modifier::REVERSED);
     if by_reverse { style.patch(theme.selection) } else { style }

@@ -44,6 +44,9 @@ impl Selection {
 /// Entries that a leap goes further.
 const LEAP: usize = 10;
 
+/// Fewest blanks between two of them.
+const CLOSEST: u16 = 3;
+
 /// Lines that buttons and keys have at most.
 const MOST_HINT_LINES: u16 = 2;
 
@@ -178,11 +181,14 @@ impl<T: Copy + PartialEq> Menu<'_, T> {
         field
     }
 
-    /// The line and the column of each button and key.
+    /// The line and the column of each button and key: closer together where they have room in one line so.
     fn hints(&self, room: u16) -> Vec<(u16, u16)> {
         let keys = self.keys.iter().map(|(key, words, _)| columns(key) + 1 + columns(words));
         let widths: Vec<u16> = self.buttons.iter().map(Button::width).chain(keys).collect();
-        flow(&widths, BETWEEN, room)
+        let all: u16 = widths.iter().sum();
+        let gaps = u16::try_from(widths.len()).unwrap_or(u16::MAX).saturating_sub(1);
+        let gap = (CLOSEST..=BETWEEN).rev().find(|gap| all + gap * gaps <= room).unwrap_or(BETWEEN);
+        flow(&widths, gap, room)
     }
 
     /// Draws the buttons and the keys, as many as have room.

@@ -26,7 +26,7 @@ pub struct Panel {
 impl Panel {
     /// From so many columns on there is room for the wide form.
     const ROOMY: u16 = 100;
-    /// From so many columns on lines that have no end have more room.
+    /// From so many columns on sentences and lines that have no end have more room.
     const AMPLE: u16 = 180;
     /// From so many columns on its edge has sides: what is inside has 80 columns then, as it has where it is as wide as the screen.
     const WITH_SIDES: u16 = 84;
@@ -39,6 +39,7 @@ impl Panel {
     /// The measures of a panel in an area.
     pub fn of(width: PanelWidth, area: Rect) -> Self {
         let most = match width {
+            PanelWidth::Dialog if area.width >= Self::AMPLE => 112,
             PanelWidth::Dialog => 92,
             PanelWidth::Search if area.width >= Self::AMPLE => 134,
             PanelWidth::Search => 112,
@@ -88,7 +89,7 @@ mod tests {
     #[case(90, [88, 88])]
     #[case(120, [92, 112])]
     #[case(160, [92, 112])]
-    #[case(200, [92, 134])]
+    #[case(200, [112, 134])]
     fn a_panel_has_one_of_two_widths_or_that_of_a_narrow_screen(#[case] columns: u16, #[case] expected: [u16; 2]) {
         let area = Rect::new(0, 1, columns, 40);
 

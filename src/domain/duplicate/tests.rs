@@ -26,6 +26,34 @@ fn alerts_on_one_payment_agree_in_card_money_and_date(#[case] change: fn(&mut Al
 }
 
 #[test]
+fn which_have_a_duplicate_among_others_is_what_comparing_each_with_each_says() {
+    let base = Alert::sample();
+    let of = |number: u32, last_four: &str, arn: Option<&str>, code: Option<&str>, amount: &str| Alert {
+        id: AlertId(uuid::Uuid::from_u128(u128::from(number) + 77)),
+        card_last_four: last_four.to_owned(),
+        acquirer_reference_number: arn.map(str::to_owned),
+        auth_code: code.map(str::to_owned),
+        amount: amount.parse().ok(),
+        ..base.clone()
+    };
+    let (arns, codes, digits) =
+        ([None, Some("74320456118200319945202"), Some(" ")], [None, Some("093112"), Some("1")], ["", "1234", "8831"]);
+    let all: Vec<Alert> = (0..54)
+        .map(|number: u32| {
+            let at = |count: u32, by: u32| usize::try_from(number / by % count).unwrap();
+            of(number, digits[at(3, 1)], arns[at(3, 3)], codes[at(3, 9)], ["10.00", "12.50"][at(2, 27)])
+        })
+        .collect();
+    let (shown, coming) = all.split_at(27);
+
+    let found = with_duplicate_in(shown, coming);
+
+    let plain = shown.iter().filter(|alert| coming.iter().any(|other| evidence(alert, other).is_some()));
+    assert_eq!(found, plain.map(|alert| alert.id).collect());
+    assert!(!found.is_empty() && found.len() < shown.len(), "{found:?}");
+}
+
+#[test]
 fn a_reference_of_the_acquirer_names_the_payment_whatever_else_differs() {
     let mut one = Alert::sample();
     one.acquirer_reference_number = Some("74320456118200319945216".to_owned());
@@ -286,7 +314,7 @@ fn each_evidence_has_words_of_its_own() {
         DuplicateEvidence::LastFourAmountAndDay,
     ];
 
-    let words: std::collections::HashSet<&str> = all.iter().map(|evidence| evidence.words()).collect();
+    let words: HashSet<&str> = all.iter().map(|evidence| evidence.words()).collect();
 
     assert_eq!(words.len(), all.len());
     let is_sure = |evidence: &DuplicateEvidence| evidence.words().starts_with("same ");

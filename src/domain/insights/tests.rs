@@ -116,6 +116,15 @@ fn answers_count_on_the_day_they_were_given_and_older_ones_not() {
 }
 
 #[test]
+fn what_was_neither_refunded_nor_not_is_counted_as_that_and_is_a_decision() {
+    let alerts = [answered(60, 30, AlertStatus::Resolved, "not settled"), answered(60, 30, AlertStatus::Chargeback, "not refunded")];
+
+    let days = Insights::of(&alerts, now(), Calendar::UTC).days;
+
+    assert_eq!((days[0].not_settled, days[0].not_refunded, days[0].decisions()), (1, 1, 2));
+}
+
+#[test]
 fn an_answer_without_a_time_is_on_no_day_and_is_counted_as_that() {
     let mut alert = answered(60, 30, AlertStatus::Resolved, "refunded");
     alert.outcome.as_mut().unwrap().action_time = None;

@@ -73,6 +73,9 @@ struct DayJson {
     raised: u64,
     refunded: u64,
     not_refunded: u64,
+    /// Neither of the two, as an answer of the older dialect says it.
+    #[serde(default)]
+    not_settled: u64,
     invalid: u64,
     missed: u64,
 }
@@ -99,7 +102,7 @@ struct MonitoredJson {
 
 stands_for!(InsightsJson, Insights, { lapsing, kinds, days, response_times, undated, monitored } { utc_offset: calendar });
 stands_for!(KindJson, KindCount, { provider, waiting, answered, late, missed } { r#type: alert_type });
-stands_for!(DayJson, DayCount, { day, provider, raised, refunded, not_refunded, invalid, missed } {});
+stands_for!(DayJson, DayCount, { day, provider, raised, refunded, not_refunded, not_settled, invalid, missed } {});
 stands_for!(ResponseTimeJson, ResponseTime, { minutes, alerts } {});
 stands_for!(MonitoredJson, MonitoredCount, { scheme, fraud_reports, chargebacks } {});
 

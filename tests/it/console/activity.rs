@@ -625,6 +625,57 @@ fn what_needs_somebody_in_pictures() {
 }
 
 #[test]
+fn a_day_that_leaves_nothing_to_see_to_in_pictures() {
+    for (width, height) in [(60, 16), (80, 24), (120, 40), (200, 60)] {
+        let mut rig = started(Made { size: (width, height), ..desk() });
+        decide(&mut rig, "r", "refund 88240");
+        decide(&mut rig, "n", "the parcel arrived");
+        rig.press("esc 4");
+        rig.advance(Duration::milliseconds(200));
+        insta::assert_snapshot!(format!("nothing-needs@{width}x{height}"), redacted(&rig.screen()));
+    }
+}
+
+#[test]
+fn the_decisions_of_the_day_stand_below_what_needs_somebody_each_once_and_the_cursor_walks_through_both() {
+    let mut rig = started(Made { size: (160, 40), ..desk() });
+    decide(&mut rig, "r", "refund 88240");
+    rig.service.next_resolution(declined());
+    decide(&mut rig, "n", "the parcel arrived");
+    rig.press("4");
+    let (screen, first) = (rig.screen(), line(&mut rig, "▌"));
+
+    rig.press("j");
+
+    let at = |words: &str| screen.lines().position(|line| line.contains(words)).unwrap_or_else(|| panic!("no {words}:\n{screen}"));
+    assert!(at("NOT REFUNDED 1,480.00 AED") < at(" TODAY") && at(" TODAY") < at(" REFUNDED 129.90 EUR"), "{screen}");
+    assert_eq!(screen.matches("! 14:03:").count(), 1, "{screen}");
+    assert!(first.contains("NOT REFUNDED 1,480.00 AED") && line(&mut rig, "▌").contains("✓ 14:03:00"), "{}", rig.screen());
+}
+
+#[test]
+fn a_desk_that_has_decided_nothing_shows_what_it_was_told_today() {
+    let mut rig = started(desk());
+    rig.update(Message::DeskFailed("the disk is full".to_owned()));
+
+    rig.press("4");
+
+    let screen = rig.screen();
+    assert!(screen.contains("TODAY  nothing was decided here yet; this was told"), "{screen}");
+    assert!(screen.lines().skip_while(|line| !line.contains("TODAY")).any(|line| line.contains("the disk is full")), "{screen}");
+}
+
+#[test]
+fn where_nothing_needs_anybody_the_decisions_of_the_day_are_not_exported_as_if_they_did() {
+    let mut rig = started(desk());
+    decide(&mut rig, "r", "refund 88240");
+
+    rig.press("4 e");
+
+    assert!(rig.screen().contains("the view Today exports the day's decisions"), "{}", rig.screen());
+}
+
+#[test]
 fn a_day_in_pictures() {
     pictures("today", "4 tab");
 }

@@ -687,6 +687,26 @@ fn the_warned_of_alert_is_gone_to_by_one_key_and_esc_comes_back() {
 }
 
 #[test]
+fn a_click_on_the_alert_that_a_warning_names_goes_there_in_the_detail_and_in_the_form() {
+    let now = clock().now();
+    let mut alerts = alike(3);
+    let sibling = refunded_sibling(&alerts[1], 1_001, now);
+    alerts.push(sibling.clone());
+    let named = format!("{} {}", sibling.provider, sibling.provider_id);
+    let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
+    rig.press("j");
+    rig.advance(Duration::milliseconds(200));
+
+    rig.click_on(&format!("{named} ·"));
+    let from_the_detail = rig.current();
+    rig.press("esc r");
+    rig.click_on(&format!("{named}, same"));
+
+    assert_eq!((from_the_detail, rig.current()), (sibling.id, sibling.id), "{}", rig.screen());
+    assert!(!rig.screen().contains("Resolve  "), "{}", rig.screen());
+}
+
+#[test]
 fn what_was_staged_together_is_written_down_at_once_before_it_leaves() {
     let mut rig = Rig::new(alike(3));
 

@@ -6,13 +6,15 @@ use avert::console::SessionInfo;
 use avert::desk::Desk;
 use avert::domain::resolution::Decision;
 use avert::domain::time::Clock as _;
-use avert::domain::{Alert, AlertId, AlertStatus, AlertType, Dialect, MerchantOrder, OrderState, Provider, Resolution};
+use avert::domain::{
+    Alert, AlertId, AlertStatus, AlertType, Delivery, DeliveryState, Dialect, EventKind, MerchantOrder, OrderState, Provider, Resolution,
+};
 use chrono::Duration;
 use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::cases::three;
-use super::fake::refunded_sibling;
+use super::fake::{delivery, refunded_sibling};
 use super::rig::{Made, Rig, clock};
 
 /// How an alert of the case stands.
@@ -169,6 +171,29 @@ fn cases() -> impl Strategy<Value = Case> {
         dialect,
         tabs,
     })
+}
+
+#[test]
+fn a_webhook_of_a_case_stands_in_one_line_with_its_host() {
+    let mut rig = Made { size: (120, 40), ..Made::of(three()) }.start();
+    let id = rig.current();
+    let of = |url: &str, state, attempts, result| Delivery {
+        url: url.to_owned(),
+        ..delivery(id, EventKind::AlertCreated, state, attempts, Some(result), None)
+    };
+    rig.service.deliveries.lock().unwrap().extend([
+        of("https://shop.example/hooks/alerts/of/chargebacks", DeliveryState::Delivered, 1, "200"),
+        of("https://erp.example/in", DeliveryState::Exhausted, 13, "503"),
+    ]);
+
+    rig.press("enter");
+    rig.advance(Duration::milliseconds(500));
+
+    let screen = rig.screen();
+    let told = |state: &str| screen.lines().find(|line| line.contains(state)).unwrap_or_else(|| panic!("no {state}:\n{screen}"));
+    assert!(told("✓ delivered").contains("shop.example"), "{screen}");
+    assert!(told("! given up").contains("erp.example"), "{screen}");
+    assert!(!screen.contains("hooks/alerts"), "{screen}");
 }
 
 proptest! {

@@ -109,7 +109,7 @@ fn the_list_of_columns_says_how_it_is_left_in_eighty_columns_too() {
     rig.press("c");
 
     let screen = rig.screen();
-    assert!(screen.contains("Close    esc") && screen.contains("backspace usual columns"), "{screen}");
+    assert!(screen.contains("Close    esc") && screen.contains("backspace usual"), "{screen}");
 }
 
 #[test]

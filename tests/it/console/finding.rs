@@ -124,6 +124,73 @@ fn long_desk(count: usize) -> Vec<Alert> {
     (0..count).map(open).chain([last]).collect()
 }
 
+#[rstest]
+#[case((80, 24))]
+#[case((100, 30))]
+#[case((120, 40))]
+#[case((200, 60))]
+fn what_can_be_done_in_find_and_in_the_columns_stands_in_one_line(#[case] size: (u16, u16)) {
+    let (alerts, _) = desk();
+    let mut rig = Made { size, ..Made::of(alerts) }.start();
+
+    find(&mut rig, "refunded");
+    let found = rig.screen();
+    rig.press("esc c");
+    let columns = rig.screen();
+
+    let line = |screen: &str, words: &str| screen.lines().find(|line| line.contains(words)).map(str::to_owned).unwrap_or_default();
+    let of_find = line(&found, "Close    esc");
+    assert!(["enter", "alt-enter", "alt-y copy", "alt-o open"].iter().all(|key| of_find.contains(key)), "{found}");
+    assert!(found.contains("alt-l list") && found.contains("status:"), "{found}");
+    assert!(line(&columns, "Close    esc").contains("backspace usual"), "{columns}");
+}
+
+#[rstest]
+#[case((80, 24))]
+#[case((120, 40))]
+#[case((200, 60))]
+fn a_card_whose_first_eight_digits_are_known_is_whole_in_what_was_found(#[case] size: (u16, u16)) {
+    let (mut alerts, _) = desk();
+    alerts[0].card_bin = "42667200".to_owned();
+    let (last_four, provider_id) = (alerts[0].card_last_four.clone(), alerts[0].provider_id.clone());
+    let mut rig = Made { size, ..Made::of(alerts) }.start();
+
+    find(&mut rig, &provider_id);
+
+    let screen = rig.screen();
+    let row = screen.lines().find(|line| line.contains(&format!("42667200 ·· {last_four}"))).unwrap_or_else(|| panic!("{screen}"));
+    assert!(!row.contains('…'), "nothing is cut for blanks: {screen}");
+}
+
+#[test]
+fn where_nothing_is_found_it_says_what_was_searched_and_what_to_do_next() {
+    let (alerts, _) = desk();
+    let mut rig = Rig::new(alerts);
+
+    find(&mut rig, "nobody");
+
+    let screen = rig.screen();
+    for words in
+        ["No alert has all of these words.", "Searched are order number, ARN", "Fewer words or another spelling", "f lists by network"]
+    {
+        assert!(screen.contains(words), "no {words}:\n{screen}");
+    }
+}
+
+#[test]
+fn of_what_was_found_it_is_not_said_how_many_alerts_there_were_at_another_moment() {
+    let (alerts, _) = desk();
+    let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
+    let listed = rig.screen();
+
+    find(&mut rig, "sib-77");
+    rig.press("enter");
+
+    let screen = rig.screen();
+    assert!(listed.contains(" of 2"), "{listed}");
+    assert!(screen.contains("Open set aside   1   "), "{screen}");
+}
+
 #[test]
 fn esc_brings_a_row_back_that_is_far_down_its_list() {
     let mut rig = Rig::new(long_desk(400));
@@ -245,7 +312,7 @@ fn an_answer_to_what_was_typed_before_is_not_taken_for_one_to_what_is_typed_now(
     rig.release();
 
     assert!(!after_the_first.contains("SIB-77"), "{after_the_first}");
-    assert!(rig.screen().contains("Nothing found."), "{}", rig.screen());
+    assert!(rig.screen().contains("No alert has all of these words."), "{}", rig.screen());
 }
 
 fn find_more(rig: &mut Rig, text: &str) {

@@ -176,7 +176,7 @@ fn a_deployment_that_refuses_an_order_is_read_in_another_one_and_that_is_said() 
     rig.advance(Duration::seconds(1));
 
     let screen = rig.screen();
-    assert!(screen.contains("Open, by alerted (no order by deadline here)"), "{screen}");
+    assert!(screen.contains("Open, oldest first (no order by deadline here)"), "{screen}");
     assert!(screen.lines().next().unwrap().contains("● live"), "{screen}");
     let asked = rig.service.lists.lock().unwrap().iter().filter(|query| query.sort != Sort::default() && query.filter.q.is_none()).count();
     assert_eq!(asked, 1, "it is tried once and remembered");
@@ -296,7 +296,10 @@ fn what_gave_way_to_many_words_comes_back_where_fewer_are_told() {
 #[case::a_local_desk((80, 24), place("default, simulated networks", Environment::Sandbox))]
 #[case::production((60, 16), place("acme-eu", Environment::Production))]
 #[case::a_long_name((60, 16), place("alerts.acme.example", Environment::Sandbox))]
-fn on_a_narrow_screen_every_other_screen_is_named_by_its_first_letters(#[case] size: (u16, u16), #[case] place: SessionInfo) {
+fn on_a_narrow_screen_all_are_named_by_their_first_letters_and_none_moves_when_another_is_opened(
+    #[case] size: (u16, u16),
+    #[case] place: SessionInfo,
+) {
     let mut rig = Made { place, size, ..Made::default() }.start();
 
     let told = ["1", "2", "4", "5"].map(|key| {
@@ -304,10 +307,40 @@ fn on_a_narrow_screen_every_other_screen_is_named_by_its_first_letters(#[case] s
         header(&mut rig)
     });
 
-    for (open, header) in ["Queue", "Insights", "Activity", "Settings"].into_iter().zip(&told) {
-        let named = NAMES.map(|name| if name.ends_with(open) { name.to_owned() } else { format!("{} ", &name[.."1 Que".len()]) });
-        assert!(named.iter().all(|name| format!("{header} ").contains(name)), "{header} {named:?}");
-    }
+    let places = |header: &String| NAMES.map(|name| header.find(&name[.."1 Que".len()]));
+    assert!(places(&told[0]).iter().all(Option::is_some), "{}", told[0]);
+    assert!(
+        told.iter().all(|header| places(header) == places(&told[0]) && header.contains("1 Queue") && !header.contains("Insi")),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn the_tabs_stay_where_they_are_over_a_page_that_has_no_age() {
+    let made = Made { size: (80, 24), place: SessionInfo { demo: true, ..place("demo", Environment::Sandbox) }, ..Made::default() };
+    let mut rig = made.start();
+    let before = header(&mut rig);
+
+    rig.press("space space b alt-n ctrl-s");
+
+    let page = header(&mut rig);
+    assert!(rig.screen().contains("WHAT HAPPENS"), "{}", rig.screen());
+    assert_eq!(page.find("2 Ins  3 Web  4 Act  5 Set"), before.find("2 Ins  3 Web  4 Act  5 Set"), "{page}");
+    assert!(page.trim_end().ends_with(" UTC"), "{page}");
+}
+
+#[rstest]
+#[case::a_short_name(SessionInfo { demo: true, ..place("demo", Environment::Sandbox) }, true)]
+#[case::a_longer_name(place("acme-eu", Environment::Production), false)]
+fn the_clock_stands_on_every_screen_or_on_none(#[case] place: SessionInfo, #[case] is_there: bool) {
+    let mut rig = Made { place, size: (80, 24), ..Made::default() }.start();
+
+    let told = ["1", "2", "3", "4", "5"].map(|key| {
+        rig.press(key);
+        header(&mut rig).trim_end().ends_with(" UTC")
+    });
+
+    assert_eq!(told, [is_there; 5]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The lines over the list: counts, sums of what is listed or marked, what lapses; and what is searched for.
 
+use avert::desk::BuiltIn;
 use avert::domain::time::Clock;
 use avert::domain::{Alert, AlertId, Deadline};
 use chrono::Duration;
@@ -85,6 +86,20 @@ fn what_is_marked_has_a_sum_of_its_own_beside_what_lapses() {
     assert!(heading.contains("2 marked  ") && heading.contains("  b answers") && heading.contains("▲ 5"), "{heading}");
     let between = heading.split("2 marked").nth(1).unwrap().split('▲').next().unwrap();
     assert!(["EUR", "AED", "USD", "JPY"].iter().any(|currency| between.contains(currency)), "{heading}");
+}
+
+#[rstest]
+#[case::lapsed(BuiltIn::Lapsed, "Lapsed, latest first ")]
+#[case::open(BuiltIn::Open, "Open, by deadline ")]
+#[case::all(BuiltIn::All, "All, newest first ")]
+fn a_view_is_named_with_what_it_is_sorted_by_in_plain_words(#[case] view: BuiltIn, #[case] words: &str) {
+    for size in [(80, 24), (200, 60)] {
+        let mut rig = Made { size, ..Made::default() }.start();
+
+        rig.show_view(view);
+
+        assert!(rig.screen().contains(words), "{}", rig.screen());
+    }
 }
 
 #[test]

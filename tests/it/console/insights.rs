@@ -295,7 +295,67 @@ fn what_lapses_is_told_by_the_hour_of_the_clock_in_its_heading() {
     // 14:45 UTC, by the analyst's own clock.
     let first = screen.lines().position(|line| line.contains("LAPSES BY HOUR")).unwrap() + 1;
     let row = screen.lines().nth(first).unwrap();
-    assert!(row.trim_start().starts_with("by 19") && row.contains("129.90 EUR"), "{row}");
+    assert!(row.trim_start().starts_with("by 19") && row.contains("129.90  EUR"), "{row}");
+}
+
+#[test]
+fn what_is_at_risk_soon_stands_over_the_same_currency_in_all_and_the_hours_sums_by_their_decimal_points() {
+    let mut rig = whole();
+
+    let screen = rig.screen();
+
+    let at = |words: &str, sum: &str| line_of(&screen, words).find(sum).unwrap_or_else(|| panic!("no {sum}:\n{screen}"));
+    assert_eq!(at("at risk within 4 h", ".99 USD"), at("at risk in all", ".22 USD"));
+    assert_eq!(at("by 19", ".90  EUR"), at("03 ", ".450 KWD"));
+}
+
+fn line_of<'s>(screen: &'s str, words: &str) -> &'s str {
+    screen.lines().find(|line| line.trim_start().starts_with(words)).unwrap_or_else(|| panic!("no {words}:\n{screen}"))
+}
+
+#[test]
+fn an_answer_that_is_neither_refunded_nor_not_is_named_as_what_it_is() {
+    let mut alerts = weeks(clock().now());
+    let today = alerts.iter_mut().filter_map(|alert| alert.outcome.as_mut()).find(|outcome| outcome.refunded == "refunded").unwrap();
+    today.refunded = "not settled".to_owned();
+    let mut settled = whole();
+    let mut rig = open(Made { size: (200, 60), ..Made::of(alerts) });
+
+    let (screen, without) = (rig.screen(), settled.screen());
+
+    let counted = |words: &str| line_of_part(&screen, words);
+    assert!(counted("NOT SETTLED").starts_with("NOT SETTLED         1"), "{screen}");
+    assert!(counted("NOT REFUNDED").starts_with("NOT REFUNDED        0"), "{screen}");
+    assert!(!without.contains("NOT SETTLED"), "{without}");
+}
+
+fn line_of_part<'s>(screen: &'s str, words: &str) -> &'s str {
+    let at = screen.find(words).unwrap_or_else(|| panic!("no {words}:\n{screen}"));
+    screen[at..].lines().next().unwrap_or_default()
+}
+
+#[test]
+fn where_there_is_room_the_charts_of_days_are_taller_and_no_day_of_one_is_a_tower() {
+    let now = clock().now();
+    let sample = weeks(now).pop().unwrap();
+    let many = |hours: i64, count: u128| {
+        let sample = sample.clone();
+        (0..count).map(move |number| {
+            let id = avert::domain::AlertId(uuid::Uuid::from_u128(700_000 + number));
+            let mut alert = Alert { id, status: AlertStatus::Resolved, expired_at: None, ..sample.clone() };
+            let at = now - Duration::hours(hours);
+            alert.outcome = Some(Outcome { alert_id: id, refunded: "refunded".to_owned(), action_time: Some(at), ..Outcome::default() });
+            alert
+        })
+    };
+    let rows = |alerts: Vec<Alert>| {
+        let mut rig = open(Made { size: (200, 60), ..Made::of(alerts) });
+        let screen = rig.screen();
+        let of = |words: &str| screen.lines().position(|line| line.contains(words)).unwrap();
+        of("LAPSED A DAY") - of("DECISIONS A DAY") - 3
+    };
+
+    assert_eq!((rows(many(2, 1).collect()), rows(many(2, 40).collect())), (6, 18));
 }
 
 #[test]
@@ -582,7 +642,7 @@ fn a_day_on_which_none_was_missed_and_a_share_without_a_limit_have_no_colour_of_
     let network = row("CDRN   ");
 
     let [none, some] =
-        [colours(missed, 0, |sign| sign == "·"), colours(missed, 0, |sign| ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"].contains(&sign))];
+        [colours(missed, 0, |sign| sign == "."), colours(missed, 0, |sign| ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"].contains(&sign))];
     let [name, share] = [colours(network, 90, |sign| sign == "C"), colours(network, 90, |sign| sign == "%")];
 
     assert_ne!(none, some, "{screen}");

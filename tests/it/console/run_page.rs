@@ -36,6 +36,17 @@ fn once_it_has_ended_what_failed_stands_first_and_has_the_cursor() {
     assert!(!rows[1].contains("4h0"), "what is recorded no longer counts down: {screen}");
 }
 
+#[test]
+fn what_the_page_says_itself_is_told_above_the_footer_only_once_it_is_left() {
+    let mut rig = with_a_failure(&alike(5));
+
+    let page = rig.screen();
+    rig.press("esc");
+
+    assert!(page.contains("4 recorded, 1 failed") && !page.contains("b shows each"), "{page}");
+    assert!(rig.screen().contains("4 recorded, 1 failed. b shows each."), "{}", rig.screen());
+}
+
 #[rstest]
 #[case::activity("4", "Needs you")]
 #[case::palette(":", "Palette")]

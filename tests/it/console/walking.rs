@@ -612,5 +612,5 @@ fn a_list_whose_order_no_column_shows_says_it_in_its_title_however_little_room_t
     rig.press("v up up enter");
     rig.advance(Duration::milliseconds(200));
 
-    assert!(rig.screen().contains("All, by alerted"), "{}", rig.screen());
+    assert!(rig.screen().contains("All, newest first"), "{}", rig.screen());
 }

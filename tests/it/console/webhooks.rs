@@ -210,6 +210,22 @@ fn a_part_of_the_filter_that_has_no_room_is_counted() {
 }
 
 #[test]
+fn what_the_filter_narrows_is_all_shown_again_by_the_key_that_stands_beside_its_button() {
+    let mut rig = on(Made { size: (200, 60), ..Made::default() });
+    rig.press("f space enter");
+    let narrowed = rig.screen();
+    rig.press("f tab tab");
+    let form = rig.screen();
+
+    rig.press("ctrl-r");
+
+    assert!(narrowed.lines().any(|line| line.contains("Deliveries") && line.contains("waits")), "{narrowed}");
+    assert!(form.contains("Everything    ctrl-r"), "{form}");
+    assert!(!rig.screen().contains("Everything") && has(&mut rig, "given up"), "{}", rig.screen());
+    assert!(has(&mut rig, "Deliveries  13 "), "{}", rig.screen());
+}
+
+#[test]
 fn a_moment_that_is_none_is_refused_at_its_field_and_the_form_stays() {
     let mut rig = webhooks();
 

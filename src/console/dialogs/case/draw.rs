@@ -250,6 +250,8 @@ impl CaseDialog {
                 _ => told.with_key(&key(Action::Invalid), &format!(" answers {whom} {said}.")),
             }
         };
+        // The alert that is named here is one of the rows: a click goes to it.
+        let named = refunded.or_else(coming).and_then(|other| self.alerts.iter().position(|alert| alert.id == other.id));
         let (title, text) = match (refunded, coming()) {
             (Some(other), _) => {
                 let what = if other.says_refunded_before() { "Refunded before, by the answer to" } else { "Already refunded:" };
@@ -284,7 +286,10 @@ impl CaseDialog {
         for line in wrap_styled(parts.iter().map(String::as_str).zip(styles), area.width) {
             let mut pen = Pen::new(frame.buffer_mut(), Rect { y, height: 1, ..area });
             for (text, style) in line {
-                pen.put(&text, style);
+                let put = pen.put(&text, style);
+                if let Some(row) = named.filter(|_| style == strong) {
+                    self.targets.push(put, Target::Row(row));
+                }
             }
             y += 1;
         }

@@ -3,15 +3,23 @@
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::{Click, DeliveryFilterForm, Place};
+use super::{BUTTONS, Click, DeliveryFilterForm, Place};
 use crate::console::dialogs::form::Measures;
 use crate::console::text::{columns, cut, sanitize};
-use crate::console::widgets::buttons::{Button, draw_buttons};
+use crate::console::widgets::buttons::{Button, button_lines, draw_buttons};
 use crate::console::{DrawContext, Pen, TextInput};
 use crate::domain::DeliveryState;
 
 /// Columns of a field for a moment.
 const MOMENT: u16 = 20;
+
+/// The buttons, the one that shows last.
+fn buttons() -> [Button<'static, Place>; 3] {
+    BUTTONS.map(|(place, words, key)| match place {
+        Place::Show => Button::primary(place, words, key),
+        _ => Button::quiet(place, words, key),
+    })
+}
 
 /// Lines of the form with its edge: title, fields with gaps, buttons, a word.
 const LINES: u16 = 15;
@@ -23,17 +31,18 @@ impl DeliveryFilterForm {
         let Some(form) = Measures::of(area, 11) else { return };
         let states = self.state_lines(draw, form.content);
         let more = u16::try_from(states.len()).unwrap_or(1).saturating_sub(1);
-        let height = (LINES + more).min(area.height);
+        let button_rows = button_lines(&buttons(), form.panel.room());
+        let height = (LINES + more + button_rows - 1).min(area.height);
         let inside = form.panel.open(height.saturating_sub(2), draw.theme, frame.buffer_mut());
         // Where there is little room the blank lines go first.
-        let gap = u16::from(inside.height >= LINES - 2 + more);
+        let gap = u16::from(inside.height >= LINES - 3 + more + button_rows);
         let line = |number: u16| Rect { y: inside.y + number, height: 1, ..inside }.intersection(inside);
         Pen::new(frame.buffer_mut(), line(0)).put("Deliveries", draw.theme.strong);
         let endpoint = line(2 + more + 2 * gap);
         let from = line(3 + more + 3 * gap);
         let until = line(4 + more + 3 * gap);
-        let buttons = line(6 + more + 4 * gap);
-        let word = line(7 + more + 5 * gap);
+        let buttons = Rect { height: button_rows, ..line(6 + more + 4 * gap) }.intersection(inside);
+        let word = line(6 + button_rows + more + 5 * gap);
         self.label(Place::States, "State", draw, frame, line(1 + gap));
         for (states, number) in states.iter().zip(1 + gap..) {
             let line = line(number);
@@ -111,11 +120,8 @@ impl DeliveryFilterForm {
 
     fn buttons(&self, draw: &DrawContext<'_>, frame: &mut Frame<'_>, line: Rect) {
         let theme = draw.theme;
-        let buttons = [
-            Button::quiet(Place::Cancel, "Cancel", "esc"),
-            Button::quiet(Place::Everything, "Everything", ""),
-            Button::primary(Place::Show, "Show", "enter"),
-        ];
-        draw_buttons(&buttons, self.focus, 11, (theme, frame.buffer_mut(), line), |area, place| self.targets.push(area, Click::Go(place)));
+        draw_buttons(&buttons(), self.focus, 11, (theme, frame.buffer_mut(), line), |area, place| {
+            self.targets.push(area, Click::Go(place));
+        });
     }
 }

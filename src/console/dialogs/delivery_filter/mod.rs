@@ -9,6 +9,7 @@ use crossterm::event::{Event, KeyCode, KeyEvent, MouseButton, MouseEventKind};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
+use crate::console::keymap::Chord;
 use crate::console::screens::webhooks::state::WebhooksScreen;
 use crate::console::widgets::text_input::Typed;
 use crate::console::{AppContext, ClickTargets, Dialog, Message, Order, Orders, TextInput, Tone};
@@ -28,6 +29,18 @@ enum Place {
 
 impl Place {
     const ORDER: [Self; 7] = [Self::States, Self::Endpoint, Self::From, Self::Until, Self::Cancel, Self::Everything, Self::Show];
+}
+
+/// The buttons: the words of each, and the key that presses it.
+const BUTTONS: [(Place, &str, &str); 3] =
+    [(Place::Cancel, "Cancel", "esc"), (Place::Everything, "Everything", "ctrl-r"), (Place::Show, "Show", "enter")];
+
+/// The button that a key presses from anywhere; where another one has the focus, Enter presses that.
+fn pressed_by(key: KeyEvent, focus: Place) -> Option<Place> {
+    let chord = Chord::from(key);
+    let button = BUTTONS.iter().find(|(.., key)| key.parse() == Ok(chord)).map(|(button, ..)| *button)?;
+    let has_focus = BUTTONS.iter().any(|(button, ..)| *button == focus);
+    Some(if button == Place::Show && has_focus { focus } else { button })
 }
 
 /// What a click can meet.
@@ -109,8 +122,8 @@ impl DeliveryFilterForm {
         }
     }
 
-    fn press(&mut self, now: Timestamp) -> Orders {
-        match self.focus {
+    fn press(&mut self, button: Place, now: Timestamp) -> Orders {
+        match button {
             Place::Everything => vec![Order::Close, Message::ShowDeliveries(DeliveryFilter::default()).into()],
             Place::Cancel => vec![Order::Close],
             _ => self.apply(now),
@@ -132,9 +145,10 @@ impl DeliveryFilterForm {
 
     fn key(&mut self, key: KeyEvent, now: Timestamp) -> Orders {
         self.word = None;
+        if let Some(button) = pressed_by(key, self.focus) {
+            return self.press(button, now);
+        }
         match (key.code, self.focus) {
-            (KeyCode::Esc, _) => return vec![Order::Close],
-            (KeyCode::Enter, _) => return self.press(now),
             (KeyCode::Tab | KeyCode::Down, _) => self.move_focus(true),
             (KeyCode::BackTab | KeyCode::Up, _) => self.move_focus(false),
             (KeyCode::Right, Place::States) => self.at = (self.at + 1) % self.states.len(),
@@ -142,7 +156,7 @@ impl DeliveryFilterForm {
             (KeyCode::Char(' '), Place::States) => self.states[self.at] = !self.states[self.at],
             (KeyCode::Right | KeyCode::Char(' '), Place::Endpoint) => self.step(true),
             (KeyCode::Left, Place::Endpoint) => self.step(false),
-            (KeyCode::Char(' '), Place::Show | Place::Everything | Place::Cancel) => return self.press(now),
+            (KeyCode::Char(' '), Place::Show | Place::Everything | Place::Cancel) => return self.press(self.focus, now),
             _ => {
                 if let Some(input) = self.input()
                     && input.key(key) == Typed::Changed
@@ -167,7 +181,7 @@ impl DeliveryFilterForm {
             Click::Go(place) => {
                 self.focus = place;
                 if matches!(place, Place::Show | Place::Everything | Place::Cancel) {
-                    return self.press(now);
+                    return self.press(place, now);
                 }
             }
         }

@@ -361,6 +361,7 @@ impl ResolveDialog {
                 outcome.push(Message::Decided(alert_id, resolution, draft, known).into());
                 outcome
             }
+            FormStep::GoToWarned => self.go_to_warned(cx),
             FormStep::Stay | FormStep::Ignored => Vec::new(),
         }
     }

@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Span;
 
 use super::draw::{FormPen, ROOM_FOR_HINTS};
-use super::seen::Attention;
+use super::seen::{Attention, WARNED_KEY};
 use super::{Choice, Focus, Target};
 use crate::console::text::columns;
 use crate::domain::resolution::{Decision, OlderWord};
@@ -22,7 +22,10 @@ impl FormPen<'_, '_> {
                 Attention::Note => ("·", theme.quiet, theme.quiet),
             };
             let sign = if *first { sign } else { " " };
-            self.put(x, vec![Span::styled(sign, sign_style), Span::raw(" "), Span::styled(text.as_str(), style)]);
+            let area = self.put(x, vec![Span::styled(sign, sign_style), Span::raw(" "), Span::styled(text.as_str(), style)]);
+            if text.ends_with(WARNED_KEY) {
+                self.target(area, Target::Warned);
+            }
             self.y += 1;
         }
     }

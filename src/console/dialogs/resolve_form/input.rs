@@ -250,6 +250,7 @@ impl ResolveForm {
             MouseEventKind::Up(MouseButton::Left) => match self.targets.release(at) {
                 Some(Target::Field(Focus::Cancel)) => FormStep::Cancel(self.draft()),
                 Some(Target::Field(Focus::Send)) => self.submit(),
+                Some(Target::Warned) => FormStep::GoToWarned,
                 _ => FormStep::Stay,
             },
             MouseEventKind::ScrollUp | MouseEventKind::ScrollDown if self.targets.at(at) == Some(Target::Field(Focus::Comments)) => {
@@ -266,6 +267,8 @@ impl ResolveForm {
 
     fn press(&mut self, target: Target, at: Position) {
         match target {
+            // As with the buttons it is the release that counts.
+            Target::Warned => {}
             Target::Choice(choice) => self.decide(choice),
             Target::Reason(reason) => {
                 self.choose_reason(reason);

@@ -94,6 +94,8 @@ pub enum FormStep {
     Cancel(Draft),
     /// Close the form and send.
     Submit(Box<FormSubmission>),
+    /// Close the form and go to the alert that it warns of.
+    GoToWarned,
 }
 
 /// What can have the focus.
@@ -124,6 +126,8 @@ enum Target {
     Refund(usize),
     /// A field without things to choose, or a button.
     Field(Focus),
+    /// The other alert that the form warns of.
+    Warned,
 }
 
 /// What is wrong, each at its field.

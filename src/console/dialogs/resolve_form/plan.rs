@@ -3,7 +3,7 @@
 use super::options::{rows_of_decisions, rows_of_refunds};
 use super::seen::{Attention, Seen};
 use super::{Choice, Errors, Focus, FormMoment, ResolveForm};
-use crate::console::text::wrap;
+use crate::console::text::wrap_even;
 use crate::domain::resolution::OlderWord;
 
 /// A layout plan: what gives way where there is less room.
@@ -216,7 +216,7 @@ fn line(error: &Option<String>) -> u16 {
 fn wrapped(seen: &[Seen], columns: u16) -> Vec<(Attention, String, bool)> {
     let lines = |seen: &Seen| {
         let tone = seen.tone;
-        wrap(&seen.text, columns).into_iter().enumerate().map(move |(index, line)| (tone, line, index == 0))
+        wrap_even(&seen.text, columns).into_iter().enumerate().map(move |(index, line)| (tone, line, index == 0))
     };
     seen.iter().flat_map(lines).collect()
 }

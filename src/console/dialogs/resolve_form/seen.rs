@@ -39,6 +39,9 @@ impl Seen {
     }
 }
 
+/// What stands behind the alert that a key goes to.
+pub(super) const WARNED_KEY: &str = "(alt-w)";
+
 impl ResolveForm {
     /// Everything to have seen, what matters most first.
     pub(super) fn seen(&self, moment: FormMoment) -> Vec<Seen> {
@@ -54,7 +57,7 @@ impl ResolveForm {
         lines.extend(self.warnings.iter().filter_map(|warning| {
             let Seen { tone, text } = self.seen_of(warning, now)?;
             let is_named = named.is_some() && warning.duplicate() == named;
-            Some(Seen { tone, text: if is_named { format!("{text} (alt-w)") } else { text } })
+            Some(Seen { tone, text: if is_named { format!("{text} {WARNED_KEY}") } else { text } })
         }));
         lines.extend(self.network_rule());
         lines.extend(self.window(now));

@@ -94,8 +94,10 @@ impl RulesPage {
         }
         y += 1;
         let file = cx.settings.rules_in.as_deref().unwrap_or("no file of desk rules");
-        let read = format!("{}, read {}", sanitize(file), cx.times().second(cx.rules_read_at));
-        Pen::new(buffer, line(y)).put(&read, theme.quiet);
+        let mut pen = Pen::new(buffer, line(y));
+        pen.put(&sanitize(file), theme.quiet);
+        // Half a time is another one.
+        pen.put_whole(&format!(", read {}", cx.times().second(cx.rules_read_at)), theme.quiet);
         y += 1 + gap;
         if rules.is_empty() {
             self.draw_empty(buffer, Rect { y, height: bottom.saturating_sub(y), ..inside }, cx);

@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 
 use super::detail;
 use super::rows::{ActivityRow, Happening, PART_INDENT, proof_in, row_of};
+use super::sections::{self, ListLine, is_read_in_part};
 use super::state::{ActivityScreen, ActivityTarget};
 use super::views::{ActivityView, MUCH, count_of};
 use crate::console::screens::loading::{ListWords, has_rows};
@@ -50,12 +51,15 @@ pub fn draw(screen: &ActivityScreen, cx: &AppContext, buffer: &mut Buffer, area:
     if !has_any(screen, &rows, cx, buffer, below) {
         return;
     }
-    // The list has what its rows need, at most half; what is known of the one under the cursor stands right below it.
-    let wanted = u16::try_from(rows.len()).unwrap_or(u16::MAX).saturating_add(1);
+    let needing = sections::needing(screen, rows.len(), cx);
+    let decided = !matches!(rows.get(needing), Some(Happening::Told(_)));
+    let lines = sections::lines(rows.len(), (needing, decided), sections::nothing_needs_you(screen, cx), blank > 0);
+    // The list has what its lines need, at most half; what is known of the row under the cursor stands right below it.
+    let wanted = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_add(1);
     let height = if below.height < WITH_STEPS { below.height } else { wanted.min(below.height / 2) };
     let foot = below.height - height;
     let list = Rect { height, ..below };
-    draw_rows(screen, &rows, cx, buffer, list);
+    draw_rows(screen, (&rows, &lines), cx, buffer, list);
     if foot > 0 {
         let line = Rect { y: list.bottom(), height: 1, x: area.x + 1, width: area.width.saturating_sub(2) };
         Pen::new(buffer, line).put(&"─".repeat(usize::from(line.width)), cx.theme.line);
@@ -99,11 +103,6 @@ fn draw_views(screen: &ActivityScreen, cx: &AppContext, buffer: &mut Buffer, lin
         screen.targets.push(area, ActivityTarget::View(view));
         pen.skip(gap);
     }
-}
-
-/// Whether the journal cannot be read, or some lines of it: what they tell may need somebody.
-fn is_read_in_part(cx: &AppContext) -> bool {
-    cx.journal.trouble().is_some() || cx.journal.unreadable().is_some()
 }
 
 /// How much a view holds; empty where that is not known.
@@ -177,11 +176,9 @@ fn has_any(screen: &ActivityScreen, rows: &[Happening<'_>], cx: &AppContext, buf
             let [change, clear] = [Action::ActivityFilter, Action::Back].map(|action| cx.key(action));
             ("Nothing here has these words.", format!("{change} changes the filter, {clear} clears it and shows all again."))
         }
-        ActivityView::NeedsYou if is_read_in_part(cx) => {
-            ("Nothing that could be read needs you.", "What could not be read may: it is not here.".to_owned())
-        }
         ActivityView::NeedsYou => {
-            ("Nothing needs you.", "What fails, is not known or waits for a person's word stands here until somebody has seen to it.".to_owned())
+            let (nothing, more) = sections::nothing_needs_you(screen, cx);
+            (nothing, more.to_owned())
         }
         ActivityView::Today => {
             ("Nothing was decided here today.", format!("{queue} goes to the Queue: the alert that lapses next is under the cursor."))
@@ -291,31 +288,47 @@ fn heads(view: ActivityView, width: u16, [when, local]: [u16; 2], needed: [u16; 
     heads
 }
 
-fn draw_rows(screen: &ActivityScreen, rows: &[Happening<'_>], cx: &AppContext, buffer: &mut Buffer, area: Rect) {
+fn draw_rows(screen: &ActivityScreen, (rows, lines): (&[Happening<'_>], &[ListLine]), cx: &AppContext, buffer: &mut Buffer, area: Rect) {
     let theme = &cx.theme;
     let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
     let (height, cursor) = (usize::from(body.height).max(1), screen.cursor.row(rows));
-    let top = screen.window.get().0.clamp((cursor + 1).saturating_sub(height), cursor).min(rows.len().saturating_sub(height));
+    let top = sections::scrolled(lines, cursor, screen.window.get().0, height);
     screen.window.set((top, height));
-    let shown: Vec<ActivityRow> = rows.iter().skip(top).take(height).map(|happening| row_of(happening, cx)).collect();
-    let heads = heads(screen.view, area.width, moments(rows, area.width, cx), screen.widths.with(screen.view, &shown, area.width));
-    let mut pen = Pen::new(buffer, Rect { x: area.x + GUTTER + 2, width: area.width.saturating_sub(GUTTER + 2), height: 1, ..area });
+    let in_sight: Vec<(u16, &ListLine, Option<ActivityRow>)> = (body.y..body.bottom())
+        .zip(lines.iter().skip(top))
+        .map(|(y, line)| match line {
+            ListLine::Row(index) => (y, line, rows.get(*index).map(|happening| row_of(happening, cx))),
+            _ => (y, line, None),
+        })
+        .collect();
+    let shown = in_sight.iter().filter_map(|(.., row)| row.as_ref());
+    let heads = heads(screen.view, area.width, moments(rows, area.width, cx), screen.widths.with(screen.view, shown, area.width));
+    let text = Rect { x: area.x + GUTTER + 2, width: area.width.saturating_sub(GUTTER + 2), height: 1, ..area };
+    let mut pen = Pen::new(buffer, text);
     for (title, width, _) in &heads {
         let title = if *title == WHEN { format!("{WHEN} {}", cx.times().heading()) } else { (*title).to_owned() };
         pen.put(&format!("{:<width$}", cut(&title, *width), width = usize::from(*width)), theme.quiet);
         pen.skip(2);
     }
-    for (((index, happening), row), y) in rows.iter().enumerate().skip(top).zip(&shown).zip(body.y..body.bottom()) {
+    for (y, listed, row) in in_sight {
         let line = Rect { y, height: 1, width: body.width.saturating_sub(2), ..body };
-        if index == cursor {
+        let (ListLine::Row(index), Some(row)) = (listed, row) else {
+            let mut pen = Pen::new(buffer, Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER + 2), ..line });
+            let [(words, style), (more, quiet)] = sections::words(listed, theme);
+            pen.put(words, style);
+            pen.skip(2);
+            pen.put_whole(more, quiet);
+            continue;
+        };
+        if *index == cursor {
             theme.mark_row(buffer, line);
         }
-        screen.targets.push(line, ActivityTarget::Row(index));
-        draw_row((screen.view, happening.at()), row, &heads, cx, buffer, line);
+        screen.targets.push(line, ActivityTarget::Row(*index));
+        draw_row((screen.view, rows[*index].at()), &row, &heads, cx, buffer, line);
     }
-    if rows.len() > height {
+    if lines.len() > height {
         let bar = Rect { x: body.right().saturating_sub(1), width: 1, ..body };
-        scrollbar::draw(theme, buffer, bar, top as u64, rows.len() as u64);
+        scrollbar::draw(theme, buffer, bar, top as u64, lines.len() as u64);
     }
 }
 

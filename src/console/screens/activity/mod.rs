@@ -8,6 +8,7 @@ mod export;
 pub mod proof;
 pub mod rows;
 pub mod run;
+mod sections;
 pub mod state;
 pub mod views;
 mod webhooks;
@@ -65,7 +66,7 @@ impl Screen for ActivityScreen {
                 self.chosen(cx).is_some_and(|chosen| acts::offers(&chosen, action, cx))
             }
             Action::Settle => cx.unfinished.parked().next().is_some(),
-            Action::ActivityExport => !self.rows(cx).is_empty(),
+            Action::ActivityExport => !self.each(cx).is_empty(),
             _ => true,
         }
     }
@@ -142,7 +143,10 @@ pub fn ask_for_words(screen: &ActivityScreen) -> Orders {
 fn export_rows(screen: &ActivityScreen, cx: &mut AppContext) -> Orders {
     let asked = export::open(screen.view, &screen.each(cx), cx);
     asked.unwrap_or_else(|| {
-        cx.hint("There is nothing to export in this view.");
+        cx.hint(match screen.view {
+            ActivityView::NeedsYou => "Nothing that needs you is there to export: the view Today exports the day's decisions.",
+            _ => "There is nothing to export in this view.",
+        });
         Vec::new()
     })
 }

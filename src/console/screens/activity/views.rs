@@ -153,10 +153,10 @@ pub struct RowWidths(Cell<(ActivityView, [u16; 4])>);
 
 impl RowWidths {
     /// Those with these rows of a view, in so much room.
-    pub fn with(&self, view: ActivityView, rows: &[ActivityRow], room: u16) -> [u16; 4] {
+    pub fn with<'r>(&self, view: ActivityView, rows: impl IntoIterator<Item = &'r ActivityRow>, room: u16) -> [u16; 4] {
         let (before, known) = self.0.get();
         let known = if before == view { known } else { [0; 4] };
-        let widths = rows.iter().fold(known, |widths, row| {
+        let widths = rows.into_iter().fold(known, |widths, row| {
             let [who, what, named, proof] = [&row.who, &row.what, &row.named, &row.proof].map(|text| columns(text));
             // A sentence among decisions has the room that they leave, and makes none but where there is much.
             if row.is_told && !view.is_of_sentences() {
@@ -174,10 +174,23 @@ impl RowWidths {
     }
 }
 
-/// What is shown of a view, the newest first: decisions that were made together in one row.
+/// What is shown of a view, the newest first: decisions that were made together in one row. Below what needs somebody the other decisions of
+/// the day stand, or what was told that day where there is none.
 pub fn happenings<'a>(view: ActivityView, shown: &ShownRows, cx: &'a AppContext, audit: &'a [AuditEntry]) -> Vec<Happening<'a>> {
-    let each = each(view, shown, cx, audit);
+    let mut each = each(view, shown, cx, audit);
     match view {
+        ActivityView::NeedsYou => {
+            let needing: HashSet<&str> = each.iter().filter_map(Happening::record).map(|record| record.key.as_str()).collect();
+            let mut today = happenings(ActivityView::Today, shown, cx, audit);
+            if each.is_empty() && today.is_empty() {
+                // A desk that has decided nothing yet was told something.
+                let told = happenings(ActivityView::Notices, shown, cx, audit);
+                today = told.into_iter().filter(|told| times::same_day(told.at(), cx.now, cx.settings.zone)).collect();
+            }
+            today.retain(|row| row.record().is_none_or(|record| !needing.contains(record.key.as_str())));
+            each.append(&mut today);
+            each
+        }
         ActivityView::Today | ActivityView::Mine | ActivityView::ByRules | ActivityView::All => folded(each, shown, cx),
         _ => each,
     }
@@ -330,7 +343,7 @@ mod tests {
         };
         let long = ActivityRow { what: told.what.replace("the window", &"the window ".repeat(9)), ..told.clone() };
 
-        let of = |row: &ActivityRow, room| RowWidths::default().with(ActivityView::All, std::slice::from_ref(row), room);
+        let of = |row: &ActivityRow, room| RowWidths::default().with(ActivityView::All, [row], room);
         let widths = [of(&told, 80), of(&told, 120), of(&told, 200), of(&long, 120)];
 
         assert_eq!(widths, [[0, 0, 0, 0], [0, 43, 28, 0], [0, 43, 28, 0], [0, 46, 28, 0]]);

@@ -30,10 +30,23 @@ pub fn column_cell(value: u64, most: u64, row: u16, rows: u16) -> &'static str {
     }
 }
 
-/// A line of one cell a value; nothing is a dot.
+/// Nothing, in a chart: a dot on the line that columns stand on.
+pub const NOTHING: &str = ".";
+
+/// A line of one cell a value.
 pub fn sparkline(values: &[u64]) -> String {
     let most = values.iter().copied().max().unwrap_or(0);
-    values.iter().map(|value| if *value == 0 { "·" } else { column_cell(*value, most, 0, 1) }).collect()
+    values.iter().map(|value| if *value == 0 { NOTHING } else { column_cell(*value, most, 0, 1) }).collect()
+}
+
+/// A column chart of so many rows, the top one first: each value as wide as `cells`, with a gap behind it, in a style of its own.
+pub fn column_chart(values: &[(u64, Style)], (cells, gap): (usize, usize), rows: u16, nothing: Style) -> Vec<Line<'static>> {
+    let most = values.iter().map(|(value, _)| *value).max().unwrap_or(0);
+    let cell = |value: u64, style: Style, row: u16| match (value, row) {
+        (0, 0) => Span::styled(format!("{NOTHING:<width$}", width = cells + gap), nothing),
+        _ => Span::styled(format!("{}{:gap$}", column_cell(value, most, row, rows).repeat(cells), ""), style),
+    };
+    (0..rows).rev().map(|row| Line::from(values.iter().map(|(value, style)| cell(*value, *style, row)).collect::<Vec<_>>())).collect()
 }
 
 /// Items in lines of at most so many columns, two blanks between them. None is cut: one that is too long is broken.
@@ -129,8 +142,17 @@ mod tests {
 
     #[test]
     fn a_sparkline_has_a_dot_where_there_is_nothing() {
-        assert_eq!(sparkline(&[0, 1, 4, 8]), "·▁▄█");
-        assert_eq!(sparkline(&[0, 0]), "··");
+        assert_eq!(sparkline(&[0, 1, 4, 8]), ".▁▄█");
+        assert_eq!(sparkline(&[0, 0]), "..");
+    }
+
+    #[test]
+    fn a_column_chart_stands_on_a_line_of_dots() {
+        let plain = Style::default();
+
+        let lines = column_chart(&[(0, plain), (4, plain), (8, plain)], (2, 1), 2, plain);
+
+        assert_eq!(lines.iter().map(ToString::to_string).collect::<Vec<_>>(), ["      ██ ", ".  ██ ██ "]);
     }
 
     #[rstest]

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 use super::lapses::{self, Hour};
-use super::parts::{self, InsightsView};
+use super::parts::{self, ChartRows, InsightsView};
 use super::programmes;
 use super::state::InsightsScreen;
 use crate::console::screens::loading::{ListWords, has_rows};
@@ -42,7 +42,13 @@ pub fn draw(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area:
     }
     let Some(view) = InsightsView::of(screen, cx) else { return };
     let head = parts::head(&view, body.width);
-    let columns = columns_of(&view, body.width);
+    let mut columns = columns_of(&view, body.width, ChartRows::LEAST);
+    // The charts of days stand in the first column: what it leaves of the height is theirs.
+    let used = columns.first().map_or(0, |(_, lines)| lines.len()) + head.len();
+    let room = body.height.saturating_sub(u16::try_from(used).unwrap_or(u16::MAX));
+    if room > 0 {
+        columns = columns_of(&view, body.width, ChartRows::with(room));
+    }
     let rows = columns.iter().map(|(_, lines)| lines.len()).max().unwrap_or(0) + head.len();
     let rows = u16::try_from(rows).unwrap_or(u16::MAX);
     let most = rows.saturating_sub(body.height);
@@ -79,7 +85,7 @@ pub fn draw(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area:
 }
 
 /// The parts, one below the other in each column.
-fn columns_of(view: &InsightsView<'_>, width: u16) -> Vec<(Rect, Vec<Line<'static>>)> {
+fn columns_of(view: &InsightsView<'_>, width: u16, rows: ChartRows) -> Vec<(Rect, Vec<Line<'static>>)> {
     let column = |x, width| Rect { x, y: 0, width, height: 0 };
     if width < TWO_COLUMNS {
         let width = width.min(WIDEST);
@@ -88,14 +94,14 @@ fn columns_of(view: &InsightsView<'_>, width: u16) -> Vec<(Rect, Vec<Line<'stati
             parts::today(view, width),
             parts::response_times(view, width),
             parts::networks(view, width),
-            parts::decisions(view, width),
+            parts::decisions(view, width, rows),
             programmes::measured(view, width),
             parts::unknown(view, width),
         ];
         return vec![(column(0, width), below_each_other(parts))];
     }
     let each = ((width - BETWEEN) / 2).min(WIDEST);
-    let left = [lapses::lapses(view, each), parts::decisions(view, each)];
+    let left = [lapses::lapses(view, each), parts::decisions(view, each, rows)];
     let right = [
         parts::today(view, each),
         parts::response_times(view, each),

@@ -8,6 +8,7 @@ use ratatui::text::{Line, Span};
 
 use super::chart::{bar, first_of};
 use super::parts::{InsightsView, heading, money_of};
+use super::sums::sums_table;
 use crate::console::text::{columns, count, counted};
 use crate::domain::insights::SOON_HOURS;
 use crate::domain::query::{DEFAULT_SORT, Vocabulary};
@@ -55,12 +56,13 @@ pub fn lapses(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let most = hours.iter().filter(|hour| hour.hour.is_some()).map(Hour::alerts).max().unwrap_or(0);
     let money: Vec<Vec<String>> = hours.iter().map(|hour| money_of(&hour.rows)).collect();
     let widest = money.iter().flatten().map(|text| columns(text)).max().unwrap_or(0);
-    let shown = money.iter().map(|money| columns(&first_of(money, MONEY))).fold(widest, u16::max);
+    let shown = sums_table(&money, MONEY).iter().map(|line| columns(line)).fold(widest, u16::max);
     // Label, blanks, count: no sum is cut for the bars, which have what the first of them leave.
-    let around = 6 + 7 + 3;
+    let around = 6 + 6 + 2;
     let least = width.saturating_sub(around + widest).min(width / 4).max(6);
     let cells = width.saturating_sub(around + shown).min(width / 2).max(least);
-    for (hour, money) in hours.iter().zip(money) {
+    let sums = sums_table(&money, width.saturating_sub(around + cells));
+    for ((hour, money), sums) in hours.iter().zip(money).zip(sums) {
         let is_chosen = hour.hour.is_some() && hour.hour == view.hour;
         let label = format!("{:<6}", hour.label);
         let label = if is_chosen { Span::styled(label, view.draw.theme.strong) } else { view.quiet(label) };
@@ -75,8 +77,8 @@ pub fn lapses(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
         lines.push(Line::from(vec![
             label,
             Span::styled(format!("{drawn:<cells$}", cells = usize::from(cells)), hour.style),
-            Span::styled(format!("{number:>7}   "), view.draw.digits()),
-            view.quiet(first_of(&money, width.saturating_sub(around + cells))),
+            Span::styled(format!("{number:>6}  "), view.draw.digits()),
+            view.quiet(sums),
         ]));
     }
     lines

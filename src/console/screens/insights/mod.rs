@@ -7,6 +7,7 @@ pub mod lapses;
 pub mod parts;
 pub mod programmes;
 pub mod state;
+pub mod sums;
 
 use crossterm::event::{Event, MouseEventKind};
 use ratatui::Frame;

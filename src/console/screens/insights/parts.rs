@@ -7,22 +7,43 @@ use chrono::{Duration, NaiveDate};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::chart::{bar, column_cell, labelled, pack, sparkline};
+use super::chart::{bar, column_chart, labelled, pack, sparkline};
 use super::state::InsightsScreen;
+use super::sums::sums_table;
 use crate::console::text::{columns, count, counted, sanitize, wrap};
 use crate::console::{AppContext, DrawContext, times};
 use crate::desk::{DeskFigures, FoundInsights, InsightLimit};
 use crate::domain::insights::{INSIGHT_DAYS, QUARTER, SOON_HOURS, first_day, percentile};
 use crate::domain::money::sums_by_currency;
-use crate::domain::resolution::{Decision, InvalidReason};
+use crate::domain::resolution::{Decision, InvalidReason, OlderRefunded};
 use crate::domain::work_pace::will_lapse;
 use crate::domain::{AlertFilter, AlertType, CalendarHour, DayCount, Insights, KindCount, Lapsing, Provider, Timestamp, WorkPace};
 
 /// Columns of labels.
 const LABEL: u16 = 20;
 
-/// Rows of the chart of decisions.
-const CHART: u16 = 6;
+/// How many rows the charts of days have: of decisions, and of what lapsed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChartRows {
+    pub decisions: u16,
+    pub lapsed: u16,
+}
+
+impl ChartRows {
+    /// The least.
+    pub const LEAST: Self = Self { decisions: 6, lapsed: 1 };
+
+    /// With so many rows more, as far as they make a picture clearer.
+    pub fn with(room: u16) -> Self {
+        let lapsed = (room / 3).min(5);
+        Self { decisions: Self::LEAST.decisions + (room - lapsed).min(12), lapsed: Self::LEAST.lapsed + lapsed }
+    }
+
+    /// No column is taller than it counts, but for the least: one decision is no tower.
+    fn at_most(rows: u16, least: u16, counted: u64) -> u16 {
+        rows.min(u16::try_from(counted).unwrap_or(u16::MAX).max(least))
+    }
+}
 
 /// Days of the line beside a network.
 const RECENT_DAYS: i64 = 14;
@@ -129,13 +150,27 @@ pub fn head(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let all: Vec<&Lapsing> = view.lapsing().collect();
     let theme = view.draw.theme;
     let scopes = [(format!("at risk within {SOON_HOURS} h"), soon), ("at risk in all".to_owned(), all)];
-    for (label, rows) in scopes.into_iter().filter(|(_, rows)| !rows.is_empty()) {
-        lines.extend(labelled((&label, theme.quiet), &money_of(&rows), theme.plain, LABEL, width));
+    let scopes: Vec<_> = scopes.into_iter().filter(|(_, rows)| !rows.is_empty()).map(|(label, rows)| (label, money_of(&rows))).collect();
+    let room = width.saturating_sub(LABEL);
+    let table = sums_table(&by_currency(scopes.iter().map(|(_, sums)| sums.as_slice()).collect()), room);
+    // A table only where it is whole: else each has two lines.
+    let is_whole = !view.plain && !table.iter().any(|line| line.contains('+'));
+    for ((label, sums), line) in scopes.iter().zip(table) {
+        let lines_of = if is_whole { &[line][..] } else { sums };
+        lines.extend(labelled((label, theme.quiet), lines_of, theme.plain, LABEL, width));
     }
     lines.extend(limited(view, true, width));
     lines.extend(left_out(view).into_iter().flat_map(|words| said(view, &words, width)));
     lines.push(Line::default());
     lines
+}
+
+/// Rows of sums with each currency in a column of its own, in the order of the last row, which has them all; behind them what is no sum.
+fn by_currency(rows: Vec<&[String]>) -> Vec<Vec<String>> {
+    let Some(all) = rows.last().copied() else { return Vec::new() };
+    let currency = |sum: &String| sum.rsplit(' ').next().map(str::to_owned);
+    let of = |row: &[String], wanted: &String| row.iter().find(|sum| currency(sum) == currency(wanted)).cloned().unwrap_or_default();
+    rows.into_iter().map(|row| all.iter().map(|wanted| of(row, wanted)).collect()).collect()
 }
 
 /// What is in no figure of what lapses, where there is any: notices, which ask for no answer.
@@ -257,9 +292,13 @@ pub fn today(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let rows = [
         (Decision::Refunded.refunded(), of_today(|count| count.refunded), theme.ok),
         (Decision::NotRefunded.refunded(), of_today(|count| count.not_refunded), theme.fill),
+        (OlderRefunded::NotSettled.as_str(), of_today(|count| count.not_settled), theme.fill),
         (Decision::Invalid(InvalidReason::NotFound).refunded(), of_today(|count| count.invalid), theme.fill),
         ("LAPSED", of_today(|count| count.missed), theme.danger),
     ];
+    // An answer of the older dialect alone: where there was none its row says nothing.
+    let rows = rows.into_iter().filter(|(label, number, _)| *number > 0 || *label != OlderRefunded::NotSettled.as_str());
+    let rows: Vec<(&str, u64, Style)> = rows.collect();
     let most = rows.iter().map(|(_, number, _)| *number).max().unwrap_or(0);
     let cells = width.saturating_sub(26).min(width / 2);
     let whose = if view.insights().calendar.is_utc() { "UTC" } else { "local" };
@@ -388,7 +427,7 @@ fn raised(view: &InsightsView<'_>, provider: &Provider) -> Vec<u64> {
 }
 
 /// Decisions of each day as columns, and below them what was missed.
-pub fn decisions(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
+pub fn decisions(view: &InsightsView<'_>, width: u16, rows: ChartRows) -> Vec<Line<'static>> {
     let (theme, today, calendar) = (view.draw.theme, view.today(), view.insights().calendar);
     let on = |day: i64, pick: fn(&DayCount) -> u64| view.insights().days.iter().filter(|count| count.day == day).map(pick).sum::<u64>();
     let days: Vec<i64> = (first_day(calendar, view.now())..=today).collect();
@@ -403,20 +442,23 @@ pub fn decisions(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
         lines = vec![with_most];
     }
     lines.extend(limited(view, false, width));
-    let gap = if width >= 64 { " " } else { "" };
+    // A day is as wide as there is room: two cells and a gap, or one with or without it.
+    let cells @ (wide, gap) = match usize::from(width) / days.len().max(1) {
+        3.. => (2, 1),
+        2 => (1, 1),
+        _ => (1, 0),
+    };
+    let drawn = |numbers: &[u64], today_too: Style, before: Style, rows| {
+        let styled = numbers.iter().zip(&days).map(|(number, day)| (*number, if *day == today { today_too } else { before }));
+        column_chart(&styled.collect::<Vec<_>>(), cells, rows, theme.quiet)
+    };
     if view.plain {
         lines.extend(days_told(view, &days, &made, width));
     } else if most > 0 {
-        for row in (0..CHART).rev() {
-            let cells = made.iter().zip(&days).map(|(number, day)| {
-                let style = if *day == today { theme.ok } else { theme.accent };
-                Span::styled(format!("{}{gap}", column_cell(*number, most, row, CHART)), style)
-            });
-            lines.push(cells.collect::<Vec<_>>().into());
-        }
-        let chart = days.len() * (1 + gap.len());
+        lines.extend(drawn(&made, theme.ok, theme.accent, ChartRows::at_most(rows.decisions, ChartRows::LEAST.decisions, most)));
+        let chart = days.len() * (wide + gap);
         let first = times::day_of_axis(calendar.day_start(days[0]).with_timezone(&calendar.offset()).date_naive());
-        lines.push(Line::from(view.quiet(format!("{first}{:>rest$}", "today", rest = chart.saturating_sub(first.len() + gap.len())))));
+        lines.push(Line::from(view.quiet(format!("{first}{:>rest$}", "today", rest = chart.saturating_sub(first.len() + gap)))));
     } else {
         lines.push(Line::from(view.plain("none whose time is known")));
     }
@@ -430,13 +472,8 @@ pub fn decisions(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     if view.plain {
         lines.extend(days_told(view, &days, &missed, width));
     } else if lost > 0 {
-        let drawn = sparkline(&missed);
-        // A day on which none was missed is no alarm.
-        let cells = drawn
-            .chars()
-            .zip(&missed)
-            .map(|(sign, lost)| Span::styled(format!("{sign}{gap}"), if *lost == 0 { theme.quiet } else { theme.danger }));
-        lines.push(cells.collect::<Vec<_>>().into());
+        let most = missed.iter().copied().max().unwrap_or(0);
+        lines.extend(drawn(&missed, theme.danger, theme.danger, ChartRows::at_most(rows.lapsed, ChartRows::LEAST.lapsed, most)));
     }
     lines
 }

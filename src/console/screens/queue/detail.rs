@@ -25,7 +25,7 @@ use crate::console::widgets::scrollbar;
 use crate::console::{Action, DrawContext, Loadable};
 use crate::desk::{DecisionFate, DecisionRecord};
 use crate::domain::advice::AdviceBasis;
-use crate::domain::code_words::{dispute_reason, merchant_category};
+use crate::domain::code_words::{dispute_reason, field_value, merchant_category};
 use crate::domain::field::{Content, Field, Kind, Section, Shown};
 use crate::domain::{Alert, AlertStatus, Deadline, Delivery, Money, ResolutionAttempt, Timestamp, duplicate};
 
@@ -483,7 +483,7 @@ impl Parts<'_> {
                 (bin, Content::Bin) if bin.is_empty() && alert.card_last_four.is_empty() => None,
                 (bin, Content::Bin) => Some(format!("{bin} ······ {}", alert.card_last_four)),
                 (number, _) if field.name == "acquirerReferenceNumber" => Some(in_fours(number)),
-                (text, _) => Some(text.to_owned()),
+                (text, _) => Some(field_value(field.name, text).unwrap_or(text).to_owned()),
             },
         };
         let words = match field.name {

@@ -12,7 +12,7 @@ use super::sums::KnownSums;
 use crate::console::text::{columns, count, counted, cut, sanitize};
 use crate::console::{Action, DrawContext, Loadable, Pen};
 use crate::domain::money::sums_by_currency;
-use crate::domain::{Alert, AlertFilter, AlertStatus, Money, SortField, SortOrder, query};
+use crate::domain::{Alert, AlertFilter, AlertStatus, Money, Sort, SortField, SortOrder, query};
 
 /// How many times the line can be said in fewer words.
 const SHORTEST: u8 = 7;
@@ -93,17 +93,18 @@ fn needed(pieces: &[Piece]) -> u16 {
 /// The name of what is listed, and how many alerts it has.
 fn name_and_counts(queue: &Queue, draw: &DrawContext<'_>, brevity: u8) -> Vec<Piece> {
     let (theme, title) = (draw.theme, title(queue));
-    let name = match brevity {
-        ..4 => title.clone(),
+    let called = match brevity {
+        ..4 => title,
         NAME_GIVES_WAY if queue.is_set_aside() => "Found".to_owned(),
-        NAME_GIVES_WAY => title.split(", by ").next().unwrap_or(&title).to_owned(),
-        _ => short_title(queue, &title),
+        NAME_GIVES_WAY => name(queue),
+        _ => short_title(queue),
     };
-    let mut pieces = vec![Piece::new(0, name, theme.strong)];
+    let mut pieces = vec![Piece::new(0, called, theme.strong)];
     match queue.listing.total() {
         Some(total) => {
             pieces.push(Piece::new(3, count(total), theme.strong));
-            if let Some(all) = queue.all.loaded().filter(|all| **all != total && brevity < 2) {
+            // Of what was found it would say nothing, and it was counted at another moment.
+            if let Some(all) = queue.all.loaded().filter(|all| **all != total && brevity < 2 && !queue.is_set_aside()) {
                 pieces.push(Piece::new(0, format!(" of {}", count(*all)), theme.quiet));
             }
         }
@@ -311,20 +312,35 @@ fn sums(money: &[Money], room: u16) -> Option<(Vec<String>, String)> {
 
 /// The view's name and what it is sorted by: `Open, by deadline`.
 pub fn title(queue: &Queue) -> String {
+    if queue.is_set_aside() {
+        return name(queue);
+    }
     let sort = queue.order();
-    let word = query::sort_word(sort);
-    let word = word.trim_start_matches('-');
     let refused = match queue.sort() {
         asked if asked == sort => String::new(),
         asked => format!(" (no order by {} here)", query::sort_word(asked).trim_start_matches('-')),
     };
-    let direction = match (sort.order, sort.field) {
-        (SortOrder::Ascending, _) => "",
-        (SortOrder::Descending, SortField::Amount) => ", largest first",
-        (SortOrder::Descending, SortField::HoursLeft) => ", latest first",
-        (SortOrder::Descending, field) if is_time(field) => ", latest first",
-        (SortOrder::Descending, _) => ", Z to A",
-    };
+    format!("{}, {}{refused}", name(queue), order_words(sort))
+}
+
+/// What a list is sorted by: `by deadline`, `newest first`.
+fn order_words(sort: Sort) -> String {
+    let word = query::field_word(sort.field);
+    let is_first_first = sort.order == SortOrder::Ascending;
+    match sort.field {
+        // What lapsed is listed by itself: its name says what is latest.
+        SortField::ExpiredAt => if is_first_first { "earliest first" } else { "latest first" }.to_owned(),
+        SortField::AlertTimeStamp => if is_first_first { "oldest first" } else { "newest first" }.to_owned(),
+        field if is_time(field) => format!("{} {word} first", if is_first_first { "earliest" } else { "latest" }),
+        _ if is_first_first => format!("by {word}"),
+        SortField::Amount => format!("by {word}, largest first"),
+        SortField::HoursLeft => format!("by {word}, latest first"),
+        _ => format!("by {word}, Z to A"),
+    }
+}
+
+/// The view's name, and whether it is filtered in another way; of what was found what is set aside for it.
+fn name(queue: &Queue) -> String {
     if queue.is_set_aside() {
         return format!("Found, {} set aside", sanitize(&queue.view.name));
     }
@@ -334,18 +350,21 @@ pub fn title(queue: &Queue) -> String {
         filter if filter.statuses.is_empty() && !queue.view.filter.statuses.is_empty() => " (changed: every status)",
         _ => " (changed)",
     };
-    format!("{}{narrowed}, by {word}{direction}{refused}", sanitize(&queue.view.name))
+    format!("{}{narrowed}", sanitize(&queue.view.name))
 }
 
 /// The title in few words: what it is sorted by stands where no column on the screen shows it.
-fn short_title(queue: &Queue, title: &str) -> String {
-    let name = title.split(", by ").next().unwrap_or(title);
+fn short_title(queue: &Queue) -> String {
+    let name = name(queue);
     let sort = queue.order();
     if queue.is_set_aside() || queue.placed_columns().iter().any(|placed| placed.column.sort_field() == Some(sort.field)) {
-        return name.to_owned();
+        return name;
     }
-    let arrow = if sort.order == SortOrder::Ascending { "▲" } else { "▼" };
-    format!("{name}, by {} {arrow}", query::sort_word(sort).trim_start_matches('-'))
+    match (sort.field, sort.order) {
+        (SortField::AlertTimeStamp | SortField::ExpiredAt, _) => format!("{name}, {}", order_words(sort)),
+        (field, SortOrder::Ascending) => format!("{name}, by {} ▲", query::field_word(field)),
+        (field, SortOrder::Descending) => format!("{name}, by {} ▼", query::field_word(field)),
+    }
 }
 
 fn is_time(field: SortField) -> bool {

@@ -1,5 +1,7 @@
 //! Draws the list: what is asked for, the titles, the visible rows, and what to do where there are none.
 
+use std::collections::HashSet;
+
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -17,7 +19,7 @@ use crate::console::times::{self, Urgency};
 use crate::console::unfinished::Stage;
 use crate::console::widgets::scrollbar;
 use crate::console::{Action, DrawContext, Loadable, Pen, text};
-use crate::domain::{Alert, SortOrder, duplicate, query};
+use crate::domain::{Alert, AlertId, SortOrder, duplicate, query};
 use crate::service::ServiceError;
 
 /// Draws everything of the list.
@@ -136,7 +138,9 @@ fn draw_rows(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions
     let listing = &queue.listing;
     let range = queue.range_rows();
     let coming = draw.decisions.refunds_coming(draw.unfinished, |id| listing.find(id));
-    let known = |alert: &Alert| Known::of(alert, &coming, queue);
+    let in_sight = listing.window().into_iter().filter_map(|(_, index)| listing.row(index).alert());
+    let warned = duplicate::with_duplicate_in(in_sight.filter(|alert| alert.outcome.is_none()), coming);
+    let known = |alert: &Alert| Known::of(alert, &warned, queue);
     for (line, index) in listing.window() {
         let row = Rect { y: regions.rows.y + line, height: 1, width: regions.rows.width.saturating_sub(2), ..regions.rows };
         if index == listing.cursor() {
@@ -220,10 +224,9 @@ struct Known {
 }
 
 impl Known {
-    /// `coming`: the alerts whose refund is on its way, which the detail warns of as it does of one that is recorded.
-    fn of(alert: &Alert, coming: &[&Alert], queue: &Queue) -> Self {
-        let is_coming = alert.outcome.is_none() && coming.iter().any(|other| duplicate::evidence(alert, other).is_some());
-        let duplicate = if is_coming { Some(true) } else { queue.duplicate(alert.id) };
+    /// `warned`: the alerts on whose payment a refund is on its way, of which the detail warns as it does of one that is recorded.
+    fn of(alert: &Alert, warned: &HashSet<AlertId>, queue: &Queue) -> Self {
+        let duplicate = if warned.contains(&alert.id) { Some(true) } else { queue.duplicate(alert.id) };
         Self { duplicate, order_refunded: queue.refunded_by_order(alert.id) }
     }
 

@@ -1,4 +1,5 @@
-//! The deliveries of an alert's events in its detail: each in a line where all have room in one, else with its address below.
+//! The deliveries of an alert's events in its detail: each in a line, with its host alone where there is little room; what has none even so
+//! has its address below.
 
 use ratatui::style::Style;
 use ratatui::text::Span;
@@ -30,27 +31,36 @@ impl Parts<'_> {
         ((format!("{sign} {words}"), style), sanitize(&note.join(", ")).into_owned())
     }
 
-    /// Each delivery in a line where all of them have room in one, else with its address below.
+    /// Each delivery in a line, in as many words as all of them have room for.
     pub(super) fn deliveries(&mut self, deliveries: &[Delivery]) {
         let theme = self.draw.theme;
         let label_room = self.label_room();
         let room = self.width.saturating_sub(label_room).max(8);
-        let in_one = |briefly: &bool| {
-            deliveries.iter().all(|delivery| {
-                let ((state, _), note) = self.delivery_words(delivery, *briefly);
-                columns(&state) + 2 + columns(&note) + 3 + columns(&address(delivery)) <= room
-            })
+        let place = |delivery: &Delivery, by_host: bool| {
+            let address = address(delivery);
+            if by_host { address.split('/').next().unwrap_or_default().to_owned() } else { address }
         };
-        let one_line = [false, true].into_iter().find(in_one);
+        let in_one = |(briefly, by_host): (bool, bool), delivery: &Delivery| {
+            let ((state, _), note) = self.delivery_words(delivery, briefly);
+            columns(&state) + 2 + columns(&note) + 3 + columns(&place(delivery, by_host)) <= room
+        };
+        let ways = [(false, false), (true, false), (true, true)];
+        let (briefly, by_host) = ways.into_iter().find(|way| deliveries.iter().all(|each| in_one(*way, each))).unwrap_or(ways[2]);
+        // Two receivers of one host are told apart by what is behind it.
+        let tells = |delivery: &Delivery| {
+            let others = deliveries.iter().filter(|other| other.url != delivery.url);
+            !by_host || others.into_iter().all(|other| place(other, true) != place(delivery, true))
+        };
+        let one_line: Vec<bool> = deliveries.iter().map(|each| tells(each) && in_one((briefly, by_host), each)).collect();
         let indent = " ".repeat(usize::from(label_room));
-        for delivery in deliveries {
+        for (delivery, one_line) in deliveries.iter().zip(one_line) {
             let label = self.label(&sanitize(delivery.kind.as_str().trim_start_matches("alert.")));
-            let ((state, style), note) = self.delivery_words(delivery, one_line.unwrap_or(false));
+            let ((state, style), note) = self.delivery_words(delivery, one_line && briefly);
             let state_room = columns(&state);
             let mut line = vec![label, Span::styled(state, style)];
-            if one_line.is_some() {
+            if one_line {
                 let between = if note.is_empty() { "" } else { "   " };
-                line.push(Span::styled(format!("  {note}{between}{}", address(delivery)), theme.quiet));
+                line.push(Span::styled(format!("  {note}{between}{}", place(delivery, by_host)), theme.quiet));
                 self.push(line);
                 continue;
             }

@@ -23,8 +23,8 @@ impl Parts<'_> {
             Warning::PaidTwice(others) => {
                 let (sign, style) = ListSign::PaidTwice.drawn(theme);
                 self.open_box(style, &format!("{sign} May be paid twice"), style.add_modifier(Modifier::BOLD));
-                for other in others {
-                    self.say(&duplicate_words(other, alert), theme.plain);
+                for (index, other) in others.iter().enumerate() {
+                    self.named(index, other, alert);
                     self.say(&self.state_of_duplicate(other, now), theme.plain);
                 }
             }
@@ -42,7 +42,7 @@ impl Parts<'_> {
                 // The last one that waits says what follows for all of them.
                 let last = others.iter().rposition(|other| is_waiting(other) && is_sure(&other));
                 for (index, other) in others.iter().enumerate() {
-                    self.say(&duplicate_words(other, alert), theme.plain);
+                    self.named(index, other, alert);
                     let mut state = self.state_of_duplicate(other, now);
                     if last == Some(index) {
                         let waiting = 1 + others.iter().filter(is_sure).filter(|other| is_waiting(other)).count();
@@ -67,6 +67,15 @@ impl Parts<'_> {
             self.offer(&text, Some(Action::Invalid));
         }
         self.close_box();
+    }
+
+    /// The alert that a warning names, and what both have in common. The key goes to the first one, and so does a click on it.
+    fn named(&mut self, index: usize, other: &Alert, alert: &Alert) {
+        let before = self.parts.len();
+        self.say(&duplicate_words(other, alert), self.draw.theme.plain);
+        if index == 0 {
+            self.parts[before..].iter_mut().for_each(|part| part.target = Some(Action::GoToWarned));
+        }
     }
 
     /// How far a duplicate is: what is on its way here is not recorded.
