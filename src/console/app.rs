@@ -421,12 +421,12 @@ impl App {
         }
     }
 
-    /// Asks what becomes of decisions that wait, while something can become of them.
+    /// Asks what becomes of decisions that wait, while something can become of them: over the screen, or over a page on which nothing is
+    /// typed.
     fn ask_of_waiting(&mut self) {
-        if !self.cx.offline
-            && let Some(why) = self.cx.decisions.take_question()
-        {
-            self.waiting.push_back(Box::new(Reconnected::about(why)));
+        let may_ask = !self.cx.offline && self.dialogs.last().is_none_or(|page| page.takes_questions());
+        if may_ask && let Some(why) = self.cx.decisions.take_question() {
+            self.dialogs.push(Box::new(Reconnected::about(why)));
         }
     }
 
