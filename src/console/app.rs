@@ -410,7 +410,8 @@ impl App {
             if !before {
                 cx.decisions.ask_again();
             }
-            cx.decisions.wait(cx.now);
+            let kept = cx.decisions.wait(cx.now);
+            cx.runs.wait(&kept);
         }
         self.ask_of_waiting();
         let cx = &mut self.cx;
