@@ -100,10 +100,10 @@ fn name_and_counts(queue: &Queue, draw: &DrawContext<'_>, brevity: u8) -> Vec<Pi
         _ => short_title(queue, &title),
     };
     let mut pieces = vec![Piece::new(0, name, theme.strong)];
-    match queue.listing.total() {
-        Some(total) => {
-            pieces.push(Piece::new(3, count(total), theme.strong));
-            if let Some(all) = queue.all.loaded().filter(|all| **all != total && brevity < 2) {
+    match queue.listing.listed() {
+        Some(listed) => {
+            pieces.push(Piece::new(3, count(listed), theme.strong));
+            if let Some(all) = queue.all.loaded().filter(|all| **all != listed && brevity < 2) {
                 pieces.push(Piece::new(0, format!(" of {}", count(*all)), theme.quiet));
             }
         }
