@@ -17,6 +17,7 @@ use super::output::{Report, Rows};
 use super::profile_access::ProfileAccess;
 use super::target::variable;
 use crate::config::ConfigError;
+use crate::console::text::counted;
 use crate::desk::JournalMark;
 use crate::desk::journal::{FILE, read_from};
 use crate::domain::database::DatabaseLocation;
@@ -65,8 +66,11 @@ pub(super) async fn run(context: &Context, wrong_settings: Option<&ConfigError>,
     findings.push(credentials(context, &known.credentials));
     findings.extend(context.profiles.iter().flat_map(profiles));
     findings.extend(journals(&context.home.data_dir.join("desk")));
-    findings.push(webhooks(context, &known.endpoints));
-    findings.extend(known.findings);
+    let closed = closed_addresses(context, &known.endpoints);
+    // To which nothing is sent, of them nobody says that all is well.
+    let is_denied = |finding: &Finding| closed.is_some() && finding.check == "endpoints" && finding.grade == Grade::Fine;
+    findings.extend(known.findings.into_iter().filter(|finding| !is_denied(finding)));
+    findings.extend(closed);
 
     let records: Vec<Value> = findings.iter().map(record).collect();
     let of = |grade: Grade| findings.iter().filter(|finding| finding.grade == grade).count();
@@ -125,7 +129,10 @@ fn record(finding: &Finding) -> Value {
 /// Whether keys and clients are for the environment that the settings name.
 fn credentials(context: &Context, all: &[PlacedCredential]) -> Finding {
     match PlacedCredential::refused_in(context.settings.environment.into(), all) {
-        None => Finding::fine("credentials", format!("{}, none of them for the other environment", all.len())),
+        None => {
+            let many = counted(all.len() as u64, "key or client", "keys and clients");
+            Finding::fine("credentials", format!("{many}, none for the other environment"))
+        }
         Some(refused) => {
             let advice = "name the right environment in the settings (AVERT_ENVIRONMENT), or revoke them and make others for this one";
             Finding::notice("credentials", refused, advice)
@@ -146,7 +153,10 @@ fn profiles(access: &ProfileAccess) -> Vec<Finding> {
                     format!("{}: the current profile is {name}, and there is none of that name", profiles.display()),
                     "avert profiles use NAME, or avert profiles use local",
                 ),
-                None => Finding::fine("profiles", format!("{}, every line is understood", list.all.len())),
+                None => {
+                    let many = counted(list.all.len() as u64, "profile", "profiles");
+                    Finding::fine("profiles", format!("{many}, every line is understood"))
+                }
             },
         });
     }
@@ -159,7 +169,7 @@ fn profiles(access: &ProfileAccess) -> Vec<Finding> {
 
 /// Whether every line of the journals can be read: that of this machine's desk, and those of profiles and addresses below it.
 fn journals(desk: &Path) -> Vec<Finding> {
-    let (mut findings, mut read, mut places) = (Vec::new(), 0, vec![(desk.to_owned(), 0)]);
+    let (mut findings, mut read, mut places) = (Vec::new(), 0u64, vec![(desk.to_owned(), 0)]);
     while let Some((place, depth)) = places.pop() {
         // A profile's are in `profiles/NAME/HOST`.
         if depth < 3 {
@@ -182,23 +192,21 @@ fn journals(desk: &Path) -> Vec<Finding> {
         }
     }
     if findings.is_empty() && read > 0 {
-        findings.push(Finding::fine("journal", format!("{read}, every line can be read")));
+        findings.push(Finding::fine("journal", format!("{}, every line can be read", counted(read, "journal", "journals"))));
     }
     findings
 }
 
-/// Whether the settings let deliveries reach their endpoints, as far as that can be told without looking names up.
-fn webhooks(context: &Context, endpoints: &[(EndpointId, String)]) -> Finding {
+/// The endpoints that the settings let no delivery reach, as far as that can be told without looking names up.
+fn closed_addresses(context: &Context, endpoints: &[(EndpointId, String)]) -> Option<Finding> {
     let policy = AddressPolicy::new(context.settings.webhooks.allow.0.iter().copied());
     let refused = endpoints.iter().filter_map(|(id, address)| {
         let refused = policy.check_literal(&Url::parse(address).ok()?).err()?;
         Some(format!("endpoint {id}: {refused}"))
     });
     let refused: Vec<String> = refused.take(5).collect();
-    if refused.is_empty() {
-        return Finding::fine("webhooks", "no endpoint is at an address that the settings close");
-    }
-    Finding::notice("webhooks", refused.join("; "), "name the address there, or remove the endpoint: nothing is sent to it")
+    let advice = "name the address there, or remove the endpoint: nothing is sent to it";
+    (!refused.is_empty()).then(|| Finding::notice("endpoints", refused.join("; "), advice))
 }
 
 /// What has to be a folder, where it is there.

@@ -415,7 +415,8 @@ impl App {
             if !before {
                 cx.decisions.ask_again();
             }
-            cx.decisions.wait(cx.now);
+            let kept = cx.decisions.wait(cx.now);
+            cx.runs.wait(&kept);
         }
         self.ask_of_waiting();
         let cx = &mut self.cx;
@@ -426,12 +427,12 @@ impl App {
         }
     }
 
-    /// Asks what becomes of decisions that wait, while something can become of them.
+    /// Asks what becomes of decisions that wait, while something can become of them: over the screen, or over a page on which nothing is
+    /// typed.
     fn ask_of_waiting(&mut self) {
-        if !self.cx.offline
-            && let Some(why) = self.cx.decisions.take_question()
-        {
-            self.waiting.push_back(Box::new(Reconnected::about(why)));
+        let may_ask = !self.cx.offline && self.dialogs.last().is_none_or(|page| page.takes_questions());
+        if may_ask && let Some(why) = self.cx.decisions.take_question() {
+            self.dialogs.push(Box::new(Reconnected::about(why)));
         }
     }
 

@@ -32,6 +32,9 @@ impl App {
         let cx = &mut self.cx;
         let mut effects = Vec::new();
         let before = cx.settings.notices.before;
+        let quiet = is_quiet(cx);
+        // They end with a minute, and each minute is looked at.
+        cx.calls.note_quiet(quiet, left_alone.is_some(), cx.now);
         // The one place that says no to both: a time before deadlines of nothing.
         if before > Duration::zero() && left_alone.is_none() && cx.calls.take_due(cx.now) {
             effects.extend([Effect::ReadClosing(hours_read(before)), Effect::ReadFigures]);
@@ -41,7 +44,6 @@ impl App {
             outside.extend(call.rings.then(|| call.outside.clone()));
             tell(call, cx);
         }
-        let quiet = is_quiet(cx);
         outside.extend(cx.calls.take_failures().filter(|_| !quiet));
         if let [first, more @ ..] = outside.as_slice() {
             // What comes at once rings once.

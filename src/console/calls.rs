@@ -48,6 +48,8 @@ pub struct Calls {
     trouble_told: bool,
     /// Whether an answer came that nothing was made of yet.
     news: bool,
+    /// Whether it was quiet when this was looked at last.
+    quiet: bool,
     due: Option<Timestamp>,
     read_at: Option<Timestamp>,
 }
@@ -114,6 +116,15 @@ impl Calls {
     /// When something is to be read.
     pub fn next_wake(&self) -> Option<Timestamp> {
         self.due
+    }
+
+    /// Takes in whether it is quiet. At the end of quiet hours what calls is read at once, so that who came near in them is called then; where
+    /// the service wants to be left alone, by what was read last.
+    pub fn note_quiet(&mut self, quiet: bool, left_alone: bool, now: Timestamp) {
+        if std::mem::replace(&mut self.quiet, quiet) && !quiet {
+            self.due = Some(now);
+            self.news |= left_alone;
+        }
     }
 
     /// Takes in what lapses next. Returns what is wrong where it can never be read like this, once.
@@ -207,7 +218,8 @@ impl Calls {
             return None;
         }
         let is_late = untold.is_empty();
-        let about = if is_late { unrung } else { untold };
+        // What rings names all that rings by it: also what was only told, in quiet hours.
+        let about = if rings { unrung } else { untold };
         let first = about.first()?;
         let (left, when, within) = (left_words(first, now), when_words(first, told, now), times::spell(before));
         // Of whole hours it is known only that they may end so soon.

@@ -43,6 +43,11 @@ pub trait Dialog: Send {
         DataAge::OfList
     }
 
+    /// Whether a question that asks by itself may lie over it: on a page where nothing is typed it takes no key from anybody.
+    fn takes_questions(&self) -> bool {
+        false
+    }
+
     /// Whether what it asks or says is no longer so: it is taken away.
     fn is_stale(&self, _: &AppContext) -> bool {
         false

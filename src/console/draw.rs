@@ -150,13 +150,15 @@ impl App {
         let theme = &self.cx.theme;
         let verb = if waiting == 1 { "waits" } else { "wait" };
         let what = format!("{} {verb}, not sent", counted(waiting, "decision", "decisions"));
-        if !self.dialogs.is_empty() {
+        if self.dialogs.last().is_some_and(|dialog| !dialog.takes_questions()) {
             return put_right(buffer, line, &what, theme.warning);
         }
         let offers = [(Action::Refresh, "asks"), (Action::Undo, "takes back")].map(|(action, words)| (action, self.cx.key(action), words));
         let needed = |(_, key, words): &(Action, String, &str)| 2 + columns(key) + 1 + columns(words);
         let both = columns(&what) + offers.iter().map(needed).sum::<u16>();
-        let shown = if both + LEFT_TO_KEYS <= line.width { &offers[..] } else { &offers[..1] };
+        // A page has the key that takes back among its own.
+        let has_both = self.dialogs.is_empty() && both + LEFT_TO_KEYS <= line.width;
+        let shown = if has_both { &offers[..] } else { &offers[..1] };
         let width = (columns(&what) + shown.iter().map(needed).sum::<u16>()).min(line.width);
         let area = Rect { x: line.right() - width, width, ..line };
         let mut pen = Pen::new(buffer, area);

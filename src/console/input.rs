@@ -42,6 +42,8 @@ impl App {
                 self.dialogs.pop();
                 self.input(Event::Key(key))
             }
+            // The footer asks about what waits on a page too.
+            Event::Mouse(_) if self.is_under_page() && self.targets.clicked(&event) == Some(Action::Refresh) => self.act(Action::Refresh),
             event => {
                 let is_key = matches!(event, Event::Key(_));
                 if is_key {
@@ -59,6 +61,11 @@ impl App {
                 effects
             }
         }
+    }
+
+    /// Whether a page lies over the screen and has the input.
+    fn is_under_page(&self) -> bool {
+        self.dialogs.last().is_some_and(|page| page.takes_questions())
     }
 
     /// Which keys are taken: the pane's where it has them, else the screen's.

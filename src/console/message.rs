@@ -103,7 +103,7 @@ pub enum Message {
     FileWritten(PathBuf, Option<u64>, Result<(), String>),
     /// Nothing is marked any more.
     Unmark,
-    /// These alerts are marked again: what was decided for them was taken back.
+    /// These alerts are marked again: what was decided for them was taken back, or they were left out and still need a look.
     MarkAgain(Vec<Alert>),
     /// The alerts of an answer that was begun for what was marked, as they are now; whether its form is wanted.
     BegunRead(bool, Reply<Vec<Alert>>),

@@ -56,13 +56,17 @@ pub struct RunCounts {
 /// How the reason begins of what was refused before it left.
 const NOT_SENT: &str = "not sent: ";
 
+/// Why what has not left waits here.
+const NO_ANSWER: &str = "the service does not answer";
+
 /// From so many ends the pace of a run is told, at least and at most.
 const PACED: (usize, usize) = (3, 20);
 
 impl DecisionRun {
-    /// How long what is underway takes, by the pace of what ended last; nothing while that is not known.
+    /// How long what is underway takes, by the pace of what ended last; nothing while that is not known, or something waits for a person.
     pub fn left(&self) -> Option<Duration> {
-        let underway = i32::try_from(self.counts().underway).ok().filter(|underway| *underway > 0)?;
+        let RunCounts { underway, waiting, .. } = self.counts();
+        let underway = i32::try_from(underway).ok().filter(|underway| *underway > 0 && waiting == 0)?;
         let (first, last) = (self.ends.front()?, self.ends.back()?);
         let between = i32::try_from(self.ends.len()).ok().filter(|_| self.ends.len() >= PACED.0)? - 1;
         Some((*last - *first) / between * underway)
@@ -280,6 +284,13 @@ impl Runs {
             run.items.sort_by_key(|item| matches!(item.result, RunResult::Recorded { .. } | RunResult::TakenBack));
         }
         true
+    }
+
+    /// Takes in that the decisions of these keys wait here: their time came while the deployment did not answer.
+    pub fn wait(&mut self, keys: &[u64]) {
+        for item in self.all.iter_mut().flat_map(|run| &mut run.items).filter(|item| keys.contains(&item.key)) {
+            item.result = RunResult::NotSent(NO_ANSWER.to_owned());
+        }
     }
 
     /// Takes in that decisions were taken back.

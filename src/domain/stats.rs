@@ -43,6 +43,21 @@ impl CurrencySum {
         sums.sort_by_key(|sum| Reverse(sum.alerts));
         sums
     }
+
+    /// These sums without those of some of their alerts; none where those are not all among them.
+    pub fn without(sums: &[Self], others: &[Self]) -> Option<Vec<Self>> {
+        let mut left = sums.to_vec();
+        for other in others {
+            let sum = left.iter_mut().find(|sum| sum.money.currency == other.money.currency)?;
+            sum.alerts = sum.alerts.checked_sub(other.alerts)?;
+            sum.unpriced = sum.unpriced.checked_sub(other.unpriced)?;
+            let [all, some] = [&sum.money, &other.money].map(|money| money.amount.micros().map(i128::from));
+            sum.money.amount = Amount::from_micros(all?.checked_sub(some?).filter(|micros| *micros >= 0)?);
+        }
+        left.retain(|sum| sum.alerts > 0);
+        left.sort_by_key(|sum| Reverse(sum.alerts));
+        Some(left)
+    }
 }
 
 /// How many alerts there are of one kind on one day.

@@ -233,9 +233,7 @@ fn until_written(desk: &Path, step: &str) {
 /// The console started anew, after one that died.
 fn again(world: &TwoMachines, flags: &[String]) -> Terminal {
     let arguments: Vec<&str> = std::iter::once("open").chain(flags.iter().map(String::as_str)).collect();
-    let terminal = Terminal::start(world.desk.path(), &arguments, 120, 40);
-    terminal.wait_for("The last console ended before it was done");
-    terminal
+    Terminal::start(world.desk.path(), &arguments, 120, 40)
 }
 
 #[test]
@@ -251,6 +249,7 @@ fn a_console_that_is_killed_before_a_decision_left_says_so_at_the_next_start() {
     kill(terminal);
 
     let mut terminal = again(&world, &flags);
+    terminal.wait_for("The last console ended before it was done");
     terminal.wait_for("Did not leave");
     terminal.wait_for("NOT REFUNDED  ETHOCA 19.90 EUR");
     terminal.press("\r");

@@ -130,6 +130,17 @@ fn what_came_near_in_quiet_hours_rings_when_they_are_over() {
 }
 
 #[test]
+fn one_that_comes_near_as_quiet_hours_end_hides_none_of_those_that_came_near_in_them() {
+    let mut calls = reading(lapsing_at(&[25, 26, 32]));
+    calls.deadlines(BEFORE, true, nobody, TOLD, now());
+
+    let morning = calls.deadlines(BEFORE, false, nobody, TOLD, at(2)).unwrap();
+
+    assert_eq!(morning.words, "CDRN 7KQ0 and 2 more lapse within 30 min, unanswered; the first at 12:25 UTC.");
+    assert!(morning.rings && morning.about.len() == 3, "{morning:?}");
+}
+
+#[test]
 fn it_is_read_again_when_the_next_one_comes_near_and_each_minute() {
     let mut soon = reading(lapsing_at(&[31, 200]));
     let mut bursts = Calls::begun(now());
@@ -251,8 +262,11 @@ proptest! {
             calls.read(Ok(ClosingAlerts { alerts, total, first: true, open_end: false }), BEFORE, now);
 
             let before: Vec<AlertId> = calls.told.iter().copied().collect();
+            let silent = calls.rung.clone();
             if let Some(call) = calls.deadlines(BEFORE, quiet, |id| id == underway, TOLD, now) {
                 prop_assert!(!(quiet && call.rings));
+                let is_named = |id: &AlertId| call.about.iter().any(|alert| alert.id == *id);
+                prop_assert!(calls.rung.difference(&silent).all(is_named), "who rings is named");
                 for alert in &call.about {
                     prop_assert!(lapses_within(alert, BEFORE, now) && alert.id != underway);
                     if !before.contains(&alert.id) {

@@ -15,19 +15,21 @@ impl PendingDecision {
 
 impl Decisions {
     /// Keeps the decisions here whose time has come: the deployment cannot be reached. Where the window closes meanwhile the last try is
-    /// worth more than the question: without a connection nothing is sent, which is certain.
-    pub fn wait(&mut self, now: Timestamp) {
-        let (held, mut asks) = (self.held_since.is_some(), false);
+    /// worth more than the question: without a connection nothing is sent, which is certain. Returns the keys of those that wait from now on.
+    pub fn wait(&mut self, now: Timestamp) -> Vec<u64> {
+        let held = self.held_since.is_some();
+        let mut kept = Vec::new();
         // What follows another decision waits for that one alone.
         for decision in self.all.iter_mut().filter(|decision| decision.after.is_none()) {
             if is_due(decision, held, now) && decision.has_time(now) {
                 decision.state = State::Waiting;
-                asks = true;
+                kept.push(decision.key);
             }
         }
-        if asks {
+        if !kept.is_empty() {
             self.ask_about(WaitReason::NoAnswer);
         }
+        kept
     }
 
     /// Keeps what is about to leave here until a moment: the deployment asked to be left alone. Where a window may close meanwhile, the try

@@ -1,4 +1,4 @@
-//! The dialog at the start that says what an earlier console had begun when it ended: decisions that did not leave, those whose answer never
+//! The dialog at the start that says what an earlier console left: decisions that did not leave, those whose answer never
 //! came, text in an open form. It sends nothing.
 
 use crossterm::event::{KeyCode, KeyEvent};
@@ -90,8 +90,16 @@ impl Dialog for EarlierSession {
         self.targets.clear();
         let theme = &cx.theme;
         let mut question = Question::new(area).about(&cx.place);
-        question.line("The last console ended before it was done", theme.strong);
         let Leftovers { unsent, unanswered, texts } = &self.left;
+        // Who leaves in order is asked about what has not left; an answer may stay away from them as well.
+        question.line(
+            match (unsent.is_empty() && texts.is_empty(), unanswered.len()) {
+                (false, _) => "The last console ended before it was done",
+                (true, 1) => "A decision from before is not known yet",
+                (true, _) => "Decisions from before are not known yet",
+            },
+            theme.strong,
+        );
         let [activity, again] = [Action::ShowActivity, Action::Reopen].map(|action| cx.key(action));
         let kept = format!("Nothing of it was sent. {activity}, then {again} opens each as it was filled in.");
         self.decisions(&mut question, "Did not leave", unsent, &kept, cx);

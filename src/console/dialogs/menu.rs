@@ -1,5 +1,7 @@
 //! A list that is open as a dialog: which entry is chosen, and what keys, clicks and the wheel do to it.
 
+use std::cell::Cell;
+
 use crossterm::event::{Event, MouseEventKind};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -8,7 +10,7 @@ use ratatui::text::Line;
 use crate::console::keymap::Binding;
 use crate::console::text::capitalized;
 use crate::console::widgets::buttons::Button;
-use crate::console::widgets::menu::{Menu, Selection};
+use crate::console::widgets::menu::{DrawnMenu, Menu, Selection};
 use crate::console::widgets::panel::{Panel, PanelWidth};
 use crate::console::{Action, AppContext, ClickTargets, KeyContext, Tone};
 
@@ -53,12 +55,17 @@ pub struct OpenMenu {
     contexts: &'static [KeyContext],
     click: Action,
     targets: ClickTargets<Target>,
+    /// The first line in sight, and how many lines and entries the last frame had.
+    top: Cell<usize>,
+    lines: Cell<usize>,
+    page: Cell<usize>,
 }
 
 impl OpenMenu {
     /// A list with the keys of these contexts. A click on an entry chooses it and does this action.
     pub fn new(chosen: Selection, contexts: &'static [KeyContext], click: Action) -> Self {
-        Self { chosen, contexts, click, targets: ClickTargets::default() }
+        let [top, lines, page] = [0, 1, 1].map(Cell::new);
+        Self { chosen, contexts, click, targets: ClickTargets::default(), top, lines, page }
     }
 
     /// Takes an event. What it asks for beyond moving the choice, such as [`Action::MenuPick`].
@@ -90,10 +97,18 @@ impl OpenMenu {
             Action::MenuDown | Action::MenuUp => self.chosen.step(action == Action::MenuDown, length),
             Action::MenuFirst => self.chosen = Selection::default(),
             Action::MenuLast => self.chosen = Selection::at(length.saturating_sub(1)),
-            Action::MenuPageDown | Action::MenuPageUp => self.chosen.leap(action == Action::MenuPageDown, length),
+            Action::MenuPageDown | Action::MenuPageUp => self.leap(action == Action::MenuPageDown, length),
             other => return Some(other),
         }
         None
+    }
+
+    /// Goes on by what is in sight.
+    fn leap(&mut self, forward: bool, length: usize) {
+        let (top, lines) = (self.top.get(), self.lines.get());
+        self.chosen.leap(forward, self.page.get().max(1), length);
+        // The last page ends with the last entry, whoever draws it sees to that.
+        self.top.set(if forward { top + lines } else { top.saturating_sub(lines) });
     }
 
     /// How many columns an entry has in a list of this width.
@@ -133,9 +148,14 @@ impl OpenMenu {
             field,
             below,
             below_lines,
+            top: self.top.get(),
             is_marked: cx.settings.plain,
         };
-        menu.draw(&cx.theme, frame, area, &self.targets)
+        let DrawnMenu { field, top, lines, entries } = menu.draw(&cx.theme, frame, area, &self.targets);
+        self.top.set(top);
+        self.lines.set(lines);
+        self.page.set(entries);
+        field
     }
 }
 

@@ -114,6 +114,8 @@ impl RunProgress {
     fn act_as_everywhere(action: Action, cx: &mut AppContext) -> Orders {
         match action {
             Action::Back => vec![Order::Close],
+            // What waits is asked about, over this page.
+            Action::Refresh => vec![Order::Act(action)],
             action if leads_elsewhere(action) => vec![Order::Close, Order::Act(action)],
             action if is_everywhere(action) => vec![Order::Act(action)],
             action => {
@@ -216,7 +218,8 @@ fn how_far(run: &DecisionRun, cx: &AppContext) -> String {
         })
     };
     let words = run.words_with(0, run.items.iter().filter(is_in_grace).count() as u64);
-    match run.left().map(|left| left.num_seconds()) {
+    // Nothing ends while nobody answers.
+    match run.left().filter(|_| !cx.offline).map(|left| left.num_seconds()) {
         Some(seconds @ ..60) => format!("{words}, about {} s left", (seconds / 5 + 1) * 5),
         Some(seconds) => format!("{words}, about {} min left", (seconds + 59) / 60),
         None => words,
@@ -320,12 +323,17 @@ impl Dialog for RunProgress {
         match action {
             Action::Undo => cx.decisions.not_left().next().is_some(),
             Action::GoToTold => cx.toasts.about().is_some(),
-            action => action == Action::Back || leads_elsewhere(action) || is_everywhere(action),
+            Action::Back | Action::Refresh => true,
+            action => leads_elsewhere(action) || is_everywhere(action),
         }
     }
 
     fn act(&mut self, action: Action, cx: &mut AppContext) -> Option<Orders> {
-        (!is_everywhere(action)).then(|| Self::act_as_everywhere(action, cx))
+        (!is_everywhere(action) && action != Action::Refresh).then(|| Self::act_as_everywhere(action, cx))
+    }
+
+    fn takes_questions(&self) -> bool {
+        true
     }
 
     fn tells_fate(&self, cx: &AppContext) -> Option<String> {

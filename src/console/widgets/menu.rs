@@ -28,10 +28,10 @@ impl Selection {
         (length > 0).then(|| self.at.min(length - 1))
     }
 
-    /// Goes a page of entries further, as far as there are any.
-    pub fn leap(&mut self, forward: bool, length: usize) {
+    /// Goes a page of so many entries further, as far as there are any.
+    pub fn leap(&mut self, forward: bool, page: usize, length: usize) {
         let Some(at) = self.index(length) else { return };
-        self.at = if forward { (at + LEAP).min(length - 1) } else { at.saturating_sub(LEAP) };
+        self.at = if forward { (at + page).min(length - 1) } else { at.saturating_sub(page) };
     }
 
     /// Goes one entry further, and round at the ends.
@@ -40,9 +40,6 @@ impl Selection {
         self.at = if forward { (at + 1) % length } else { (at + length - 1) % length };
     }
 }
-
-/// Entries that a leap goes further.
-const LEAP: usize = 10;
 
 /// Fewest blanks between two of them.
 const CLOSEST: u16 = 3;
@@ -86,8 +83,22 @@ pub struct Menu<'m, T> {
     pub below: String,
     /// Lines that are kept for that, where it is more than one.
     pub below_lines: u16,
+    /// The first line in sight, as it was left.
+    pub top: usize,
     /// Whether the chosen entry is marked as the row under a list's cursor is, and not told by its colour alone.
     pub is_marked: bool,
+}
+
+/// What of a menu was drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DrawnMenu {
+    /// The free lines under its title.
+    pub field: Rect,
+    /// The first line in sight.
+    pub top: usize,
+    /// How many lines are in sight, and how many of them are entries.
+    pub lines: usize,
+    pub entries: usize,
 }
 
 /// A line of a list.
@@ -114,8 +125,17 @@ impl<T: Copy + PartialEq> Menu<'_, T> {
         lines
     }
 
-    /// Draws the list into the middle of an area. Returns the free lines under its title.
-    pub fn draw(self, theme: &Theme, frame: &mut Frame<'_>, area: Rect, targets: &ClickTargets<T>) -> Rect {
+    /// The first line in sight: as it was left, where the chosen entry is in sight so, with a heading over it.
+    fn first_in_sight(&self, lines: &[Shown<'_>], visible: usize) -> usize {
+        let chosen = self.chosen.index(self.entries.len());
+        let Some(at) = chosen.and_then(|chosen| lines.iter().position(|line| *line == Shown::Entry(chosen))) else { return 0 };
+        let top = self.top.min(lines.len().saturating_sub(visible));
+        let headed = lines[..at].iter().rposition(|line| matches!(line, Shown::Entry(_))).map_or(0, |before| before + 1);
+        top.min(headed).max((at + 1).saturating_sub(visible))
+    }
+
+    /// Draws the list into the middle of an area.
+    pub fn draw(self, theme: &Theme, frame: &mut Frame<'_>, area: Rect, targets: &ClickTargets<T>) -> DrawnMenu {
         let panel = Panel::of(self.width, area);
         let lines = self.lines();
         let entries = u16::try_from(lines.len().max(1)).unwrap_or(u16::MAX);
@@ -146,8 +166,9 @@ impl<T: Copy + PartialEq> Menu<'_, T> {
             Pen::new(frame.buffer_mut(), list).put(self.empty, theme.quiet);
         }
         let visible = usize::from(list.height);
-        let at = chosen.and_then(|chosen| lines.iter().position(|line| *line == Shown::Entry(chosen)));
-        let first = at.map_or(0, |at| at.saturating_sub(visible.saturating_sub(1)));
+        let first = self.first_in_sight(&lines, visible);
+        let in_sight = lines.iter().skip(first).take(visible);
+        let entries = in_sight.filter(|line| matches!(line, Shown::Entry(_))).count();
         for (shown, y) in lines.iter().skip(first).zip(list.y..list.bottom()) {
             let (index, entry) = match shown {
                 Shown::Blank => continue,
@@ -178,7 +199,7 @@ impl<T: Copy + PartialEq> Menu<'_, T> {
         }
         let hint_area = Rect { y: inside.bottom().saturating_sub(hint_lines), height: hint_lines, ..inside }.intersection(inside);
         self.draw_hints(&hints, theme, frame, hint_area, targets);
-        field
+        DrawnMenu { field, top: first, lines: visible, entries }
     }
 
     /// The line and the column of each button and key: closer together where they have room in one line so.

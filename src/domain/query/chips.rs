@@ -23,6 +23,13 @@ pub fn chips(filter: &AlertFilter, sort: Sort) -> Vec<Chip> {
             Key::Company => filter.companies.iter().map(|company| format!("…{}", &company.to_string()[24..])).collect::<Vec<_>>().join(","),
             _ => value_of(key, filter, sort)?,
         };
+        // Whoever sits elsewhere would take it for the own day or hour.
+        let of_utc = match key {
+            Key::Refunded => filter.conditions.refunded.is_some_and(|day| day.calendar.is_utc()),
+            Key::Lapses => filter.conditions.lapses.is_some_and(|hour| hour.day.calendar.is_utc()),
+            _ => false,
+        };
+        let value = if of_utc { format!("{value} UTC") } else { value };
         Some(Chip { key, text: word_of(key, &value), set: key != Key::Sort || sort != DEFAULT_SORT })
     };
     Key::ALL.into_iter().filter(|key| *key != Key::Company || !filter.companies.is_empty()).filter_map(chip).collect()
@@ -99,6 +106,15 @@ mod tests {
         assert_eq!(shown, ["amount<25 amount>=5", "currency:EUR,USD", "issuer:hsbc", "mcc:5941", "sort:deadline"]);
         assert_eq!(without_currency, parse("issuer:hsbc mcc:5941", Vocabulary::Desk).unwrap().0);
         assert_eq!(without_amount, parse("currency:EUR,USD issuer:hsbc mcc:5941", Vocabulary::Desk).unwrap().0);
+    }
+
+    #[test]
+    fn a_day_or_an_hour_of_utc_says_that_it_is_and_another_one_where_it_is() {
+        let shown = texts("refunded:2026-01-31 lapses:2026-01-31T16");
+        let elsewhere = texts("refunded:2026-01-31+04:00 lapses:2026-01-31T16-05:30");
+
+        assert_eq!(shown[..2], ["refunded:2026-01-31 UTC", "lapses:2026-01-31T16 UTC"]);
+        assert_eq!(elsewhere[..2], ["refunded:2026-01-31+04:00", "lapses:2026-01-31T16-05:30"]);
     }
 
     #[test]

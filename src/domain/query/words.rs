@@ -127,9 +127,11 @@ impl Key {
             Self::Currency => "currency codes of three letters, such as currency:EUR".to_owned(),
             Self::Issuer => "what the issuer's name begins with, such as issuer:hsbc".to_owned(),
             Self::Mcc => "merchant category codes, such as mcc:5941".to_owned(),
-            Self::Refunded => "the day of the answer, such as refunded:2026-01-31, or refunded:2026-01-31+04:00 for a local day".to_owned(),
+            Self::Refunded => {
+                "the UTC day of the answer, such as refunded:2026-01-31, or refunded:2026-01-31+04:00 for a local day".to_owned()
+            }
             Self::Lapses => {
-                "the hour of the deadline, such as lapses:2026-01-31T16, or lapses:2026-01-31T16+04:00 for a local hour".to_owned()
+                "the UTC hour of the deadline, such as lapses:2026-01-31T16, or lapses:2026-01-31T16+04:00 for a local hour".to_owned()
             }
             Self::Sort => self.values(vocabulary).join(", ") + "; with - before it: largest first",
             Self::Text => "what is in the provider id, descriptor, BIN or last four digits".to_owned(),

@@ -432,7 +432,9 @@ fn an_unknown_one_is_looked_up_and_never_sent_again() {
     for words in ["? 14:03:", "not known whether it arrived", "next look; it is never sent twice by itself"] {
         assert!(screen.contains(words), "{words:?} is not in\n{screen}");
     }
-    assert!(rig.screen().contains("It may have arrived: it is never sent twice."), "{}", rig.screen());
+    let words = "It may have arrived, and is looked up by itself: enter goes to its alert, where a new answer is given.";
+    assert!(rig.screen().contains(words), "{}", rig.screen());
+    assert!(screen.contains("enter goes to its alert for a new answer"), "{screen}");
     assert_eq!(rig.sent(), 1);
 }
 

@@ -728,3 +728,38 @@ fn marks_stay_while_another_list_is_shown() {
 
     assert!(rig.screen().contains("1 marked"), "{}", rig.screen());
 }
+
+#[test]
+fn what_was_left_out_for_a_look_stays_marked_and_nothing_else() {
+    let mut alerts = alike(3);
+    alerts.push(refunded_sibling(&alerts[1], 1_001, clock().now()));
+    let mut rig = Rig::new(alerts.clone());
+    rig.press("* b alt-r tab x ctrl-s");
+    rig.advance(Duration::seconds(6));
+    let page = rig.screen();
+
+    rig.press("esc");
+
+    let marked: Vec<AlertId> = rig.app.queue().marked.alerts().iter().map(|alert| alert.id).collect();
+    assert!(page.contains("WHAT HAPPENS") && page.contains("recorded"), "{page}");
+    assert_eq!(marked, [alerts[1].id]);
+    assert!(rig.screen().contains("1 marked"), "{}", rig.screen());
+}
+
+#[test]
+fn an_answer_whose_fate_is_not_known_is_given_anew_with_the_comment_that_it_had() {
+    let mut rig = Made { operator: false, ..sandbox(alike(2)) }.start();
+    rig.service.next_resolution(Fate::Refused(ServiceError::Indeterminate("no answer within 30 s".to_owned())));
+    rig.press("* b alt-n");
+    rig.type_text("list 88213");
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(6));
+    rig.press("esc g");
+
+    rig.press("n");
+    let same = rig.screen();
+    rig.press("esc r");
+
+    assert!(same.contains("list 88213") && same.contains("What was written for this decision before is in the form."), "{same}");
+    assert!(!rig.screen().contains("list 88213"), "what was written for one decision never slips into another: {}", rig.screen());
+}

@@ -151,6 +151,22 @@ fn in_quiet_hours_nothing_rings_and_the_message_stands() {
 }
 
 #[test]
+fn what_came_near_in_quiet_hours_calls_the_moment_they_end() {
+    // Where the console is, it is 18:03. What comes near after half a minute has it read again then, and a minute later.
+    let notices = NoticeSettings { quiet: Some("18:00-18:05".parse().unwrap()), ..loud() };
+    let mut alerts = lapsing(&[12, 17, 30, 300]);
+    alerts[2].deadline = Deadline::At(clock().now() + Duration::seconds(30 * 60 + 30));
+    let mut rig = Made { notices, ..calling(alerts) }.start();
+    rig.advance(Duration::seconds(119));
+    let quiet = words(&rig).len();
+
+    rig.advance(Duration::seconds(1));
+
+    assert_eq!((quiet, words(&rig).len()), (0, 1), "{:?}", words(&rig));
+    assert!(words(&rig)[0].starts_with("3 alerts lapse within 30 min"), "{:?}", words(&rig));
+}
+
+#[test]
 fn a_remote_deployment_that_tells_whole_hours_calls_at_the_earliest_that_they_can_end() {
     let mut alerts = lapsing(&[45, 300]);
     (alerts[0].deadline, alerts[1].deadline) = (Deadline::HoursLeft(0), Deadline::HoursLeft(3));

@@ -9,6 +9,7 @@ use avert::service::ServiceError;
 use chrono::Duration;
 use rstest::rstest;
 
+use super::bulk::alike;
 use super::fake::{Fate, morning, refunded_sibling};
 use super::receiver::heard;
 use super::rig::{Made, Rig, clock};
@@ -105,6 +106,85 @@ fn a_view_that_cannot_be_read_has_no_rows_of_the_one_before_which_come_back_with
     assert!(!unread.contains("129.90"), "{unread}");
     assert_eq!(rig.app.unsent(), 0);
     assert!(before.contains("129.90") && before.contains("offline"), "{before}");
+}
+
+/// Alerts of a payment each, of which all are answered together; the first ones find nobody, and then the console notices.
+fn a_run_without_an_answer() -> Rig {
+    let mut rig = Made { alerts: alike(9), ..remote() }.start();
+    rig.press("* b alt-n ctrl-s");
+    rig.holding = true;
+    rig.advance(Duration::seconds(6));
+    for _ in 0..4 {
+        rig.service.next_resolution(Fate::Refused(ServiceError::NotReached("no connection to it: Connection refused".to_owned())));
+    }
+    rig.service.set_down(unreachable());
+    rig.advance(Duration::seconds(31));
+    rig.release();
+    rig
+}
+
+#[test]
+fn the_page_of_a_run_tells_what_waits_as_its_rows_do() {
+    let mut rig = a_run_without_an_answer();
+
+    let page = rig.screen();
+
+    assert!(page.contains("9 waiting here, not sent") && !page.contains("underway") && !page.contains("left"), "{page}");
+    assert_eq!(page.lines().filter(|line| line.contains("ETHOCA") && line.contains("waits here")).count(), 9, "{page}");
+    assert!(footer(&mut rig).contains("9 decisions wait, not sent"), "{page}");
+}
+
+#[test]
+fn what_waited_is_asked_about_over_the_page_of_its_run_and_leaves_from_there() {
+    let mut rig = a_run_without_an_answer();
+    let sent = rig.sent();
+
+    reconnect(&mut rig);
+    let asked = rig.screen();
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(2));
+
+    assert!(asked.contains("The service answers again") && asked.contains("9 decisions have waited here, not sent"), "{asked}");
+    assert_eq!((rig.sent() - sent, rig.app.unsent()), (9, 0));
+    assert!(rig.screen().contains("9 recorded") && rig.screen().contains("WHAT HAPPENS"), "{}", rig.screen());
+}
+
+#[test]
+fn what_is_let_wait_is_asked_about_again_on_the_page_of_its_run_by_the_key_that_the_footer_names() {
+    let mut rig = a_run_without_an_answer();
+    reconnect(&mut rig);
+    rig.press("esc");
+    let left = footer(&mut rig);
+
+    rig.press("ctrl-r");
+    let by_key = rig.screen();
+    rig.press("esc");
+    rig.click_on("ctrl-r asks");
+
+    assert!(left.contains("9 decisions wait, not sent  ctrl-r asks") && left.contains("esc back"), "{left}");
+    assert!(by_key.contains("The service answers again"), "{by_key}");
+    assert!(rig.screen().contains("The service answers again"), "{}", rig.screen());
+}
+
+#[test]
+fn what_waited_is_asked_about_over_a_case_and_after_a_form_in_which_text_is_typed() {
+    let mut rig = decided_offline();
+    rig.advance(Duration::seconds(20));
+    rig.press("j j j enter");
+    reconnect(&mut rig);
+    let over_case = rig.screen();
+    rig.press("esc esc");
+    rig.service.set_down(unreachable());
+    rig.advance(Duration::seconds(31));
+    rig.press("n");
+    reconnect(&mut rig);
+    rig.type_text("as agreed");
+    let form = rig.screen();
+    rig.press("esc");
+
+    assert!(over_case.contains("The service answers again"), "{over_case}");
+    assert!(form.contains("as agreed") && !form.contains("The service answers again"), "{form}");
+    assert!(rig.screen().contains("The service answers again"), "{}", rig.screen());
 }
 
 #[rstest]

@@ -106,6 +106,19 @@ fn what_an_earlier_console_did_not_finish_is_said_at_the_start() {
 }
 
 #[test]
+fn an_answer_that_never_came_claims_no_bad_end_and_no_count_of_looks_that_an_earlier_console_made() {
+    let alerts = morning(clock().now());
+    let left = Leftovers { unanswered: vec![left(&alerts[1], true)], ..Leftovers::default() };
+    let kept = DeskState { left, ..DeskState::default() };
+    let mut rig = Made { kept, operator: false, ..Made::of(alerts) }.start();
+
+    let told = rig.screen();
+
+    assert!(!told.contains("ended before it was done"), "{told}");
+    assert!(told.contains("A decision from before is not known yet") && told.contains("Sent, and its answer never came"), "{told}");
+}
+
+#[test]
 fn what_is_told_of_decisions_on_production_says_that_it_is_there() {
     let (mut rig, _) = after_a_death();
 

@@ -7,7 +7,7 @@ use ratatui::style::Color;
 use rstest::rstest;
 
 use super::pictures::{in_settings, on_settings};
-use super::rig::Made;
+use super::rig::{Made, Rig};
 
 /// A dialog as it was drawn: its width, and the lines inside its edge with their place.
 struct Overlay {
@@ -133,4 +133,26 @@ fn the_buttons_of_a_list_are_pressed_by_the_mouse_as_by_their_keys() {
 
     assert!(closed.contains("Open, by deadline") && !closed.contains("Close    esc"), "{closed}");
     assert!(chosen.contains("  All") && !chosen.contains("Choose    enter"), "{chosen}");
+}
+
+#[test]
+fn the_help_is_paged_by_what_is_in_sight() {
+    let mut rig = Made { size: (160, 44), ..Made::default() }.start();
+    let listed = |rig: &mut Rig| -> Vec<String> {
+        let lines = overlay(&rig.draw()).lines.into_iter().map(|(_, line)| line.trim_matches([' ', '█', '┃', '│']).to_owned());
+        // Under its title and the field, and without what is told below.
+        let lines: Vec<String> = lines.skip(3).filter(|line| !line.is_empty()).collect();
+        lines[..lines.len() - 2].to_vec()
+    };
+    rig.press("?");
+    let first = listed(&mut rig);
+
+    rig.press("pagedown");
+    let second = listed(&mut rig);
+    rig.press("pageup");
+
+    assert!(first.len() > 20 && second.len() > 20, "{first:?}\n{second:?}");
+    let again: Vec<&String> = second.iter().filter(|line| first.contains(line)).collect();
+    assert!(again.is_empty(), "{again:?}");
+    assert_eq!(listed(&mut rig), first);
 }

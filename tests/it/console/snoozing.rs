@@ -8,7 +8,9 @@ use avert::desk::SnoozedAlert;
 use avert::domain::time::Clock;
 use avert::domain::{Alert, AlertId, AlertStatus, Deadline};
 use chrono::Duration;
+use rstest::rstest;
 
+use super::bulk::alike;
 use super::fake::{morning, refunded_sibling};
 use super::rig::{Made, Rig, clock};
 
@@ -307,4 +309,27 @@ fn what_cannot_be_kept_as_snoozed_is_not_called_so_and_stands_in_its_view_again(
     let screen = rig.screen();
     assert!(screen.contains("Not snoozed, it could not be kept on the desk: snoozed.toml: no space left"), "{screen}");
     assert!(!screen.contains("Snoozed until") && rows(&rig).contains(&id(5)), "{screen}");
+}
+
+#[rstest]
+#[case::where_the_service_adds_up(true)]
+#[case::where_it_does_not(false)]
+fn what_is_put_aside_is_neither_counted_nor_added_up_with_what_is_listed(#[case] operator: bool) {
+    let mut rig = Made { operator, ..Made::of(alike(4)) }.start();
+
+    rig.press("z enter");
+    rig.advance(Duration::seconds(1));
+
+    let heading = rig.screen().lines().find(|line| line.contains("by deadline")).unwrap().to_owned();
+    assert!(heading.contains("3 of 4") && heading.contains("1 snoozed") && heading.contains("3.00 "), "{heading}");
+}
+
+#[test]
+fn where_it_is_not_known_who_of_a_list_is_put_aside_it_is_said_that_they_are_counted() {
+    let mut rig = Made { operator: false, ..Made::of(alike(500)) }.start();
+
+    rig.press("z enter");
+
+    let screen = rig.screen();
+    assert!(screen.contains("500") && screen.contains("up to 1 of them snoozed"), "{screen}");
 }

@@ -90,7 +90,7 @@ async fn a_switched_setting_is_no_riddle() {
 
     assert_eq!(status, 403);
     assert!(said.contains("the API key was made for sandbox, and this service is production"), "{said}");
-    assert!(before.contains("2, none of them for the other environment"), "{before}");
+    assert!(before.contains("2 keys and clients, none for the other environment"), "{before}");
     let words = "made for sandbox, and refused here, in production";
     assert!(after.contains(words) && after.contains(&id) && after.contains("avc_test_"), "{after}");
     let told = tokio::time::timeout(std::time::Duration::from_secs(30), async {

@@ -304,7 +304,7 @@ fn the_doctor_sees_what_is_wrong_with_profiles() {
         ours.map(|check| format!("{} {}", check["state"].as_str().unwrap(), check["found"].as_str().unwrap())).collect::<Vec<_>>()
     };
 
-    assert_eq!(found(&world), ["ok 1, every line is understood"]);
+    assert_eq!(found(&world), ["ok 1 profile, every line is understood"]);
     std::fs::set_permissions(world.config().join("secrets.toml"), std::fs::Permissions::from_mode(0o644)).unwrap();
     assert!(found(&world)[1].ends_with("secrets.toml is open to other users"), "{:?}", found(&world));
     std::fs::write(&file, "current = \"gone\"\n").unwrap();

@@ -22,7 +22,6 @@ use standing::{Foreseen, ForeseenFrom, Standing};
 use super::alert_rows::KeptColumns;
 use super::many_form::{self, KnownCase};
 use super::page_keys::{is_everywhere, leads_elsewhere};
-use super::reconnected::Reconnected;
 use super::resolve_form::Choice;
 use super::{copy_menu, links_menu};
 use super::{note_form, snooze_menu};
@@ -258,12 +257,10 @@ impl CaseDialog {
                 None => cx.hint_idle(action),
             },
             Action::Refresh => {
-                // Whoever let decisions wait wants to be asked once more, and here.
+                // Whoever let decisions wait wants to be asked once more.
                 cx.decisions.ask_again();
                 self.audit.ask_anew();
-                let why = if cx.offline { None } else { cx.decisions.take_question() };
-                let question = why.map(|why| dialog::open(Reconnected::about(why)));
-                return self.read_again(cx).into_iter().chain(question.into_iter().flatten()).collect();
+                return self.read_again(cx);
             }
             action if is_everywhere(action) => return vec![Order::Act(action)],
             action => cx.hint_idle(action),
@@ -486,6 +483,10 @@ impl Dialog for CaseDialog {
             Action::GoToWarned => !duplicate::of(self.current(), &self.alerts).is_empty(),
             action => leads_elsewhere(action) || is_everywhere(action),
         }
+    }
+
+    fn takes_questions(&self) -> bool {
+        true
     }
 
     fn act(&mut self, action: Action, cx: &mut AppContext) -> Option<Orders> {

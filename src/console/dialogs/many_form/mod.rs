@@ -284,6 +284,9 @@ impl ManyForm {
             Gets::Sent(_) => None,
         });
         let left_out: Vec<LeftOut> = left_out.collect();
+        // Who needs a look is still to be answered.
+        let needs_a_look = |left: &&LeftOut| left.care && left.alert.outcome.is_none();
+        let still_marked: Vec<Alert> = left_out.iter().filter(needs_a_look).map(|left| left.alert.clone()).collect();
         // In a case the refund leaves first, wherever it stands.
         let order = if self.purpose == AnswerScope::Bulk { self.in_hand() } else { Vec::new() };
         let known = self.known_refunds(&made, cx);
@@ -323,8 +326,9 @@ impl ManyForm {
         outcome.push(cx.group_drafts.staged(filled_in).into());
         if self.purpose == AnswerScope::Bulk {
             outcome.push(Message::Unmark.into());
-            // The run's page may be under the form already.
+            // With nothing marked it is the run's page that opens.
             outcome.push(Order::Act(Action::Bulk));
+            outcome.push(Message::MarkAgain(still_marked).into());
         }
         outcome
     }

@@ -72,7 +72,7 @@ pub(super) fn open_preset(choice: Choice, preset: Option<Draft>, queue: &mut Que
     let facts = queue.facts.clone();
     // What was written for one decision never slips into another one.
     let goes_on = |draft: &Draft| Some(begin(&alert, choice, Some(draft.clone()), &facts, cx)).filter(|form| form.draft() == *draft);
-    let (form, restored) = match cx.drafts.get(&alert.id).and_then(goes_on) {
+    let (form, restored) = match cx.drafts.get(&alert.id).and_then(goes_on).or_else(|| begin_anew(&alert, choice, &facts, cx)) {
         Some(form) => (form, true),
         None => (begin(&alert, choice, preset, &facts, cx), false),
     };
@@ -92,6 +92,18 @@ pub(super) fn open_preset(choice: Choice, preset: Option<Draft>, queue: &mut Que
     let mut outcome = opened(form, facts, before);
     outcome.extend(run(effects));
     outcome
+}
+
+/// The form as the same decision was filled in before, where that one is not known to have arrived and nothing else was written.
+fn begin_anew(alert: &Alert, choice: Choice, facts: &Facts, cx: &AppContext) -> Option<ResolveForm> {
+    let before = cx.decisions.of(alert.id).filter(|decision| matches!(decision.state, State::Checking(_)))?;
+    let said = before.resolution.to_parts();
+    if said.comments.is_empty() || Choice::of(&before.resolution) != choice || cx.drafts.contains_key(&alert.id) {
+        return None;
+    }
+    let mut form = begin(alert, choice, Some(said.clone()), facts, cx);
+    form.fill_in(&said);
+    Some(form)
 }
 
 /// That what was written for another decision is not lost: `Your comment for "refunded" is kept.`

@@ -168,7 +168,11 @@ impl RulesPage {
             Action::Top => self.move_to(0, cx),
             Action::Bottom => self.move_to(usize::MAX, cx),
             Action::RulesShow => {}
-            Action::Refresh => return vec![Effect::ReadRules.into()],
+            Action::Refresh => {
+                // Whoever let decisions wait wants to be asked once more.
+                cx.decisions.ask_again();
+                return vec![Effect::ReadRules.into()];
+            }
             Action::Rehearse => return self.rehearse(cx),
             Action::Open => return self.list(cx),
             // What leads elsewhere leaves the page.
@@ -299,6 +303,10 @@ impl Dialog for RulesPage {
             Back | Find | Refresh => true,
             action => ScreenName::of(action).is_some() || is_everywhere(action),
         }
+    }
+
+    fn takes_questions(&self) -> bool {
+        true
     }
 
     fn act(&mut self, action: Action, cx: &mut AppContext) -> Option<Orders> {

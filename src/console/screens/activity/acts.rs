@@ -76,7 +76,13 @@ fn reopen(decision: &DecisionRecord, cx: &mut AppContext) -> Orders {
             _ if decision.place != cx.journal.place() => "It was made at another place",
             _ if cx.journal.history().is_superseded(decision) => "A later decision was made on this alert",
             DecisionFate::Recorded(_) | DecisionFate::Overtaken(_) | DecisionFate::Answered(_) => "The alert is answered",
-            DecisionFate::Unknown(_) | DecisionFate::Sent => "It may have arrived: it is never sent twice",
+            DecisionFate::Unknown(_) | DecisionFate::Sent => {
+                let goes = cx.settings.keymap.key_in(KeyContext::Activity, Action::GoToAlert);
+                let words =
+                    format!("It may have arrived, and is looked up by itself: {goes} goes to its alert, where a new answer is given.");
+                cx.hint(words);
+                return Vec::new();
+            }
             _ => &not_over(decision, cx),
         };
         cx.hint(format!("Only what failed is decided again. {why}."));

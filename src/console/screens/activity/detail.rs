@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::proof::{RowTone, alert_now, live, step_words};
+use super::proof::{RowTone, alert_now, live, looked_words, step_words};
 use super::rows::{Happening, row_of};
 use super::run::DecidedTogether;
 use super::state::ActivityScreen;
@@ -15,7 +15,7 @@ use crate::console::decisions::State;
 use crate::console::resolving::UNLOOKED;
 use crate::console::text::{columns, count, sanitize, wrap};
 use crate::console::widgets::scrollbar;
-use crate::console::{AppContext, Loadable};
+use crate::console::{Action, AppContext, KeyContext, Loadable};
 use crate::desk::{DecisionFate, DecisionRecord, Note};
 use crate::domain::{AlertId, AuditEntry};
 
@@ -244,19 +244,20 @@ impl Page<'_> {
         if let Some(why) = &record.unlooked {
             self.fact("", WHEN, &format!("{UNLOOKED}: {}", sanitize(why)), theme.warning);
         }
-        match live(record, self.cx).map(|decision| &decision.state) {
-            Some(State::Checking(polling)) => {
-                let looked = match polling.polls {
-                    0 => "being looked up".to_owned(),
-                    1 => "looked once: no outcome yet".to_owned(),
-                    polls => format!("looked {polls} times: no outcome yet"),
-                };
-                self.fact("", WHEN, &looked, theme.quiet);
+        let pending = live(record, self.cx);
+        match pending.map(|decision| (decision, &decision.state)) {
+            Some((decision, State::Checking(polling))) => {
+                let outcome = if polling.polls == 0 { "" } else { ": no outcome yet" };
+                self.fact("", WHEN, &format!("{}{outcome}", looked_words(decision, polling.polls)), theme.quiet);
                 if let Some(at) = polling.next_wake() {
                     self.fact(&self.cx.times().moment(at, now), WHEN, "next look; it is never sent twice by itself", theme.accent);
                 }
+                if !self.cx.place.read_only {
+                    let goes = self.cx.settings.keymap.key_in(KeyContext::Activity, Action::GoToAlert);
+                    self.fact("", WHEN, &format!("{goes} goes to its alert for a new answer"), theme.quiet);
+                }
             }
-            Some(State::Staged(due)) => self.fact(&self.cx.times().moment(*due, now), WHEN, "it leaves", theme.accent),
+            Some((_, State::Staged(due))) => self.fact(&self.cx.times().moment(*due, now), WHEN, "it leaves", theme.accent),
             _ => {}
         }
         if record.dismissed {

@@ -76,6 +76,12 @@ fn times_words(count: usize) -> String {
     }
 }
 
+/// How often this console has looked at the alert of a decision whose fate is not known: `looked 3 times`.
+pub fn looked_words(decision: &PendingDecision, polls: usize) -> String {
+    let since = if decision.is_of_earlier_console() { " since the start" } else { "" };
+    if polls == 0 { "being looked up".to_owned() } else { format!("looked {}{since}", times_words(polls)) }
+}
+
 /// The sign, the tone and the words of what is known of a decision: what this console knows goes before what the journal says.
 pub fn proof(record: &DecisionRecord, cx: &AppContext) -> (&'static str, RowTone, String) {
     if let Some(attempt) = unfinished(record, cx).filter(|attempt| Stage::of(attempt) == Stage::Parked) {
@@ -101,7 +107,8 @@ pub fn proof(record: &DecisionRecord, cx: &AppContext) -> (&'static str, RowTone
         Some(State::Sending) => (sign, RowTone::Under, "with the service, no answer yet".to_owned()),
         Some(State::Checking(polling)) => {
             let next = polling.next_wake().map(|at| format!("; next look {}", cx.times().moment(at, cx.now))).unwrap_or_default();
-            (sign, RowTone::Unsure, format!("not known: looked {}, nothing yet{next}", times_words(polling.polls)))
+            let looked = pending.map_or_else(String::new, |decision| looked_words(decision, polling.polls));
+            (sign, RowTone::Unsure, format!("not known: {looked}, nothing yet{next}"))
         }
         Some(State::Refused(why)) => (sign, RowTone::Wrong, not_recorded(why)),
         None => of_fate(record, cx),

@@ -398,6 +398,13 @@ fn words_of(alert_type: &AlertType) -> &str {
     alert_type.words()
 }
 
+/// A share in thousandths, rounded; all is said of all alone, and none of none. Nothing where there is nothing to share.
+fn permille(part: u64, all: u64) -> Option<u64> {
+    let rounded = (part * 1_000 + all / 2).checked_div(all)?;
+    let (least, most) = (u64::from(part > 0), if part < all { 999 } else { 1_000 });
+    Some(rounded.clamp(least, most))
+}
+
 /// One row: waiting, answered, missed, and the share that was answered in time.
 fn kind_row(label: &str, kinds: &[&KindCount], style: Style) -> Line<'static> {
     let all = |pick: fn(&KindCount) -> u64| kinds.iter().map(|kind| pick(kind)).sum::<u64>();
@@ -405,7 +412,7 @@ fn kind_row(label: &str, kinds: &[&KindCount], style: Style) -> Line<'static> {
     let asking: Vec<&KindCount> = kinds.iter().filter(|kind| !kind.alert_type.is_notice()).copied().collect();
     let of_asking = |pick: fn(&KindCount) -> u64| asking.iter().map(|kind| pick(kind)).sum::<u64>();
     let (in_time, missed) = (of_asking(|kind| kind.answered), of_asking(|kind| kind.missed));
-    let share = (in_time * 1_000).checked_div(in_time + of_asking(|kind| kind.late) + missed);
+    let share = permille(in_time, in_time + of_asking(|kind| kind.late) + missed);
     let missed = if asking.is_empty() { "–".to_owned() } else { count(missed) };
     let words = share.map_or_else(|| "–".to_owned(), |share| format!("{}.{} %", share / 10, share % 10));
     Line::from(vec![
@@ -503,4 +510,16 @@ pub fn unknown(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let mut lines = vec![heading(view, "WHAT CANNOT BE KNOWN HERE", "")];
     lines.extend(sentences.iter().flat_map(|sentence| said(view, sentence, width)));
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_rounded_and_all_or_none_is_said_of_all_or_none_alone() {
+        let told = [(29, 33), (1, 3), (2, 3), (9_999, 10_000), (1, 10_000), (4, 4), (0, 4), (0, 0)].map(|(part, all)| permille(part, all));
+
+        assert_eq!(told, [Some(879), Some(333), Some(667), Some(999), Some(1), Some(1_000), Some(0), None]);
+    }
 }

@@ -100,11 +100,11 @@ fn name_and_counts(queue: &Queue, draw: &DrawContext<'_>, brevity: u8) -> Vec<Pi
         _ => short_title(queue),
     };
     let mut pieces = vec![Piece::new(0, called, theme.strong)];
-    match queue.listing.total() {
-        Some(total) => {
-            pieces.push(Piece::new(3, count(total), theme.strong));
+    match queue.listing.listed() {
+        Some(listed) => {
+            pieces.push(Piece::new(3, count(listed), theme.strong));
             // Of what was found it would say nothing, and it was counted at another moment.
-            if let Some(all) = queue.all.loaded().filter(|all| **all != total && brevity < 2 && !queue.is_set_aside()) {
+            if let Some(all) = queue.all.loaded().filter(|all| **all != listed && brevity < 2 && !queue.is_set_aside()) {
                 pieces.push(Piece::new(0, format!(" of {}", count(*all)), theme.quiet));
             }
         }

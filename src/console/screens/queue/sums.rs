@@ -82,10 +82,16 @@ impl KnownSums {
     pub fn of(listing: &Listing, asked: &ListSums, is_counted: bool) -> Self {
         let holds_all = listing.total() == Some(listing.held() as u64);
         if listing.chosen().is_some() || !is_counted {
-            return if holds_all { Self::Known(CurrencySum::of(listing.alerts())) } else { Self::NotTold };
+            let listed = listing.alerts().filter(|alert| !listing.passes_over(alert));
+            return if holds_all { Self::Known(CurrencySum::of(listed)) } else { Self::NotTold };
         }
         match &asked.found {
             _ if asked.of.as_ref() != Some(listing.filter()) => Self::Pending,
+            // What is put aside is not listed, and the service knows nothing of that.
+            Loadable::Loaded(sums) if listing.hidden_alerts().1 => {
+                let hidden = CurrencySum::of(listing.hidden_here());
+                CurrencySum::without(sums, &hidden).map_or(Self::Pending, Self::Known)
+            }
             Loadable::Loaded(sums) => Self::Known(sums.clone()),
             Loadable::NotAsked | Loadable::Loading => Self::Pending,
             Loadable::Failed(ServiceError::NotFound(_)) => Self::NotTold,

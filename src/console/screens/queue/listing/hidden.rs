@@ -37,6 +37,20 @@ impl Listing {
         hidden.map(|(position, _)| position + u64::from(ghost && position >= self.cursor)).collect()
     }
 
+    /// The alerts of what is held that are hidden.
+    pub fn hidden_here(&self) -> impl Iterator<Item = &Alert> {
+        self.pages.placed().map(|(_, alert)| alert).filter(|alert| self.passes_over(alert))
+    }
+
+    /// How many alerts are listed with a line of their own, where that is known: else as many as there are with the hidden ones.
+    pub fn listed(&self) -> Option<u64> {
+        let hidden = match self.hidden_alerts() {
+            (hidden, true) => hidden,
+            (_, false) => 0,
+        };
+        Some(self.total?.saturating_sub(hidden))
+    }
+
     /// How many alerts of what is held are hidden, and whether all of the list is held.
     pub fn hidden_alerts(&self) -> (u64, bool) {
         let all = self.pages.hold_all_before(self.total.unwrap_or(0));

@@ -46,8 +46,8 @@ impl Queue {
         match self.listing.hidden_alerts() {
             (0, true) => None,
             (hidden, true) => Some(format!("{hidden} snoozed")),
-            // Whether the others are in this list is not known here.
-            (_, false) => Some(format!("{} snoozed in all", self.snoozed.ids.len())),
+            // Whether the others are in this list is not known here: it is counted and added up with them.
+            (_, false) => Some(format!("up to {} of them snoozed", self.snoozed.ids.len())),
         }
     }
 }
