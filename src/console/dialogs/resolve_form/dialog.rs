@@ -424,7 +424,9 @@ impl Dialog for ResolveDialog {
             }
             Message::Tick => {
                 let outcome = self.keep_typed(cx);
-                self.form.set_warnings(self.warnings(cx));
+                if !outcome.is_empty() {
+                    self.form.set_warnings(self.warnings(cx));
+                }
                 return outcome;
             }
             // The list stands still under the form; the alert in the form must not.
