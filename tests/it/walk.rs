@@ -133,14 +133,15 @@ fn the_walk_through_the_demo_leads_where_the_readme_says() {
     terminal.press(ALT_N);
     terminal.wait_for("will be sent");
     pictures.take(&terminal, 2_000, "alt-n   NOT REFUNDED");
-    says("`ctrl-s` sends and shows how far they are, one `u` takes everything back, and `b` comes back to that page");
+    says("`ctrl-s` sends and shows how far they are, and one `u` takes everything back");
     terminal.press(CTRL_S);
     terminal.wait_for("leaves in");
     pictures.take(&terminal, 1_200, "ctrl-s   send");
     terminal.wait_for(" recorded");
     pictures.take(&terminal, 2_500, "recorded, each for itself");
     terminal.press(ESC);
-    terminal.wait_for("Open, by deadline");
+    says("What needs a look stays marked; `esc` unmarks it, and with nothing marked `b` comes back to that page");
+    terminal.wait_for("LEFT▲");
 
     says("`2` is **Insights**");
     terminal.press("2");

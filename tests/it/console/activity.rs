@@ -4,7 +4,7 @@ use avert::console::SessionInfo;
 use avert::console::app::DeskState;
 use avert::console::effects::{Effect, Keep};
 use avert::console::message::Message;
-use avert::desk::{JournalDecision, JournalEntry, JournalPart, JournalStep};
+use avert::desk::{JournalDecision, JournalEntry, JournalPart, JournalStep, LeftDecision, Leftovers};
 use avert::domain::resolution::Decision;
 use avert::domain::time::{Clock, Timestamp, to_iso};
 use avert::domain::{Alert, AlertId, AuditEntry, Resolution};
@@ -436,6 +436,25 @@ fn an_unknown_one_is_looked_up_and_never_sent_again() {
     assert!(rig.screen().contains(words), "{}", rig.screen());
     assert!(screen.contains("enter goes to its alert for a new answer"), "{screen}");
     assert_eq!(rig.sent(), 1);
+}
+
+#[test]
+fn of_an_answer_that_an_earlier_console_waited_for_it_is_said_how_often_this_one_looked() {
+    let alert = morning(clock().now()).remove(0);
+    let (key, at) = ("console-earlier".to_owned(), clock().now() - Duration::minutes(9));
+    let JournalStep::Staged { said, .. } = staged(&key, &alert) else { unreachable!() };
+    let sent = LeftDecision { key: key.clone(), said, made_at: at, sent_at: Some(at) };
+    let left = Leftovers { unanswered: vec![sent], ..Leftovers::default() };
+    let made = Made { kept: DeskState { left, ..desk().kept }, operator: false, size: (160, 40), ..desk() };
+    let mut rig = started(made);
+    let steps = [staged(&key, &alert), JournalStep::Sent { decision: key.clone() }].map(|step| entry(at, MARIA, "maria", step));
+    rig.update(Message::JournalRead(Ok(JournalPart { entries: steps.into(), anew: true, ..JournalPart::default() })));
+    rig.advance(Duration::seconds(10));
+
+    rig.press("enter 4");
+
+    let screen = rig.screen();
+    assert!(screen.contains("not known: looked 3 times since the start, nothing yet"), "{screen}");
 }
 
 #[test]

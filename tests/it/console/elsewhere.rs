@@ -2,6 +2,7 @@
 //! asked of it.
 
 use avert::console::SessionInfo;
+use avert::desk::BuiltIn;
 use avert::domain::time::Clock;
 use avert::domain::webhook::received::{Forwarding, Receipt};
 use avert::domain::{Alert, AlertId, Deadline, Environment, FieldError};
@@ -164,6 +165,22 @@ fn what_is_let_wait_is_asked_about_again_on_the_page_of_its_run_by_the_key_that_
     assert!(left.contains("9 decisions wait, not sent  ctrl-r asks") && left.contains("esc back"), "{left}");
     assert!(by_key.contains("The service answers again"), "{by_key}");
     assert!(rig.screen().contains("The service answers again"), "{}", rig.screen());
+}
+
+#[test]
+fn what_waited_is_asked_about_though_what_is_put_aside_is_listed_below_the_page() {
+    let mut rig = Made { alerts: alike(9), ..remote() }.start();
+    rig.press("z enter *");
+    rig.show_view(BuiltIn::Snoozed);
+    rig.service.set_down(unreachable());
+    rig.press("ctrl-r b alt-n ctrl-s");
+    rig.advance(Duration::seconds(40));
+    let waits = footer(&mut rig);
+
+    reconnect(&mut rig);
+
+    assert!(waits.contains("8 decisions wait, not sent"), "{waits}");
+    assert!(rig.screen().contains("The service answers again") && !rig.screen().contains("new"), "{}", rig.screen());
 }
 
 #[test]

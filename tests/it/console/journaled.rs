@@ -106,7 +106,7 @@ fn what_an_earlier_console_did_not_finish_is_said_at_the_start() {
 }
 
 #[test]
-fn an_answer_that_never_came_claims_no_bad_end_and_no_count_of_looks_that_an_earlier_console_made() {
+fn an_answer_that_never_came_claims_no_bad_end() {
     let alerts = morning(clock().now());
     let left = Leftovers { unanswered: vec![left(&alerts[1], true)], ..Leftovers::default() };
     let kept = DeskState { left, ..DeskState::default() };

@@ -529,9 +529,8 @@ impl Queue {
         self.link.retry_due = None;
         if self.frozen {
             self.new.get_or_insert(self.listing.total().unwrap_or(0));
-            // No service can count what is put aside here.
-            let counts = self.listing.chosen().is_none();
-            return counts.then(|| Effect::Count(self.listing.id(), self.listing.filter().clone())).into_iter().collect();
+            // What is put aside here no service can count: that it answers is heard all the same.
+            return vec![Effect::Count(self.listing.id(), self.listing.filter().clone())];
         }
         let mut effects = self.overview();
         if self.listing.total().is_some() {

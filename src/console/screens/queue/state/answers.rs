@@ -158,7 +158,9 @@ impl Queue {
         }
         match answer {
             Ok(count) => {
-                self.new = Some(count);
+                if self.listing.chosen().is_none() {
+                    self.new = Some(count);
+                }
                 self.link.heard(now);
             }
             Err(error) => self.list_failed(error, now),
