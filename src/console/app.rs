@@ -227,6 +227,7 @@ impl App {
         self.hear_calls(&message);
         self.hear_runs(&message);
         self.hear_answered(&message);
+        self.hear_journal(&message);
         let cx = &mut self.cx;
         let heard: Orders = self.dialogs.iter_mut().flat_map(|dialog| dialog.update(&message, cx)).collect();
         let ruled = self.hear_rules(&message);

@@ -1,5 +1,7 @@
 //! Draws the list: what is asked for, the titles, the visible rows, and what to do where there are none.
 
+use std::borrow::Cow;
+
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -17,6 +19,7 @@ use crate::console::times::{self, Urgency};
 use crate::console::unfinished::Stage;
 use crate::console::widgets::scrollbar;
 use crate::console::{Action, DrawContext, Loadable, Pen, text};
+use crate::desk::ComingStage;
 use crate::domain::{Alert, SortOrder, duplicate, query};
 use crate::service::ServiceError;
 
@@ -221,7 +224,7 @@ struct Known {
 
 impl Known {
     /// `coming`: the alerts whose refund is on its way, which the detail warns of as it does of one that is recorded.
-    fn of(alert: &Alert, coming: &[&Alert], queue: &Queue) -> Self {
+    fn of(alert: &Alert, coming: &[Cow<'_, Alert>], queue: &Queue) -> Self {
         let is_coming = alert.outcome.is_none() && coming.iter().any(|other| duplicate::evidence(alert, other).is_some());
         let duplicate = if is_coming { Some(true) } else { queue.duplicate(alert.id) };
         Self { duplicate, order_refunded: queue.refunded_by_order(alert.id) }
@@ -312,7 +315,7 @@ fn marks(alert: &Alert, known: Known, draw: &DrawContext<'_>) -> [Option<ListSig
     in_cells([duplicate, rule, notice, order, suggested, noted])
 }
 
-/// The sign at the left edge: where a decision on the alert is, this console's own or what the engine has not finished; else that one is
+/// The sign at the left edge: where a decision on the alert is, this console's own, what the engine has not finished or another console's; else that one is
 /// begun, or that the alert is put aside.
 fn decision_sign(alert: &Alert, draw: &DrawContext<'_>) -> Option<ListSign> {
     let own = draw.decisions.of(alert.id).map(|decision| ListSign::of(&decision.state));
@@ -321,6 +324,11 @@ fn decision_sign(alert: &Alert, draw: &DrawContext<'_>) -> Option<ListSign> {
         Stage::Unknown => ListSign::Unknown,
         Stage::Parked => ListSign::Parked,
     });
+    let elsewhere = draw.unfinished.elsewhere(alert.id).filter(|_| alert.outcome.is_none()).map(|coming| match coming.stage {
+        ComingStage::Staged => ListSign::Staged,
+        ComingStage::Sent => ListSign::Sending,
+        ComingStage::Unknown => ListSign::Unknown,
+    });
     let snoozed = draw.snoozes.until(alert.id).filter(|_| alert.outcome.is_none()).map(|_| ListSign::Snoozed);
     let decision = match draw.decisions.is_checking(alert.id) {
         true => engines.or(own),
@@ -328,7 +336,7 @@ fn decision_sign(alert: &Alert, draw: &DrawContext<'_>) -> Option<ListSign> {
     };
     let failed = draw.failed_before(alert).map(|_| ListSign::Refused);
     let drafted = draw.draft(alert).map(|_| ListSign::Drafted);
-    decision.or(failed).or(drafted).or(snoozed)
+    decision.or(elsewhere).or(failed).or(drafted).or(snoozed)
 }
 
 fn draw_scrollbar(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
