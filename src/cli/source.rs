@@ -9,8 +9,9 @@ use super::failure::{Misused, NotFound, say};
 use super::local::Local;
 use super::output::printable;
 use super::target::variable;
+use crate::desk::journal::coming_in;
 use crate::desk::same_payment::same_payment;
-use crate::desk::{Desk, DeskError, OrderOwner};
+use crate::desk::{ComingDecision, Desk, DeskError, OrderOwner};
 use crate::domain::query::Vocabulary;
 use crate::domain::time::{SharedClock, SystemClock, Timestamp};
 use crate::domain::{Alert, Environment, ResolutionAttempt, duplicate};
@@ -145,6 +146,11 @@ impl AlertAccess {
             Some(attempts) => attempts.unfinished().await.unwrap_or_default(),
             None => Vec::new(),
         }
+    }
+
+    /// The decisions that consoles of the desk have under way, or of whose fate they do not know.
+    pub(super) fn coming(&self) -> Result<Vec<ComingDecision>, DeskError> {
+        coming_in(&self.desk)
     }
 
     /// The desk; one that is not there is not made.

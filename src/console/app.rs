@@ -229,6 +229,7 @@ impl App {
         self.hear_runs(&message);
         self.hear_answered(&message);
         let changed = resolving::seen(message.alerts(), &mut self.cx);
+        self.hear_journal(&message);
         let cx = &mut self.cx;
         let heard: Orders = self.dialogs.iter_mut().flat_map(|dialog| dialog.update(&message, cx)).collect();
         let ruled = self.hear_rules(&message);

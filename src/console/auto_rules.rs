@@ -6,13 +6,32 @@ use chrono::Duration;
 
 use super::message::OnPayment;
 use super::{Loadable, Reply};
-use crate::domain::{Alert, AlertId, Timestamp};
+use crate::desk::{JournalDecision, JournalStep};
+use crate::domain::{Alert, AlertId, Resolution, Timestamp};
 
 /// A round whose answers have not come for so long is given up.
 const PATIENCE: Duration = Duration::seconds(60);
 
 /// An alert that a rule may act on, and what is on its payment.
 pub type Candidate = (Alert, Loadable<OnPayment>);
+
+/// What a rule is to stage once it is claimed in the journal.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RuleClaim {
+    /// The idempotency key of the decision.
+    pub key: String,
+    pub rule: String,
+    pub alert: Alert,
+    pub resolution: Resolution,
+}
+
+impl RuleClaim {
+    /// What the journal says of it.
+    pub fn step(&self) -> JournalStep {
+        let said = JournalDecision::of(&self.alert, &self.resolution);
+        JournalStep::Staged { decision: self.key.clone(), said, rule: Some(self.rule.clone()), together: None }
+    }
+}
 
 /// How far the rules' round is.
 #[derive(Debug, Default)]
@@ -34,6 +53,8 @@ pub struct AutoRules {
     /// The number of the round, and when it began.
     number: u64,
     began: Timestamp,
+    /// What is being claimed in the journal.
+    claims: Vec<RuleClaim>,
     /// The alerts whose payments could not be looked up: others come before them.
     failed: HashSet<AlertId>,
     due: Option<Timestamp>,
@@ -95,7 +116,7 @@ impl AutoRules {
             return false;
         }
         self.due = Some(now + every);
-        matches!(self.round, Round::Resting) || !self.is_fresh(now)
+        self.claims.is_empty() && (matches!(self.round, Round::Resting) || !self.is_fresh(now))
     }
 
     /// Begins a round for the rules of these names; its number.
@@ -170,6 +191,16 @@ impl AutoRules {
             Round::Searching(candidates) => Some(candidates).filter(|_| self.is_fresh(now)),
             Round::Resting | Round::Reading(_) => None,
         }
+    }
+
+    /// Notes what is being claimed in the journal; no round begins until that is known.
+    pub fn claim(&mut self, claims: Vec<RuleClaim>) {
+        self.claims = claims;
+    }
+
+    /// What was being claimed.
+    pub fn take_claims(&mut self) -> Vec<RuleClaim> {
+        std::mem::take(&mut self.claims)
     }
 
     /// Whether all of the round was looked up.

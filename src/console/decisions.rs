@@ -9,7 +9,6 @@ mod waiting;
 use std::collections::{HashMap, HashSet};
 
 use chrono::Duration;
-use uuid::Uuid;
 
 pub use together::fate_of_run;
 
@@ -17,6 +16,7 @@ use super::known_refunds::KnownRefunds;
 use super::last_look::LookStage;
 use super::text::sanitize;
 use super::unfinished::in_words;
+use crate::desk::journal_steps::new_key;
 use crate::desk::{JournalAlert, JournalDecision, JournalRun, JournalStep, LeftDecision};
 use crate::domain::indeterminate::{Found, Polling, Proof, proof};
 use crate::domain::{Alert, AlertId, AlertType, Currency, Deadline, Provider, Resolution, Timestamp};
@@ -274,7 +274,7 @@ impl Decisions {
         self.all.retain(|decision| decision.alert.id != alert.id);
         let after = self.rests_on(&alert, &resolution, &[]);
         self.made += 1;
-        let idempotency_key = format!("console-{}", Uuid::now_v7());
+        let idempotency_key = new_key();
         let (last_moment, closed_by) = (last_moment(&alert, now), closed_by(&alert, now));
         let (at_once, closes_from) = (leaves_at_once(&alert, grace, now), closes_from(&alert, now));
         let due = if at_once { now } else { now + grace };

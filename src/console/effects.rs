@@ -56,6 +56,8 @@ pub enum Effect {
     ReadForRules(u64, Vec<AlertFilter>),
     /// Read these alerts anew for rules that stage by themselves, with what is on their payments, under this number.
     LookUpForRules(u64, Vec<(AlertId, Option<AlertQuery>)>),
+    /// Stage these decisions of rules in the journal, where nobody has decided on their alerts since this mark.
+    ClaimForRules(JournalMark, Vec<JournalStep>),
     /// Rehearse rules on the alerts of so many days before this moment, under this number.
     Rehearse(u64, Arc<[DecisionRule]>, u32, Timestamp),
     /// Give the rehearsal up that is on its way.

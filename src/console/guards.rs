@@ -3,7 +3,7 @@
 use super::decisions::Decisions;
 use super::dialogs::resolve_form::{Caution, KnownBefore, SaysOfMoney};
 use super::resolving::subject;
-use super::unfinished::{Stage, Unfinished};
+use super::unfinished::{Stage, Unfinished, elsewhere_in_words};
 use super::{AppContext, Loadable, times};
 use crate::domain::advice::{Advice, AdviceBasis, advice};
 use crate::domain::duplicate::{Duplicate, DuplicateState};
@@ -73,7 +73,10 @@ pub fn cannot_be_answered(alert: &Alert, known: KnownDecisions<'_>) -> Option<Ge
             Stage::Parked => Gets::care("a decision waits for a person's word"),
         });
     }
-    known.here.is_checking(alert.id).then(|| Gets::care(Caution::MayHaveArrived.words()))
+    if known.here.is_checking(alert.id) {
+        return Some(Gets::care(Caution::MayHaveArrived.words()));
+    }
+    known.unfinished.elsewhere(alert.id).map(|coming| Gets::care(elsewhere_in_words(coming)))
 }
 
 /// What speaks against a decision on an alert that can be answered, as far as it was not confirmed; `others` are on its payment, and `order` is

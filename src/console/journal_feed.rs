@@ -8,7 +8,7 @@ use crate::desk::{DecisionFate, DecisionRecord, History, JournalEntry, JournalMa
 use crate::domain::time::to_iso;
 use crate::domain::{AlertId, Timestamp};
 
-/// How often it is looked for what other consoles on this desk wrote, while somebody looks at it.
+/// How often it is looked for what other consoles on this desk wrote.
 const POLL: Duration = Duration::seconds(5);
 
 /// A decision that failed calls for somebody so long.
@@ -33,6 +33,8 @@ pub struct JournalFeed {
     /// Whether it is being read: what is read twice would be told twice.
     reading: bool,
     is_kept: bool,
+    /// How many dialogs were open when it was looked at last.
+    dialogs: usize,
     /// Since when it cannot be read, and why.
     trouble: Option<(Timestamp, String)>,
     /// The lines of it that cannot be read, by their numbers.
@@ -145,6 +147,16 @@ impl JournalFeed {
         self.own.push(entry);
     }
 
+    /// Takes in decisions of rules that stand in the journal by now.
+    pub fn claimed(&mut self, steps: Vec<JournalStep>, now: Timestamp) {
+        steps.into_iter().for_each(|step| self.wrote(step, now));
+    }
+
+    /// Up to where it was read.
+    pub fn mark(&self) -> &JournalMark {
+        &self.mark
+    }
+
     /// Somebody looks at it: what others write is to be seen.
     pub fn look(&mut self, now: Timestamp) {
         if !self.reading
@@ -158,6 +170,13 @@ impl JournalFeed {
     pub fn look_now(&mut self, now: Timestamp) {
         if !self.reading && self.read_at.is_some() {
             self.due = Some(now);
+        }
+    }
+
+    /// It is read at once where one more dialog is open than before.
+    pub fn look_for_dialogs(&mut self, open: usize, now: Timestamp) {
+        if std::mem::replace(&mut self.dialogs, open) < open {
+            self.look_now(now);
         }
     }
 
@@ -181,7 +200,7 @@ impl JournalFeed {
     /// Takes in what was read.
     pub fn took(&mut self, answer: Result<JournalPart, String>, now: Timestamp) {
         self.reading = false;
-        let JournalPart { entries, unreadable, mark, anew } = match answer {
+        let JournalPart { entries, unreadable, mark, anew, .. } = match answer {
             Ok(part) => part,
             Err(why) => {
                 let since = self.trouble.take().map_or(now, |(since, _)| since);

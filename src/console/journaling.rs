@@ -64,6 +64,13 @@ impl App {
         }
     }
 
+    /// Takes in what other consoles of the desk have not finished, before dialogs look at it.
+    pub(super) fn hear_journal(&mut self, message: &Message) {
+        if let Message::JournalRead(Ok(part)) = message {
+            self.cx.unfinished.take_elsewhere(part.coming.clone());
+        }
+    }
+
     /// Takes in which alerts have an outcome, where a decision on them failed here: it calls for nobody any more.
     pub(super) fn hear_answered(&mut self, message: &Message) {
         self.found_answered(message.alerts());
@@ -180,9 +187,16 @@ impl App {
         let told = std::mem::take(&mut cx.told).into_iter().map(|step| Effect::Keep(Keep::Journal(step)));
         effects.extend(told);
         cx.journal.watch(effects, cx.now);
-        if self.screens.current == ScreenName::Activity || self.pane.is_open() {
-            cx.journal.look(cx.now);
+        for effect in effects.iter() {
+            match effect {
+                Effect::Keep(Keep::Journal(step)) => cx.unfinished.saw(step),
+                Effect::Keep(Keep::JournalSteps(steps)) => steps.iter().for_each(|step| cx.unfinished.saw(step)),
+                _ => {}
+            }
         }
+        // What other consoles of the desk have under way speaks against one's own: it is looked for all the time, and anew for a form.
+        cx.journal.look(cx.now);
+        cx.journal.look_for_dialogs(self.dialogs.len(), cx.now);
         effects.extend(cx.journal.take_due(cx.now).map(Effect::ReadJournal));
     }
 

@@ -4,6 +4,8 @@
 use std::time::Duration;
 
 use super::known_refunds::KnownRefunds;
+use super::unfinished::elsewhere_in_words;
+use crate::desk::coming::{ComingDecision, ComingStage, weightiest};
 use crate::desk::same_payment::same_payment;
 use crate::domain::{Alert, OrderAdvice, ResolutionAttempt, Timestamp, duplicate, sanitize};
 use crate::service::{Deployment, ServiceError};
@@ -24,6 +26,8 @@ pub enum LookSort {
         /// Whether it has waited for a refund that the engine had not finished.
         waited: bool,
     },
+    /// What a rule staged: another console of the desk must not have decided on its alert.
+    OfRule,
 }
 
 /// What is compared before a decision leaves.
@@ -31,6 +35,8 @@ pub enum LookSort {
 pub struct LastLook {
     /// The alert that is answered.
     pub alert: Alert,
+    /// Its name in the desk's journal.
+    pub decision: String,
     pub sort: LookSort,
     /// The refunds on its payment that were known when it was staged: confirmed, or what it rests on.
     pub known: KnownRefunds,
@@ -86,35 +92,55 @@ impl LookAgain {
 }
 
 impl LastLook {
-    /// Looks at the deployment and at the shop's orders, which `advise` asks for an alert with others on its payment.
-    pub async fn look<A>(&self, deployment: &Deployment, advise: A) -> Looked
+    /// Looks at the deployment, at the shop's orders, which `advise` asks for an alert with others on its payment, and at what consoles of this desk
+    /// have under way, which `coming` reads.
+    pub async fn look<A, C>(&self, deployment: &Deployment, advise: A, coming: C) -> Looked
     where
         A: FnOnce(&Alert, &[Alert]) -> Result<Option<(String, OrderAdvice)>, ServiceError>,
+        C: FnOnce() -> Result<Vec<ComingDecision>, String>,
     {
-        let (mut others, mut untold, mut again) = (Vec::new(), None, LookAgain::Soon);
-        match tokio::time::timeout(self.within, self.ask(deployment)).await {
-            Ok(Ok(payment)) => match (payment, self.sort) {
+        let mut again = LookAgain::Soon;
+        let payment = match tokio::time::timeout(self.within, self.ask(deployment)).await {
+            Ok(asked) => asked.map_err(|error| {
+                again = LookAgain::of(&error);
+                error.to_string()
+            }),
+            Err(_) if self.within < LONGEST => Err("no answer in the time left".to_owned()),
+            Err(_) => Err(format!("no answer within {} s", LONGEST.as_secs())),
+        };
+        // Read last: what was staged here is in it, and what another console staged before that.
+        let (coming, mut untold) = match coming() {
+            Ok(coming) => (self.before_it(coming), None),
+            Err(why) => (Vec::new(), Some(why)),
+        };
+        if let Some(other) = weightiest(&coming, self.alert.id).filter(|other| !self.known.elsewhere.contains(&other.key)) {
+            return Looked::Against(elsewhere_in_words(other));
+        }
+        let mut others = Vec::new();
+        match payment {
+            Ok(payment) => match (self.with_coming(payment, &coming), self.sort) {
                 (Payment::Another(changed), _) => return Looked::Against(changed),
                 (Payment::Refunded(_), LookSort::RestsOnRefund { .. }) => return Looked::Clear,
-                (Payment::Refunded(other), LookSort::Refund) => return Looked::PaidTwice(other),
+                (Payment::Refunded(other), _) => return Looked::PaidTwice(other),
                 (Payment::OnItsWay(other), LookSort::RestsOnRefund { .. }) => {
                     return Looked::Waits(format!("the refund of {other} is not recorded"));
                 }
-                (Payment::OnItsWay(other), LookSort::Refund) => {
+                (Payment::OnItsWay(other), _) => {
                     return Looked::Against(format!("may be paid twice: a refund of {other} is with its network, or may have arrived"));
                 }
+                (Payment::Elsewhere(other), LookSort::RestsOnRefund { .. }) => {
+                    return Looked::Waits(format!("the refund of {other} is not recorded"));
+                }
+                (Payment::Elsewhere(other), _) => return Looked::Against(format!("may be paid twice: {other}")),
                 (Payment::Open(found), LookSort::RestsOnRefund { waited }) if waited || self.misses_a_refund(&found) => {
                     return Looked::Against("the refund that it was to follow is not recorded".to_owned());
                 }
-                (Payment::Open(_), LookSort::RestsOnRefund { .. }) => return Looked::Clear,
+                (Payment::Open(_), LookSort::RestsOnRefund { .. } | LookSort::OfRule) => {
+                    return untold.map_or(Looked::Clear, |why| Looked::InPart(why, again));
+                }
                 (Payment::Open(found), LookSort::Refund) => others = found,
             },
-            Ok(Err(error)) => {
-                again = LookAgain::of(&error);
-                untold = Some(error.to_string());
-            }
-            Err(_) if self.within < LONGEST => untold = Some("no answer in the time left".to_owned()),
-            Err(_) => untold = Some(format!("no answer within {} s", LONGEST.as_secs())),
+            Err(why) => untold = Some(why),
         }
         if matches!(self.sort, LookSort::RestsOnRefund { .. }) {
             return untold.map_or(Looked::Clear, |why| Looked::InPart(why, again));
@@ -128,6 +154,30 @@ impl LastLook {
             Err(_) => {}
         }
         untold.map_or(Looked::Clear, |why| Looked::InPart(why.trim_end_matches('.').to_owned(), again))
+    }
+
+    /// Of what consoles of this desk have under way, what goes before this decision: all that has left, and what was staged before it. Of two that
+    /// wait for each other one leaves.
+    fn before_it(&self, coming: Vec<ComingDecision>) -> Vec<ComingDecision> {
+        let own = coming.iter().position(|coming| coming.key == self.decision);
+        let session = own.map(|own| coming[own].session);
+        let is_before = |at: usize, other: &ComingDecision| other.stage != ComingStage::Staged || own.is_none_or(|own| at < own);
+        let others = coming.into_iter().enumerate();
+        others.filter(|(at, other)| Some(other.session) != session && is_before(*at, other)).map(|(_, other)| other).collect()
+    }
+
+    /// A payment with the refunds that consoles of this desk have under way.
+    fn with_coming(&self, payment: Payment, coming: &[ComingDecision]) -> Payment {
+        let Payment::Open(found) = payment else { return payment };
+        let is_asked = |other: &&Alert| self.sort != LookSort::Refund || !self.known.alerts.contains(&other.id);
+        let refund = |other: &Alert| weightiest(coming, other.id).filter(|coming| coming.resolution.gives_money_back());
+        let elsewhere =
+            found.iter().filter(|other| other.outcome.is_none()).filter(is_asked).find_map(|other| Some((other, refund(other)?)));
+        match elsewhere.map(|(other, coming)| (called(other), elsewhere_in_words(coming))) {
+            Some((other, _)) if matches!(self.sort, LookSort::RestsOnRefund { .. }) => Payment::Elsewhere(other),
+            Some((other, words)) => Payment::Elsewhere(format!("{other}: {words}")),
+            None => Payment::Open(found),
+        }
     }
 
     /// Whether one of these was taken for refunded, or about to be, and is not.
@@ -182,6 +232,8 @@ enum Payment {
     Refunded(Box<Alert>),
     /// A refund of this other alert is with its network, or may have arrived.
     OnItsWay(String),
+    /// Another console of this desk has a refund of another alert under way.
+    Elsewhere(String),
     /// Neither: the others on it.
     Open(Vec<Alert>),
 }

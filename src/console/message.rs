@@ -85,6 +85,8 @@ pub enum Message {
     ReadForRules(u64, Vec<Reply<ClosingAlerts>>),
     /// The alerts that rules may act on, each with the others that may be on its payment.
     LookedUpForRules(u64, Vec<(AlertId, Reply<(Alert, OnPayment)>)>),
+    /// Which decisions of rules are staged in the journal by now, by their keys; or why none is.
+    ClaimedForRules(Result<Vec<String>, String>),
     /// What the file of rules says by now, or what is wrong with it.
     RulesRead(Result<ReadRules, String>),
     /// Other rules hold from now on.

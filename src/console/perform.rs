@@ -13,7 +13,7 @@ use crate::desk::indeterminate::look_up;
 use crate::desk::insights::insights;
 use crate::desk::same_payment::{same_payment, same_payments};
 use crate::desk::snoozed_page::{page_of, read_all};
-use crate::desk::{Desk, write_new};
+use crate::desk::{Desk, JournalMark, JournalStep, write_new};
 use crate::domain::{Alert, AlertFilter, AlertId, OrderAdvice};
 use crate::service::{Deployment, ServiceError};
 
@@ -100,7 +100,13 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             tokio::time::sleep(delay).await;
             Message::Changed(changes.next_change(after).await)
         }
-        Effect::Look(key, look) => Message::Looked(key, look.look(deployment, |alert, others| advisor(desk)(alert, others)).await),
+        Effect::Look(key, look) => {
+            let coming = || match desk.and_then(Desk::journal) {
+                Some(journal) => journal.coming().map_err(|error| error.to_string()),
+                None => Ok(Vec::new()),
+            };
+            Message::Looked(key, look.look(deployment, |alert, others| advisor(desk)(alert, others), coming).await)
+        }
         Effect::Resolve(key, id, request) => Message::Resolved(key, alerts.resolve(id, request).await),
         Effect::LookUp(key, id) => Message::LookedUp(key, look_up(&**alerts, attempts.as_deref(), id).await),
         Effect::Unfinished => Message::Unfinished(attempts.as_ref()?.unfinished().await),
@@ -148,6 +154,7 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
         | Effect::Rehearse(..)
         | Effect::GiveUpRehearsal
         | Effect::ReadRules
+        | Effect::ClaimForRules(..)
         | Effect::ListProfiles
         | Effect::Export(..)
         | Effect::GiveUpExport
@@ -172,4 +179,14 @@ pub fn kept(what: &Keep, answer: Result<(), String>) -> Option<Message> {
         Keep::Snooze(snoozed, _) => Some(Message::SnoozeKept(snoozed.clone(), answer)),
         _ => answer.err().map(Message::DeskFailed),
     }
+}
+
+/// Stages decisions of rules in the journal, but for those on whose alerts others have decided since a mark. Where there is none, no other console
+/// knows of them either.
+pub fn claim(desk: Option<&Desk>, since: &JournalMark, steps: Vec<JournalStep>) -> Message {
+    let all = || steps.iter().filter_map(|step| Some(step.staged()?.0.to_owned())).collect();
+    Message::ClaimedForRules(match desk.and_then(Desk::journal) {
+        Some(journal) => journal.claim(since, steps).map_err(|error| error.to_string()),
+        None => Ok(all()),
+    })
 }

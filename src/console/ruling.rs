@@ -5,15 +5,16 @@ use std::collections::HashSet;
 use chrono::Duration;
 
 use super::app::App;
-use super::auto_rules::Candidate;
+use super::auto_rules::{Candidate, RuleClaim};
 use super::guards::{KnownDecisions, looked_up_at_once, on_its_payment};
 use super::message::OnPayment;
-use super::resolving::staged;
 use super::rule_acts::{RuleAct, RuleActs, RuleDesk, grace_of_rules};
 use super::rules_file::ReadRules;
 use super::text::counted;
-use super::{Action, AppContext, Effect, Message, Orders, Reply, Tone};
+use super::{Action, AppContext, Effect, Keep, Message, Orders, Reply, Tone};
+use crate::desk::JournalStep;
 use crate::desk::closing::ClosingAlerts;
+use crate::desk::journal_steps::new_key;
 use crate::domain::rule::DecisionRule;
 use crate::domain::{Alert, AlertFilter, AlertId, Timestamp, duplicate};
 use crate::service::ServiceError;
@@ -99,6 +100,7 @@ impl App {
                 }
                 Vec::new()
             }
+            Message::ClaimedForRules(answer) => self.stage_claimed(answer),
             _ => Vec::new(),
         }
     }
@@ -135,7 +137,7 @@ impl App {
         if asked.is_empty() { Vec::new() } else { vec![Effect::LookUpForRules(number, asked).into()] }
     }
 
-    /// Stages what rules may answer of these, together: one undo takes all of it back.
+    /// Claims what rules may answer of these in the journal.
     fn stage_by_rules(&mut self, candidates: &[Candidate]) -> Orders {
         // Since it was asked, the place may have fallen into trouble, or somebody is about to decide.
         if !self.rules_can_stage() {
@@ -149,22 +151,57 @@ impl App {
         if acts.is_empty() {
             return Vec::new();
         }
-        let words = counts_in_words(&acts);
-        let grace = grace_of_rules(cx.grace());
-        let made: Vec<_> = acts.iter().map(|act| (act.alert.clone(), act.resolution.clone())).collect();
-        let (number, keys) = cx.decisions.stage_together(made.clone(), false, grace, cx.now);
-        for (key, act) in keys.iter().zip(&acts) {
-            cx.decisions.staged_by(*key, act.rule.clone());
+        let claim = |RuleAct { rule, alert, resolution }| RuleClaim { key: new_key(), rule, alert, resolution };
+        let claims: Vec<RuleClaim> = acts.into_iter().map(claim).collect();
+        let steps = claims.iter().map(RuleClaim::step).collect();
+        cx.auto.claim(claims);
+        // Another console of the desk may be about to stage the same: the journal knows who was first.
+        vec![Effect::ClaimForRules(cx.journal.mark().clone(), steps).into()]
+    }
+
+    /// Stages what is claimed in the journal, together: one undo takes all of it back. What was taken in hand meanwhile is left to people.
+    fn stage_claimed(&mut self, answer: &Result<Vec<String>, String>) -> Orders {
+        let mut claims = self.cx.auto.take_claims();
+        let won = match answer {
+            Ok(won) => won,
+            Err(words) => return vec![Message::DeskFailed(words.clone()).into()],
+        };
+        if won.len() < claims.len() {
+            // What others have decided is to be known before the next round.
+            self.cx.journal.look_now(self.cx.now);
         }
-        let mut rules: Vec<&str> = acts.iter().map(|act| act.rule.as_str()).collect();
+        claims.retain(|claim| won.contains(&claim.key));
+        self.cx.journal.claimed(claims.iter().map(RuleClaim::step).collect(), self.cx.now);
+        let (can_stage, in_hand) = (self.rules_can_stage(), self.in_hand());
+        let cx = &mut self.cx;
+        let is_free = |claim: &RuleClaim| can_stage && !in_hand.contains(&claim.alert.id) && cx.decisions.of(claim.alert.id).is_none();
+        let (claims, left): (Vec<RuleClaim>, Vec<RuleClaim>) = claims.into_iter().partition(is_free);
+        let mut outcome = Orders::new();
+        if !left.is_empty() {
+            cx.notify(Tone::Note, format!("Not staged after all, left to you: {}.", counts_in_words(&left)));
+            let steps = left.into_iter().map(|claim| JournalStep::TakenBack { decision: claim.key }).collect();
+            outcome.push(Effect::Keep(Keep::JournalSteps(steps)).into());
+        }
+        if claims.is_empty() {
+            return outcome;
+        }
+        let words = counts_in_words(&claims);
+        let grace = grace_of_rules(cx.grace());
+        let made: Vec<_> = claims.iter().map(|claim| (claim.alert.clone(), claim.resolution.clone())).collect();
+        let (number, keys) = cx.decisions.stage_together(made.clone(), false, grace, cx.now);
+        let mut rules: Vec<&str> = claims.iter().map(|claim| claim.rule.as_str()).collect();
         rules.sort_unstable();
         rules.dedup();
-        cx.runs.begin(number, format!("by desk rule {}", rules.join(", ")), made, &keys, cx.now);
-        let (leave, them) = if acts.len() == 1 { ("leaves", "it") } else { ("leave", "them") };
+        let subject = format!("by desk rule {}", rules.join(", "));
+        let (leave, them) = if claims.len() == 1 { ("leaves", "it") } else { ("leave", "them") };
+        for (key, claim) in keys.iter().zip(claims) {
+            cx.decisions.staged_by(*key, claim.rule, claim.key);
+        }
+        // A rule answers each alert by itself: each is a row of its own.
+        cx.runs.begin(number, subject, made, &keys, cx.now);
         let undo = cx.key(Action::Undo);
         cx.notify(Tone::Note, format!("{words} staged, {leave} in {} s, {undo} takes {them} back", grace.num_seconds()));
-        // A rule answers each alert by itself: each is a row of its own.
-        staged(&keys, None, cx)
+        outcome
     }
 
     /// The alerts that somebody is about to answer: in a form or a case, or marked.
@@ -243,12 +280,12 @@ fn rule_desk<'a>(cx: &'a AppContext, in_hand: &'a HashSet<AlertId>) -> RuleDesk<
 }
 
 /// `small: 3, gone: 1`
-fn counts_in_words(acts: &[RuleAct]) -> String {
+fn counts_in_words(claims: &[RuleClaim]) -> String {
     let mut counts: Vec<(&str, usize)> = Vec::new();
-    for act in acts {
-        match counts.iter_mut().find(|(rule, _)| *rule == act.rule) {
+    for claim in claims {
+        match counts.iter_mut().find(|(rule, _)| *rule == claim.rule) {
             Some((_, count)) => *count += 1,
-            None => counts.push((&act.rule, 1)),
+            None => counts.push((&claim.rule, 1)),
         }
     }
     counts.iter().map(|(rule, count)| format!("{rule}: {count}")).collect::<Vec<_>>().join(", ")

@@ -14,7 +14,7 @@ use super::effects::{Effect, Keep};
 use super::failures::FailureLog;
 use super::listener::{Heard, ListenRequest, ReplayRequest, Replayed, RequestFailure, RequestPart, WebhookListener};
 use super::order_matches::{MatchChange, match_orders};
-use super::perform::{kept, perform};
+use super::perform::{claim, kept, perform};
 use super::profile_directory::ProfileDirectory;
 use super::program_log::ProgramLog;
 use super::rules_file::RulesFile;
@@ -115,6 +115,7 @@ impl Runner {
             Effect::Keep(what) => self.keep(what, None),
             Effect::ReadDrafts(alert) => self.read_drafts(alert),
             Effect::ReadJournal(mark) => self.read_journal(mark),
+            Effect::ClaimForRules(since, steps) => self.claim(since, steps),
             Effect::MatchOrders(alert, others, change) => self.match_orders(*alert, others, change),
             Effect::StartListening(request) => self.listen(*request),
             Effect::StopListening => self.stop_listening(),
@@ -150,6 +151,8 @@ impl Runner {
         let list = if let Effect::Load(need) = &effect { Some(need.ticket.listing) } else { None };
         let (writes, finds, adds_up) = (effect.writes(), matches!(effect, Effect::Find(_)), matches!(effect, Effect::Sums(_)));
         let intent = self.record_intent(&effect);
+        // What was staged here is in the journal before it is looked at.
+        let kept = if matches!(effect, Effect::Look(..)) { self.when_kept() } else { None };
         let (deployment, messages, failures) = (self.deployment.clone(), self.messages.clone(), self.failures.clone());
         let desk = self.desk.clone();
         let work = async move {
@@ -159,6 +162,9 @@ impl Runner {
                 let refused = ServiceError::NotSent(format!("the desk journal could not be written before it: {why}"));
                 let _ = messages.send(Message::Resolved(*key, Err(refused)));
                 return;
+            }
+            if let Some(kept) = kept {
+                let _ = kept.await;
             }
             if let Some(message) = perform(&deployment, desk.as_ref(), effect).await {
                 failures.note(&message);
@@ -307,6 +313,27 @@ impl Runner {
         });
     }
 
+    /// Tells when all that is to be kept by now is on the desk.
+    fn when_kept(&mut self) -> Option<oneshot::Receiver<()>> {
+        self.desk.as_ref()?;
+        let (done, kept) = oneshot::channel();
+        self.work_on_desk(move |_| {
+            // Whoever waits may be gone.
+            let _ = done.send(());
+        });
+        Some(kept)
+    }
+
+    /// Stages decisions of rules in the journal in its turn, so that what was kept before is in it.
+    fn claim(&mut self, since: JournalMark, steps: Vec<JournalStep>) {
+        let messages = self.messages.clone();
+        if self.desk.is_none() {
+            let _ = messages.send(claim(None, &since, steps));
+            return;
+        }
+        self.work_on_desk(move |desk| drop(messages.send(claim(Some(desk), &since, steps))));
+    }
+
     /// Has the journal record that a decision leaves. It leaves when that is on the disk.
     fn record_intent(&mut self, effect: &Effect) -> Option<oneshot::Receiver<Result<(), String>>> {
         let Effect::Resolve(_, _, request) = effect else { return None };
@@ -372,7 +399,8 @@ fn nothing_listens() -> RequestFailure {
     RequestFailure::of(RequestPart::Address)("nothing can listen here".to_owned())
 }
 
-fn keep_on(desk: &Desk, what: &Keep) -> Result<(), String> {
+/// Keeps something on a desk.
+pub fn keep_on(desk: &Desk, what: &Keep) -> Result<(), String> {
     match what {
         Keep::Layout(layout) => desk.keep_layout(layout),
         Keep::View(view) => desk.views().save(view.clone()),

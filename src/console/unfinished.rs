@@ -1,9 +1,12 @@
-//! Decisions that the engine has not finished: on which alerts they are, what is known of each, and which wait for a person's word.
+//! Decisions that the engine has not finished, and those of other consoles of this desk: on which alerts they are, what is known of each, and
+//! which wait for a person's word.
 
 use std::collections::HashMap;
 
 use chrono::Duration;
 
+use crate::desk::coming::{ComingDecision, weightiest};
+use crate::desk::{ComingStage, JournalStep};
 use crate::domain::{AlertId, Resolution, ResolutionAttempt, Timestamp};
 
 /// Changes are gathered so long before it is asked again.
@@ -43,6 +46,8 @@ pub struct Unfinished {
     /// The oldest first.
     all: Vec<ResolutionAttempt>,
     by_alert: HashMap<AlertId, usize>,
+    /// Those of other consoles of this desk that may still land, by its journal.
+    elsewhere: Vec<ComingDecision>,
     due: Option<Timestamp>,
     /// Whether the last answer told of them.
     is_known: bool,
@@ -110,9 +115,63 @@ impl Unfinished {
         self.by_alert.get(&alert).and_then(|index| self.all.get(*index))
     }
 
+    /// Takes in what other consoles of this desk have not finished.
+    pub fn take_elsewhere(&mut self, coming: Vec<ComingDecision>) {
+        self.elsewhere = coming;
+    }
+
+    /// Takes in a step that this console is about to write: what became of a decision of an earlier one is known.
+    pub fn saw(&mut self, step: &JournalStep) {
+        let (JournalStep::Recorded { decision, .. }
+        | JournalStep::Overtaken { decision, .. }
+        | JournalStep::Answered { decision, .. }
+        | JournalStep::Refused { decision, .. }) = step
+        else {
+            return;
+        };
+        self.elsewhere.retain(|coming| coming.key != *decision);
+    }
+
+    /// Those of other consoles of this desk.
+    pub fn all_elsewhere(&self) -> &[ComingDecision] {
+        &self.elsewhere
+    }
+
+    /// The one of another console of this desk on an alert; the weightiest of several.
+    pub fn elsewhere(&self, alert: AlertId) -> Option<&ComingDecision> {
+        weightiest(&self.elsewhere, alert)
+    }
+
+    /// Whether another console of this desk does not know what became of a decision, by its key.
+    pub fn is_unknown_elsewhere(&self, key: &str) -> bool {
+        self.elsewhere.iter().any(|coming| coming.key == key && coming.stage == ComingStage::Unknown)
+    }
+
+    /// What is decided on an alert, at the engine or by another console of this desk; a refund goes before the rest.
+    pub fn resolution_of(&self, alert: AlertId) -> Option<&Resolution> {
+        let engines = self.of(alert).map(|attempt| &attempt.resolution);
+        let elsewhere = self.elsewhere(alert).map(|coming| &coming.resolution);
+        elsewhere.filter(|elsewhere| elsewhere.gives_money_back()).or(engines).or(elsewhere)
+    }
+
     /// Those that wait for a person, the oldest first.
     pub fn parked(&self) -> impl Iterator<Item = &ResolutionAttempt> {
         self.all.iter().filter(|unfinished| Stage::of(unfinished) == Stage::Parked)
+    }
+}
+
+/// What another console of this desk has decided, in words: `another console of this desk sent REFUNDED and has no answer yet`.
+pub fn elsewhere_in_words(coming: &ComingDecision) -> String {
+    coming_in_words("another console of this desk", coming)
+}
+
+/// The same of whichever console.
+pub fn coming_in_words(console: &str, coming: &ComingDecision) -> String {
+    let word = in_words(&coming.resolution);
+    match coming.stage {
+        ComingStage::Staged => format!("{console} has {word} staged"),
+        ComingStage::Sent => format!("{console} sent {word} and has no answer yet"),
+        ComingStage::Unknown => format!("{console} sent {word}; whether it arrived is not known"),
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use uuid::Uuid;
 
-use super::journal::{JournalAlert, JournalDecision, JournalEntry, JournalRun, JournalStep};
+use super::journal_steps::{JournalAlert, JournalDecision, JournalEntry, JournalRun, JournalStep};
 use crate::domain::time::from_iso;
 use crate::domain::{AlertId, Timestamp};
 

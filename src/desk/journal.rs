@@ -1,202 +1,23 @@
 //! The desk journal: what was decided on this workstation, one line of JSON for each step, on the disk before the next step is taken. What
 //! a console had begun when it ended without finishing is found in it at the next start.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use chrono::Duration;
-use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::drafts::Draft;
+use super::coming::{ComingDecision, ComingDecisions};
 use super::file::{DeskError, make_directory, private, replace, set_torn_line_aside, turn};
+use super::journal_steps::{JournalAlert, JournalDecision, JournalEntry, JournalStep};
 use crate::domain::time::{SharedClock, from_iso, to_iso};
-use crate::domain::{Alert, AlertId, Dialect, Resolution, ResolutionParts, Timestamp};
+use crate::domain::{AlertId, Timestamp};
 
 /// Retention of the journal's lines.
 const KEPT: Duration = Duration::days(90);
-
-/// An alert as the journal names it: enough to find it and to speak of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct JournalAlert {
-    #[serde(with = "id")]
-    pub id: AlertId,
-    pub provider: String,
-    pub provider_id: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub amount: Option<String>,
-    #[serde(default)]
-    pub currency: String,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub card_last_four: String,
-    /// The merchant's order, where it is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub order: Option<String>,
-}
-
-impl From<&Alert> for JournalAlert {
-    fn from(alert: &Alert) -> Self {
-        Self {
-            id: alert.id,
-            provider: alert.provider.as_str().to_owned(),
-            provider_id: alert.provider_id.clone(),
-            amount: alert.amount.map(|amount| amount.to_string()),
-            currency: alert.currency.as_str().to_owned(),
-            card_last_four: alert.card_last_four.clone(),
-            order: alert.merchant_order_id.clone(),
-        }
-    }
-}
-
-/// A decision as the journal keeps it: what would be sent, card numbers in its comments masked.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct JournalDecision {
-    pub alert: JournalAlert,
-    /// Whether it is given in the older dialect's words.
-    #[serde(default)]
-    pub older: bool,
-    pub refunded: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub resolution: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub amount_stopped: Option<String>,
-    #[serde(default)]
-    pub comments: String,
-}
-
-impl JournalDecision {
-    /// What is written of a decision on an alert.
-    pub fn of(alert: &Alert, resolution: &Resolution) -> Self {
-        let ResolutionParts { refunded, resolution: word, amount_stopped, comments } = resolution.to_parts();
-        let older = matches!(resolution, Resolution::Older { .. });
-        Self { alert: alert.into(), older, refunded: refunded.unwrap_or_default(), resolution: word, amount_stopped, comments }
-    }
-
-    /// What a form is filled in with to make it again.
-    pub fn draft(&self) -> Draft {
-        let Self { refunded, resolution, amount_stopped, comments, .. } = self.clone();
-        Draft { refunded: Some(refunded), resolution, amount_stopped, comments }
-    }
-
-    /// The decision; none where this version cannot read it.
-    pub fn resolution(&self) -> Option<Resolution> {
-        let parts = ResolutionParts {
-            refunded: Some(self.refunded.clone()),
-            resolution: self.resolution.clone(),
-            amount_stopped: self.amount_stopped.clone(),
-            comments: self.comments.clone(),
-        };
-        Resolution::from_parts(parts, if self.older { Dialect::Older } else { Dialect::Current }, None).ok()
-    }
-}
-
-/// A run as the journal names it: decisions that were made together, by one form.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct JournalRun {
-    /// The idempotency key of its first decision.
-    pub first: String,
-    /// From where its alerts were chosen, in words: `the view Open`; `None` where they are the case of one payment.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub from: Option<String>,
-}
-
-/// A step of the journal. A decision goes by its idempotency key.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "step", rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum JournalStep {
-    /// A decision was made; it leaves after its grace.
-    Staged {
-        decision: String,
-        #[serde(flatten)]
-        said: JournalDecision,
-        /// The rule that staged it; `None` where a person made it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        rule: Option<String>,
-        /// The run that it is part of; `None` where it was made alone, and in lines of versions that did not write it down.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        together: Option<JournalRun>,
-    },
-    /// It was taken back before it left.
-    TakenBack { decision: String },
-    /// It leaves now.
-    Sent { decision: String },
-    /// It could not be sent, which is certain; it waits.
-    NotSent { decision: String, why: String },
-    /// Why duplicates could not be looked for again right before it left.
-    Unlooked { decision: String, why: String },
-    /// It is recorded.
-    Recorded { decision: String, status: String },
-    /// Another decision was first.
-    Overtaken { decision: String, status: String },
-    /// It is certain that it was not recorded.
-    Refused { decision: String, why: String },
-    /// It was not recorded, and its alert was found answered since, by another decision.
-    Answered { decision: String, status: String },
-    /// Whether it arrived is not known.
-    Unknown { decision: String, why: String },
-    /// Text stands in an open form.
-    Typing { alert: JournalAlert },
-    /// The form was closed by its user.
-    Closed {
-        #[serde(with = "id")]
-        alert: AlertId,
-    },
-    /// At a later start it was read that this decision did not leave.
-    Read { decision: String },
-    /// Somebody has seen to a decision that failed: it calls for nobody any more.
-    Dismissed {
-        decision: String,
-        /// Whether that is taken back: it calls for somebody again.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        taken_back: bool,
-    },
-    /// Somebody has seen what became of the decisions of a run: its results are not shown any more.
-    RunDismissed {
-        /// The key of its first decision.
-        run: String,
-    },
-    /// Somebody was told something.
-    Notified {
-        /// `good`, `note` or `bad`.
-        tone: String,
-        words: String,
-        /// What it was about.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        alert: Option<JournalAlert>,
-        /// The decision whose own steps say the same.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        decision: Option<String>,
-    },
-}
-
-impl JournalStep {
-    /// Whether it has to be on the disk before anything else is done. What somebody was told may be lost with the machine.
-    fn is_binding(&self) -> bool {
-        !matches!(self, Self::Notified { .. })
-    }
-}
-
-/// A line of the journal.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct JournalEntry {
-    /// When, in UTC.
-    pub at: String,
-    /// The console that wrote it.
-    pub session: Uuid,
-    /// The profile or deployment that it worked on.
-    pub place: String,
-    /// Who sat there, where it was said.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub user: Option<String>,
-    #[serde(flatten)]
-    pub step: JournalStep,
-}
 
 /// A decision that an earlier console did not finish.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -227,21 +48,6 @@ impl Leftovers {
     }
 }
 
-/// An alert's id as text.
-pub(super) mod id {
-    use serde::{Deserialize as _, Deserializer, Serializer, de};
-
-    use crate::domain::AlertId;
-
-    pub(in crate::desk) fn serialize<S: Serializer>(id: &AlertId, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(id)
-    }
-
-    pub(in crate::desk) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<AlertId, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(|_| de::Error::custom("not an id"))
-    }
-}
-
 /// The journal of a desk, open for one console.
 #[derive(Clone)]
 pub struct Journal {
@@ -250,6 +56,8 @@ pub struct Journal {
     place: String,
     user: Option<String>,
     clock: SharedClock,
+    /// What may still land, and up to where it was read.
+    coming: Arc<Mutex<(JournalMark, ComingDecisions)>>,
     /// Locked for as long as this console lives.
     _alive: Arc<File>,
 }
@@ -270,7 +78,8 @@ impl Journal {
             let alive = private(OpenOptions::new().create_new(true).write(true)).open(session_path(directory, session))?;
             alive.lock()?;
             let (place, user) = (place.to_owned(), user.map(str::to_owned));
-            let journal = Self { directory: directory.to_owned(), session, place, user, clock, _alive: Arc::new(alive) };
+            let coming = Arc::default();
+            let journal = Self { directory: directory.to_owned(), session, place, user, clock, coming, _alive: Arc::new(alive) };
             let turn = journal.turn()?;
             Ok((journal, turn))
         };
@@ -304,9 +113,38 @@ impl Journal {
         &self.place
     }
 
-    /// What was written from a mark on, by whichever console.
+    /// What was written from a mark on, by whichever console; and which decisions of others may still land.
     pub fn read(&self, from: &JournalMark) -> Result<JournalPart, DeskError> {
-        read_from(&self.directory, from)
+        let mut coming = self.coming()?;
+        coming.retain(|coming| coming.session != self.session);
+        Ok(JournalPart { coming, ..read_from(&self.directory, from)? })
+    }
+
+    /// The decisions that may still land by now, of this console and of others, in the order in which they were made.
+    pub fn coming(&self) -> Result<Vec<ComingDecision>, DeskError> {
+        let mut known = self.coming.lock().unwrap_or_else(PoisonError::into_inner);
+        // Before the journal is read: whatever one that is gone wrote is in it.
+        let live = live_sessions(&self.directory);
+        let part = read_from(&self.directory, &known.0)?;
+        if part.anew {
+            known.1 = ComingDecisions::default();
+        }
+        part.entries.iter().for_each(|entry| known.1.take(entry));
+        known.0 = part.mark;
+        Ok(known.1.while_live(&live))
+    }
+
+    /// Stages decisions where nobody has decided on their alerts since a mark; returns the keys of those. Consoles on one desk do this one after
+    /// the other, so that of two that would stage the same one does.
+    pub fn claim(&self, from: &JournalMark, steps: Vec<JournalStep>) -> Result<Vec<String>, DeskError> {
+        let turn = self.turn().map_err(|error| failed(&self.directory, "written", &error))?;
+        let decided: HashSet<AlertId> =
+            read_from(&self.directory, from)?.entries.iter().filter_map(|entry| Some(entry.step.staged()?.1)).collect();
+        let won = |step: &JournalStep| step.staged().is_some_and(|(_, alert)| !decided.contains(&alert));
+        let steps: Vec<JournalStep> = steps.into_iter().filter(won).collect();
+        let keys = steps.iter().filter_map(|step| Some(step.staged()?.0.to_owned())).collect();
+        self.write(steps, self.clock.now(), &turn).map_err(|error| failed(&self.directory, "written", &error))?;
+        Ok(keys)
     }
 
     /// Writes a step. One that a later step rests on is on the disk before this returns.
@@ -320,22 +158,26 @@ impl Journal {
     }
 
     fn append_at(&self, steps: Vec<JournalStep>, now: Timestamp) -> Result<(), DeskError> {
-        let is_binding = steps.iter().any(JournalStep::is_binding);
-        let append = || -> io::Result<()> {
-            let mut lines = String::new();
-            for step in steps {
-                let entry =
-                    JournalEntry { at: to_iso(now), session: self.session, place: self.place.clone(), user: self.user.clone(), step };
-                lines.push_str(&serde_json::to_string(&entry)?);
-                lines.push('\n');
-            }
-            let _turn = self.turn()?;
-            let mut file = private(OpenOptions::new().create(true).read(true).append(true)).open(self.path())?;
-            set_torn_line_aside(&mut file, &self.path())?;
-            file.write_all(lines.as_bytes())?;
-            if is_binding { file.sync_data() } else { Ok(()) }
-        };
+        let append = || self.write(steps, now, &self.turn()?);
         append().map_err(|error| failed(&self.directory, "written", &error))
+    }
+
+    /// Writes steps in this console's turn.
+    fn write(&self, steps: Vec<JournalStep>, now: Timestamp, _turn: &File) -> io::Result<()> {
+        if steps.is_empty() {
+            return Ok(());
+        }
+        let is_binding = steps.iter().any(JournalStep::is_binding);
+        let mut lines = String::new();
+        for step in steps {
+            let entry = JournalEntry { at: to_iso(now), session: self.session, place: self.place.clone(), user: self.user.clone(), step };
+            lines.push_str(&serde_json::to_string(&entry)?);
+            lines.push('\n');
+        }
+        let mut file = private(OpenOptions::new().create(true).read(true).append(true)).open(self.path())?;
+        set_torn_line_aside(&mut file, &self.path())?;
+        file.write_all(lines.as_bytes())?;
+        if is_binding { file.sync_data() } else { Ok(()) }
     }
 
     /// The turn to write: consoles on one desk take it one after the other.
@@ -434,7 +276,7 @@ pub struct JournalMark {
 }
 
 /// A part of a journal: what was written from a mark on.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct JournalPart {
     pub entries: Vec<JournalEntry>,
     /// The lines that cannot be read, by their numbers in the file, from 1: what they tell is not known.
@@ -443,6 +285,8 @@ pub struct JournalPart {
     pub mark: JournalMark,
     /// Whether it begins at the first line, whatever the mark said: lines before it were pruned.
     pub anew: bool,
+    /// The decisions of other consoles that may still land, by the whole of the journal.
+    pub coming: Vec<ComingDecision>,
 }
 
 /// What was written into the journal of a desk from a mark on; the default mark is its beginning. Lines that cannot be read are told by their
@@ -478,9 +322,23 @@ pub fn read_from(directory: &Path, from: &JournalMark) -> Result<JournalPart, De
             None if anew => JournalMark::default(),
             None => from.clone(),
         };
-        Ok(JournalPart { entries, unreadable, mark, anew })
+        Ok(JournalPart { entries, unreadable, mark, anew, coming: Vec::new() })
     };
     read().map_err(|error| failed(directory, "read", &error))
+}
+
+/// The decisions in the journal of a desk that may still land, of whichever console.
+pub fn coming_in(directory: &Path) -> Result<Vec<ComingDecision>, DeskError> {
+    let live = live_sessions(directory);
+    let mut coming = ComingDecisions::default();
+    read_from(directory, &JournalMark::default())?.entries.iter().for_each(|entry| coming.take(entry));
+    Ok(coming.while_live(&live))
+}
+
+/// The consoles of a desk that run: each holds the lock on its own file.
+fn live_sessions(directory: &Path) -> HashSet<Uuid> {
+    let files = fs::read_dir(directory.join("sessions")).into_iter().flatten().flatten().map(|entry| entry.path());
+    files.filter(|path| is_locked(path)).filter_map(|path| path.file_name()?.to_str()?.parse().ok()).collect()
 }
 
 /// Whether a journal still is what it was up to a mark.

@@ -6,6 +6,7 @@
 
 pub mod closing;
 pub mod collect;
+pub mod coming;
 pub mod drafts;
 pub mod export;
 mod file;
@@ -15,6 +16,7 @@ pub mod history;
 pub mod indeterminate;
 pub mod insights;
 pub mod journal;
+pub mod journal_steps;
 mod keyring;
 pub mod layout;
 mod merge;
@@ -36,15 +38,15 @@ pub mod whole_list;
 use std::path::{Path, PathBuf};
 
 pub use closing::ClosingAlerts;
+pub use coming::{ComingDecision, ComingStage};
 pub use drafts::{Draft, Drafts, DraftsOfAlert};
 pub use export::{AlertRecords, ExportFailure, ExportRequest};
 pub use file::{DeskError, directory_of, write_new};
 pub use group_drafts::{GroupDraft, GroupDrafts};
 pub use history::{DecisionFate, DecisionRecord, History, NotificationRecord};
 pub use insights::{DeskFigures, FoundInsights, InsightLimit};
-pub use journal::{
-    Journal, JournalAlert, JournalDecision, JournalEntry, JournalMark, JournalPart, JournalRun, JournalStep, LeftDecision, Leftovers,
-};
+pub use journal::{Journal, JournalMark, JournalPart, LeftDecision, Leftovers};
+pub use journal_steps::{JournalAlert, JournalDecision, JournalEntry, JournalRun, JournalStep};
 pub use keyring::KeyringError;
 pub use layout::{ColumnLayout, Layout};
 pub use notes::{Note, Notes};

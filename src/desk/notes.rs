@@ -8,7 +8,7 @@ use chrono::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::file::{DeskError, directory_of, private, replace, set_torn_line_aside, turn};
-use super::journal::{JournalAlert, id};
+use super::journal_steps::{JournalAlert, id};
 use crate::domain::time::{from_iso, to_iso};
 use crate::domain::{AlertId, Timestamp};
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::file::{DeskError, DeskFile};
-use super::journal::JournalAlert;
+use super::journal_steps::JournalAlert;
 use crate::domain::time::{from_iso, to_iso};
 use crate::domain::{AlertId, Timestamp};
 

@@ -14,6 +14,7 @@ mod case_columns;
 mod cases;
 mod conditions;
 mod copying;
+mod desk_mates;
 mod doubles;
 mod elsewhere;
 mod every_key;

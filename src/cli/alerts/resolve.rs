@@ -12,6 +12,8 @@ use super::super::signals::Signals;
 use super::super::source::AlertAccess;
 use super::answer::{card, in_words, single};
 use super::named;
+use crate::console::unfinished::coming_in_words;
+use crate::desk::coming::{ComingDecision, weightiest};
 use crate::desk::indeterminate;
 use crate::domain::duplicate::{Duplicate, DuplicateState};
 use crate::domain::resolution::Decision;
@@ -33,8 +35,10 @@ pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Re
         return Err(ServiceError::AlreadyResolved(Box::new(alert)).into());
     }
     let mut warnings: Vec<String> = unanswerable(&alert, source.now()).into_iter().collect();
+    let coming = source.coming()?;
+    warnings.extend(weightiest(&coming, id).map(coming_here));
     if resolution.gives_money_back() {
-        warnings.extend(doubles(&source, &alert).await);
+        warnings.extend(doubles(&source, &alert, &coming).await);
     }
     if args.yes {
         warnings.iter().for_each(|line| say(&format!("warning: {line}")));
@@ -93,7 +97,7 @@ pub(super) fn not_compared(source: &AlertAccess, alert: &Alert) -> Option<String
 }
 
 /// What speaks against a refund, a line each: one payment may be refunded only once, by its alerts and the shop together.
-async fn doubles(source: &AlertAccess, alert: &Alert) -> Vec<String> {
+async fn doubles(source: &AlertAccess, alert: &Alert, coming: &[ComingDecision]) -> Vec<String> {
     let others = match source.same_payment(alert).await {
         Ok(others) => others,
         Err(error) => {
@@ -103,9 +107,9 @@ async fn doubles(source: &AlertAccess, alert: &Alert) -> Vec<String> {
     };
     let others = on_payment(alert, &others);
     let unfinished = source.unfinished().await;
-    let found = others.iter().filter_map(|other| double_of(alert, other, &unfinished));
+    let found = others.iter().filter_map(|other| double_of(alert, other, &unfinished, coming));
     let mut lines: Vec<String> = rule_in_words(alert).into_iter().collect();
-    lines.extend(found.map(|found| format!("on the same payment, {}", double_in_words(&found))));
+    lines.extend(found.map(|(_, words)| format!("on the same payment, {words}")));
     lines.extend(source.refunded_order(alert, &others));
     lines.extend(not_compared(source, alert));
     lines
@@ -116,11 +120,28 @@ pub(super) fn on_payment(alert: &Alert, others: &[Alert]) -> Vec<Alert> {
     duplicate::of(alert, others).into_iter().cloned().collect()
 }
 
-/// Another alert as a duplicate of an alert, with what the engine has not finished on it.
-pub(super) fn double_of(alert: &Alert, other: &Alert, unfinished: &[ResolutionAttempt]) -> Option<Duplicate> {
-    let attempt = unfinished.iter().find(|attempt| attempt.alert == other.id);
+/// What a console of the desk has under way, in words.
+pub(super) fn coming_here(coming: &ComingDecision) -> String {
+    coming_in_words("a console of this desk", coming)
+}
+
+/// Another alert as a duplicate of an alert, with what the engine or a console of the desk has not finished on it; and the same in words.
+pub(super) fn double_of(
+    alert: &Alert,
+    other: &Alert,
+    unfinished: &[ResolutionAttempt],
+    coming: &[ComingDecision],
+) -> Option<(Duplicate, String)> {
+    let attempt = unfinished.iter().find(|attempt| attempt.alert == other.id).map(|attempt| &attempt.resolution);
+    let here = weightiest(coming, other.id).filter(|_| other.outcome.is_none());
+    let here = here.filter(|here| here.resolution.gives_money_back() || attempt.is_none());
     // What is decided there is not told.
-    Duplicate::with_coming(alert, other, attempt.map(|attempt| &attempt.resolution))
+    let found = Duplicate::with_coming(alert, other, here.map(|here| &here.resolution).or(attempt))?;
+    let words = match here {
+        Some(here) => format!("{} ({}): {}", called(&found), found.evidence.words(), coming_here(here)),
+        None => double_in_words(&found),
+    };
+    Some((found, words))
 }
 
 /// That a rule at the network has probably refunded an alert already.
@@ -130,9 +151,8 @@ pub(super) fn rule_in_words(alert: &Alert) -> Option<String> {
 }
 
 /// Another alert on the same payment: `refunded already: VERIFI 4711 (same ARN)`.
-pub(super) fn double_in_words(found: &Duplicate) -> String {
-    let Duplicate { provider, provider_id, evidence, state } = found;
-    let state = match state {
+fn double_in_words(found: &Duplicate) -> String {
+    let state = match &found.state {
         DuplicateState::Refunded { .. } => "refunded already",
         DuplicateState::RefundedByRule => "probably refunded already by its network's rule",
         DuplicateState::Answered { .. } => "answered already",
@@ -140,7 +160,12 @@ pub(super) fn double_in_words(found: &Duplicate) -> String {
         DuplicateState::OnItsWay(_) => "a decision is with its network, or may have arrived",
         DuplicateState::Waiting => "waits too",
     };
-    format!("{state}: {} {} ({})", printable(&provider.to_string()), printable(provider_id), evidence.words())
+    format!("{state}: {} ({})", called(found), found.evidence.words())
+}
+
+/// A duplicate by its network and its id there.
+fn called(found: &Duplicate) -> String {
+    format!("{} {}", printable(&found.provider.to_string()), printable(&found.provider_id))
 }
 
 /// What is about to be sent, and about what.
@@ -197,6 +222,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+    use crate::desk::ComingStage;
     use crate::domain::resolution::InvalidReason;
     use crate::domain::{AlertId, AlertType, AttemptId, Currency, Provider};
 
@@ -272,10 +298,30 @@ mod tests {
             actor: "local".to_owned(),
         };
 
-        let found = double_of(&alert, &other, &[attempt]).unwrap();
+        let (found, words) = double_of(&alert, &other, &[attempt], &[]).unwrap();
 
         assert!(found.is_refunded());
-        assert!(double_in_words(&found).starts_with("a refund is with its network, or may have arrived: "));
-        assert!(!double_of(&alert, &other, &[]).unwrap().is_refunded());
+        assert!(words.starts_with("a refund is with its network, or may have arrived: "), "{words}");
+        assert!(!double_of(&alert, &other, &[], &[]).unwrap().0.is_refunded());
+    }
+
+    #[test]
+    fn a_refund_that_a_console_of_the_desk_has_not_finished_is_told_and_counts_as_one() {
+        let alert = Alert::sample();
+        let other = Alert { id: AlertId::generate(), provider_id: "4711".to_owned(), ..Alert::sample() };
+        let coming = |stage| ComingDecision {
+            key: "a".to_owned(),
+            alert: (&other).into(),
+            resolution: Resolution::Current { decision: Decision::Refunded, comments: String::new() },
+            session: uuid::Uuid::nil(),
+            stage,
+        };
+
+        let told = [ComingStage::Staged, ComingStage::Sent, ComingStage::Unknown]
+            .map(|stage| double_of(&alert, &other, &[], &[coming(stage)]).unwrap())
+            .map(|(found, words)| (found.is_refunded(), words.split_once("): ").unwrap().1.to_owned()));
+
+        let words = ["has REFUNDED staged", "sent REFUNDED and has no answer yet", "sent REFUNDED; whether it arrived is not known"];
+        assert_eq!(told, words.map(|words| (true, format!("a console of this desk {words}"))));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Decisions, PendingDecision, State};
+use super::{Decisions, PendingDecision, State, alert_of};
 use crate::console::unfinished::Unfinished;
 use crate::domain::duplicate::{self, Duplicate};
 use crate::domain::{Alert, AlertId, OutcomeId, Resolution, decide};
@@ -20,10 +20,12 @@ impl Decisions {
         self.of(alert).filter(|decision| decision.is_coming())
     }
 
-    /// The decision on an alert that is on its way, from here or at the engine.
+    /// The decision on an alert that is on its way, from here, another console of this desk or at the engine.
     fn coming_resolution<'a>(&'a self, alert: AlertId, unfinished: &'a Unfinished) -> Option<&'a Resolution> {
         let here = self.coming(alert).map(|decision| &decision.resolution);
-        here.or_else(|| unfinished.of(alert).map(|attempt| &attempt.resolution))
+        let there = unfinished.resolution_of(alert);
+        // Two may be under way: a refund may land, whatever the other says.
+        there.filter(|there| there.gives_money_back()).or(here).or(there)
     }
 
     /// The refund on its way that a decision on another alert of the payment rests on. `known` are alerts on the payment.
@@ -38,7 +40,7 @@ impl Decisions {
         self.all.iter().find(refund).map(|decision| decision.key)
     }
 
-    /// An alert as it will be once the decision on it has landed, this console's or one that the engine has not finished; as it is where none is
+    /// An alert as it will be once the decision on it has landed, this console's, another's or one that the engine has not finished; as it is where none is
     /// on its way. A duplicate of it has to be warned of before the decision has left, not only afterwards.
     pub fn foreseen<'a>(&self, alert: &'a Alert, unfinished: &Unfinished) -> Cow<'a, Alert> {
         let coming = self.coming_resolution(alert.id, unfinished);
@@ -48,12 +50,17 @@ impl Decisions {
         Cow::Owned(foreseen)
     }
 
-    /// The alerts whose refund is on its way, from here or at the engine; `find` knows the alerts of the engine's.
-    pub fn refunds_coming<'a>(&'a self, unfinished: &'a Unfinished, find: impl Fn(AlertId) -> Option<&'a Alert>) -> Vec<&'a Alert> {
+    /// The alerts whose refund is on its way, from here, another console of this desk or at the engine, as `find` knows them: a journal tells less
+    /// of its alerts.
+    pub fn refunds_coming<'a>(&'a self, unfinished: &'a Unfinished, find: impl Fn(AlertId) -> Option<&'a Alert>) -> Vec<Cow<'a, Alert>> {
         let refunds = |resolution: &Resolution| resolution.gives_money_back() || resolution.says_refunded_before();
         let here = self.all.iter().filter(|decision| decision.is_coming() && refunds(&decision.resolution)).map(|decision| &decision.alert);
+        let here = here.map(|alert| Cow::Borrowed(find(alert.id).unwrap_or(alert)));
         let there = unfinished.all().filter(|attempt| refunds(&attempt.resolution)).filter_map(|attempt| find(attempt.alert));
-        here.chain(there).collect()
+        let elsewhere = unfinished.all_elsewhere().iter().filter(|coming| refunds(&coming.resolution));
+        let elsewhere = elsewhere.filter(|coming| find(coming.alert.id).is_none_or(|alert| alert.outcome.is_none()));
+        let elsewhere = elsewhere.map(|coming| find(coming.alert.id).map_or_else(|| Cow::Owned(alert_of(&coming.alert)), Cow::Borrowed));
+        here.chain(there.map(Cow::Borrowed)).chain(elsewhere).collect()
     }
 
     /// The others on an alert's payment, among these and what is decided here, whose refund is recorded, probable or on its way.

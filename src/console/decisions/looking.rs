@@ -41,7 +41,7 @@ impl PendingDecision {
 
     /// Whether it has to be looked before it leaves, or again.
     fn needs_look(&self, now: Timestamp) -> bool {
-        let looks = self.resolution.gives_money_back() || self.resolution.rests_on_another();
+        let looks = self.resolution.gives_money_back() || self.resolution.rests_on_another() || self.rule.is_some();
         match self.look {
             LookStage::Due => looks,
             LookStage::Running => false,
@@ -62,11 +62,12 @@ impl PendingDecision {
             (None, Some(closes)) => until(closes - MARGIN).max(LEAST),
             (None, None) => LONGEST,
         };
-        let sort = match self.resolution.rests_on_another() {
-            true => LookSort::RestsOnRefund { waited: self.waits_elsewhere },
-            false => LookSort::Refund,
+        let sort = match (self.resolution.rests_on_another(), self.resolution.gives_money_back()) {
+            (true, _) => LookSort::RestsOnRefund { waited: self.waits_elsewhere },
+            (false, true) => LookSort::Refund,
+            (false, false) => LookSort::OfRule,
         };
-        LastLook { alert: self.alert.clone(), sort, known: self.known.clone(), within: within.min(LONGEST) }
+        LastLook { alert: self.alert.clone(), decision: self.journal_key(), sort, known: self.known.clone(), within: within.min(LONGEST) }
     }
 }
 

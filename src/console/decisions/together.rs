@@ -46,10 +46,10 @@ impl Decisions {
         (keys.first().copied().unwrap_or_default(), keys)
     }
 
-    /// Notes which rule staged a decision.
-    pub fn staged_by(&mut self, key: u64, rule: String) {
+    /// Notes which rule staged a decision, and as what it stands in the journal.
+    pub fn staged_by(&mut self, key: u64, rule: String, idempotency_key: String) {
         if let Some(decision) = self.all.iter_mut().find(|decision| decision.key == key) {
-            decision.rule = Some(rule);
+            (decision.rule, decision.idempotency_key) = (Some(rule), idempotency_key);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::domain::resolution::Decision;
-use crate::domain::{AlertType, Provider};
+use crate::domain::{Alert, AlertType, Provider, Resolution};
 
 fn now() -> Timestamp {
     from_iso("2026-03-10T12:00:00Z").unwrap()

@@ -114,7 +114,8 @@ async fn a_last_look_that_would_outlast_the_window_is_given_up_and_said() {
     let alert = alerts[0].clone();
     let service = Fake::with(alerts, clock());
     service.never_compares();
-    let look = LastLook { alert, sort: LookSort::Refund, known: KnownRefunds::default(), within: Wait::from_millis(1) };
+    let look =
+        LastLook { alert, decision: "a".to_owned(), sort: LookSort::Refund, known: KnownRefunds::default(), within: Wait::from_millis(1) };
 
     let looked = perform(&service.deployment(), None, Effect::Look(1, Box::new(look))).await;
 

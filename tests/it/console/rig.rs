@@ -10,10 +10,11 @@ use avert::console::effects::{Effect, Keep};
 use avert::console::message::Message;
 use avert::console::notices::NoticeSettings;
 use avert::console::order_matches::match_orders;
-use avert::console::perform::{kept, perform};
+use avert::console::perform::{claim, kept, perform};
 use avert::console::profile_directory::ListedProfile;
 use avert::console::program_log::LogLine;
 use avert::console::rules_file::ReadRules;
+use avert::console::runner::keep_on;
 use avert::console::setting::SettingOverride;
 use avert::console::theme::{Theme, ThemeName};
 use avert::console::times::{ShownClocks, Zone};
@@ -56,6 +57,8 @@ pub struct Rig {
     pub holding_searches: bool,
     /// Whether last looks are held until [`Rig::release`].
     pub holding_looks: bool,
+    /// Whether what rules claim in the journal is held back.
+    pub holding_claims: bool,
     held: VecDeque<Effect>,
     watching: bool,
     desk: Option<Desk>,
@@ -83,6 +86,7 @@ pub struct Made {
     pub kept: DeskState,
     pub down: bool,
     pub holding: bool,
+    pub holding_claims: bool,
     pub deployment: Option<Deployment>,
     /// Ids of the credentials that the console itself uses.
     pub own: Vec<String>,
@@ -122,6 +126,7 @@ impl Default for Made {
             kept: DeskState { drafts: HashMap::new(), ..DeskState::default() },
             down: false,
             holding: false,
+            holding_claims: false,
             deployment: None,
             own: Vec::new(),
             desk: None,
@@ -206,6 +211,7 @@ impl Made {
             holding: self.holding,
             holding_searches: false,
             holding_looks: false,
+            holding_claims: self.holding_claims,
             held: VecDeque::new(),
             watching: false,
             desk: self.desk,
@@ -248,6 +254,7 @@ impl Rig {
             let looks = self.holding_looks && matches!(effect, Effect::Look(..));
             if searches
                 || looks
+                || self.holding_claims && matches!(effect, Effect::ClaimForRules(..))
                 || self.holding
                     && matches!(
                         effect,
@@ -275,7 +282,23 @@ impl Rig {
                 self.watching = true;
                 None
             }
+            Effect::ClaimForRules(since, steps) => {
+                let answer = claim(self.desk.as_ref(), &since, steps.clone());
+                if let Message::ClaimedForRules(Ok(won)) = &answer {
+                    let is_won = |step: &JournalStep| step.staged().is_some_and(|(key, _)| won.iter().any(|won| won == key));
+                    let steps = steps.into_iter().filter(is_won).collect();
+                    self.done.push(Effect::ClaimForRules(since, steps));
+                }
+                Some(answer)
+            }
+            Effect::ReadJournal(mark) => {
+                let journal = self.desk.as_ref().and_then(Desk::journal)?;
+                Some(Message::JournalRead(journal.read(&mark).map_err(|error| error.to_string())))
+            }
             Effect::Keep(what) => {
+                if let (Keep::Journal(_) | Keep::JournalSteps(_), Some(desk)) = (&what, &self.desk) {
+                    keep_on(desk, &what).unwrap();
+                }
                 let told = kept(&what, self.desk_answers.clone());
                 self.done.push(Effect::Keep(what));
                 told
@@ -321,6 +344,11 @@ impl Rig {
                 Some(block_on(export_list(&*alerts, &records(), number, *request, |_| {})))
             }
             effect => {
+                if let (Effect::Resolve(_, _, request), Some(desk)) = (&effect, &self.desk)
+                    && let Some(decision) = request.idempotency_key.clone()
+                {
+                    keep_on(desk, &Keep::Journal(JournalStep::Sent { decision })).unwrap();
+                }
                 // What is bounded in time asks for a timer, which never comes here.
                 let _timers = Handle::try_current().is_err().then(|| TIMERS.enter());
                 block_on(perform(&self.deployment, self.desk.as_ref(), effect))
@@ -342,6 +370,7 @@ impl Rig {
         self.holding = false;
         self.holding_searches = false;
         self.holding_looks = false;
+        self.holding_claims = false;
         while !self.held.is_empty() {
             self.release_one();
         }
@@ -457,7 +486,7 @@ impl Rig {
     pub fn journaled(&self) -> Vec<JournalStep> {
         let of = |effect: &Effect| match effect {
             Effect::Keep(Keep::Journal(step)) => vec![step.clone()],
-            Effect::Keep(Keep::JournalSteps(steps)) => steps.clone(),
+            Effect::Keep(Keep::JournalSteps(steps)) | Effect::ClaimForRules(_, steps) => steps.clone(),
             _ => Vec::new(),
         };
         self.done.iter().flat_map(of).collect()

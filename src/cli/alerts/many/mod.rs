@@ -10,12 +10,13 @@ use std::path::Path;
 use anyhow::bail;
 
 use super::named;
-use super::resolve::{confirm, double_in_words, double_of, not_compared, on_payment, parts, rule_in_words, unanswerable};
+use super::resolve::{coming_here, confirm, double_of, not_compared, on_payment, parts, rule_in_words, unanswerable};
 use crate::cli::args::AlertResolveArgs;
 use crate::cli::context::Context;
 use crate::cli::failure::{InDoubt, Misused, say};
 use crate::cli::output::printable;
 use crate::cli::source::AlertAccess;
+use crate::desk::coming::{ComingDecision, weightiest};
 use crate::desk::indeterminate;
 use crate::domain::indeterminate::{Proof, proof};
 use crate::domain::{Alert, AlertId, FieldError, Resolution, Timestamp};
@@ -196,9 +197,18 @@ impl Run<'_> {
             let why = format!("{why}: decide it by itself, where you can say that it is to be answered all the same");
             return Ok(Became::new(RowResult::Skipped, why).about(id));
         }
+        // Read for each row: a console may have decided meanwhile.
+        let coming = match self.source.coming() {
+            Ok(coming) => coming,
+            Err(error) => return Ok(Became::new(RowResult::Refused, format!("the desk's journal: {error}")).about(id)),
+        };
+        if let Some(here) = weightiest(&coming, id) {
+            let why = format!("{}: decide it by itself, where you can say that it is to be answered all the same", coming_here(here));
+            return Ok(Became::new(RowResult::Skipped, why).about(id));
+        }
         let unsearched = if resolution.gives_money_back() { not_compared(self.source, &alert) } else { None };
         if resolution.gives_money_back()
-            && let Some(double) = self.refunded_double(&alert).await
+            && let Some(double) = self.refunded_double(&alert, &coming).await
         {
             return Ok(Became::new(RowResult::Refused, double).about(id));
         }
@@ -230,7 +240,7 @@ impl Run<'_> {
     }
 
     /// Why a refund would be a second one on its payment, as far as can be looked for: nobody is there to be asked.
-    async fn refunded_double(&mut self, alert: &Alert) -> Option<String> {
+    async fn refunded_double(&mut self, alert: &Alert, coming: &[ComingDecision]) -> Option<String> {
         if let Some(rule) = rule_in_words(alert) {
             return Some(format!("{rule}: decide it by itself, where you can say that it is to be refunded all the same"));
         }
@@ -243,9 +253,8 @@ impl Run<'_> {
             return Some(format!("{order}: decide it by itself, where you can say that it is to be refunded again"));
         }
         let unfinished = self.source.unfinished().await;
-        let mut doubles = others.iter().filter_map(|other| Some((other, double_of(alert, other, &unfinished)?)));
-        let (other, found) = doubles.find(|(other, found)| found.is_refunded() || self.refunds.contains_key(&other.id))?;
-        let words = double_in_words(&found);
+        let mut doubles = others.iter().filter_map(|other| Some((other, double_of(alert, other, &unfinished, coming)?)));
+        let (other, (_, words)) = doubles.find(|(other, (found, _))| found.is_refunded() || self.refunds.contains_key(&other.id))?;
         let earlier = self.refunds.get(&other.id).map(|line| format!(", refunded by line {line}")).unwrap_or_default();
         Some(format!("on the same payment, {words}{earlier}: decide it by itself, where you can say that both are to be refunded"))
     }

@@ -17,6 +17,10 @@ pub enum FormWarning {
     Cancelled(String),
     /// A decision of this console on the same alert whose answer never came.
     MayHaveArrived(String),
+    /// A decision of another console of this desk on the same alert that may still land, in words.
+    Elsewhere(String),
+    /// The same on another alert of the payment.
+    ElsewhereOnPayment(String),
     /// The search for duplicates failed, and why.
     NotSearched(String),
     /// What another console on this desk has begun for the alert, in words.
@@ -34,10 +38,17 @@ impl FormWarning {
             Self::Searching
             | Self::Cancelled(_)
             | Self::MayHaveArrived(_)
+            | Self::Elsewhere(_)
+            | Self::ElsewhereOnPayment(_)
             | Self::NotSearched(_)
             | Self::Other(_)
             | Self::NotCompared(_) => false,
         }
+    }
+
+    /// Whether a decision on the same alert may have arrived, or may yet.
+    pub(super) fn may_arrive(&self) -> bool {
+        matches!(self, Self::MayHaveArrived(_) | Self::Elsewhere(_))
     }
 
     /// The other alert that it tells of.

@@ -19,6 +19,7 @@ use crate::console::times::{self, Urgency};
 use crate::console::unfinished::Stage;
 use crate::console::widgets::scrollbar;
 use crate::console::{Action, DrawContext, Loadable, Pen, text};
+use crate::desk::ComingStage;
 use crate::domain::{Alert, AlertId, SortOrder, duplicate, query};
 use crate::service::ServiceError;
 
@@ -139,7 +140,7 @@ fn draw_rows(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions
     let range = queue.range_rows();
     let coming = draw.decisions.refunds_coming(draw.unfinished, |id| listing.find(id));
     let in_sight = listing.window().into_iter().filter_map(|(_, index)| listing.row(index).alert());
-    let warned = duplicate::with_duplicate_in(in_sight.filter(|alert| alert.outcome.is_none()), coming);
+    let warned = duplicate::with_duplicate_in(in_sight.filter(|alert| alert.outcome.is_none()), coming.iter().map(|other| &**other));
     let known = |alert: &Alert| Known::of(alert, &warned, queue);
     for (line, index) in listing.window() {
         let row = Rect { y: regions.rows.y + line, height: 1, width: regions.rows.width.saturating_sub(2), ..regions.rows };
@@ -315,7 +316,7 @@ fn marks(alert: &Alert, known: Known, draw: &DrawContext<'_>) -> [Option<ListSig
     in_cells([duplicate, rule, notice, order, suggested, noted])
 }
 
-/// The sign at the left edge: where a decision on the alert is, this console's own or what the engine has not finished; else that one is
+/// The sign at the left edge: where a decision on the alert is, this console's own, what the engine has not finished or another console's; else that one is
 /// begun, or that the alert is put aside.
 fn decision_sign(alert: &Alert, draw: &DrawContext<'_>) -> Option<ListSign> {
     let own = draw.decisions.of(alert.id).map(|decision| ListSign::of(&decision.state));
@@ -324,6 +325,11 @@ fn decision_sign(alert: &Alert, draw: &DrawContext<'_>) -> Option<ListSign> {
         Stage::Unknown => ListSign::Unknown,
         Stage::Parked => ListSign::Parked,
     });
+    let elsewhere = draw.unfinished.elsewhere(alert.id).filter(|_| alert.outcome.is_none()).map(|coming| match coming.stage {
+        ComingStage::Staged => ListSign::Staged,
+        ComingStage::Sent => ListSign::Sending,
+        ComingStage::Unknown => ListSign::Unknown,
+    });
     let snoozed = draw.snoozes.until(alert.id).filter(|_| alert.outcome.is_none()).map(|_| ListSign::Snoozed);
     let decision = match draw.decisions.is_checking(alert.id) {
         true => engines.or(own),
@@ -331,7 +337,7 @@ fn decision_sign(alert: &Alert, draw: &DrawContext<'_>) -> Option<ListSign> {
     };
     let failed = draw.failed_before(alert).map(|_| ListSign::Refused);
     let drafted = draw.draft(alert).map(|_| ListSign::Drafted);
-    decision.or(failed).or(drafted).or(snoozed)
+    decision.or(elsewhere).or(failed).or(drafted).or(snoozed)
 }
 
 fn draw_scrollbar(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {

@@ -9,7 +9,7 @@ use crate::console::screens::queue::facts::Warning;
 use crate::console::screens::queue::signs::ListSign;
 use crate::console::suggestion::Suggestion;
 use crate::console::text::capitalized;
-use crate::console::unfinished::{Stage, in_words};
+use crate::console::unfinished::{Stage, elsewhere_in_words, in_words};
 use crate::console::{Action, times};
 use crate::domain::duplicate::DuplicateEvidence;
 use crate::domain::resolution::{Decision, InvalidReason, OlderWord};
@@ -81,9 +81,11 @@ impl Parts<'_> {
     /// How far a duplicate is: what is on its way here is not recorded.
     fn state_of_duplicate(&self, other: &Alert, now: Timestamp) -> String {
         let Some(decision) = self.draw.decisions.coming(other.id) else {
-            return match self.draw.unfinished.of(other.id) {
-                Some(attempt) => unfinished_words(attempt),
-                None => state_of_duplicate(other, now),
+            let unfinished = self.draw.unfinished;
+            return match (unfinished.of(other.id), unfinished.elsewhere(other.id)) {
+                (Some(attempt), _) => unfinished_words(attempt),
+                (None, Some(coming)) => elsewhere_in_words(coming),
+                (None, None) => state_of_duplicate(other, now),
             };
         };
         let word = decision.word();

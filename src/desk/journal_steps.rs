@@ -1,0 +1,211 @@
+//! The steps of the desk journal: what a line of it says of a decision, of a text in a form or of what somebody was told.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::drafts::Draft;
+use crate::domain::{Alert, AlertId, Dialect, Resolution, ResolutionParts};
+
+/// An alert as the journal names it: enough to find it and to speak of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JournalAlert {
+    #[serde(with = "id")]
+    pub id: AlertId,
+    pub provider: String,
+    pub provider_id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amount: Option<String>,
+    #[serde(default)]
+    pub currency: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub card_last_four: String,
+    /// The merchant's order, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<String>,
+}
+
+impl From<&Alert> for JournalAlert {
+    fn from(alert: &Alert) -> Self {
+        Self {
+            id: alert.id,
+            provider: alert.provider.as_str().to_owned(),
+            provider_id: alert.provider_id.clone(),
+            amount: alert.amount.map(|amount| amount.to_string()),
+            currency: alert.currency.as_str().to_owned(),
+            card_last_four: alert.card_last_four.clone(),
+            order: alert.merchant_order_id.clone(),
+        }
+    }
+}
+
+/// A new idempotency key of a decision, by which the journal knows it.
+pub fn new_key() -> String {
+    format!("console-{}", Uuid::now_v7())
+}
+
+/// A decision as the journal keeps it: what would be sent, card numbers in its comments masked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JournalDecision {
+    pub alert: JournalAlert,
+    /// Whether it is given in the older dialect's words.
+    #[serde(default)]
+    pub older: bool,
+    pub refunded: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolution: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amount_stopped: Option<String>,
+    #[serde(default)]
+    pub comments: String,
+}
+
+impl JournalDecision {
+    /// What is written of a decision on an alert.
+    pub fn of(alert: &Alert, resolution: &Resolution) -> Self {
+        let ResolutionParts { refunded, resolution: word, amount_stopped, comments } = resolution.to_parts();
+        let older = matches!(resolution, Resolution::Older { .. });
+        Self { alert: alert.into(), older, refunded: refunded.unwrap_or_default(), resolution: word, amount_stopped, comments }
+    }
+
+    /// What a form is filled in with to make it again.
+    pub fn draft(&self) -> Draft {
+        let Self { refunded, resolution, amount_stopped, comments, .. } = self.clone();
+        Draft { refunded: Some(refunded), resolution, amount_stopped, comments }
+    }
+
+    /// The decision; none where this version cannot read it.
+    pub fn resolution(&self) -> Option<Resolution> {
+        let parts = ResolutionParts {
+            refunded: Some(self.refunded.clone()),
+            resolution: self.resolution.clone(),
+            amount_stopped: self.amount_stopped.clone(),
+            comments: self.comments.clone(),
+        };
+        Resolution::from_parts(parts, if self.older { Dialect::Older } else { Dialect::Current }, None).ok()
+    }
+}
+
+/// A run as the journal names it: decisions that were made together, by one form.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JournalRun {
+    /// The idempotency key of its first decision.
+    pub first: String,
+    /// From where its alerts were chosen, in words: `the view Open`; `None` where they are the case of one payment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+}
+
+/// A step of the journal. A decision goes by its idempotency key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "step", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum JournalStep {
+    /// A decision was made; it leaves after its grace.
+    Staged {
+        decision: String,
+        #[serde(flatten)]
+        said: JournalDecision,
+        /// The rule that staged it; `None` where a person made it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rule: Option<String>,
+        /// The run that it is part of; `None` where it was made alone, and in lines of versions that did not write it down.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        together: Option<JournalRun>,
+    },
+    /// It was taken back before it left.
+    TakenBack { decision: String },
+    /// It leaves now.
+    Sent { decision: String },
+    /// It could not be sent, which is certain; it waits.
+    NotSent { decision: String, why: String },
+    /// Why duplicates could not be looked for again right before it left.
+    Unlooked { decision: String, why: String },
+    /// It is recorded.
+    Recorded { decision: String, status: String },
+    /// Another decision was first.
+    Overtaken { decision: String, status: String },
+    /// It is certain that it was not recorded.
+    Refused { decision: String, why: String },
+    /// It was not recorded, and its alert was found answered since, by another decision.
+    Answered { decision: String, status: String },
+    /// Whether it arrived is not known.
+    Unknown { decision: String, why: String },
+    /// Text stands in an open form.
+    Typing { alert: JournalAlert },
+    /// The form was closed by its user.
+    Closed {
+        #[serde(with = "id")]
+        alert: AlertId,
+    },
+    /// At a later start it was read that this decision did not leave.
+    Read { decision: String },
+    /// Somebody has seen to a decision that failed: it calls for nobody any more.
+    Dismissed {
+        decision: String,
+        /// Whether that is taken back: it calls for somebody again.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        taken_back: bool,
+    },
+    /// Somebody has seen what became of the decisions of a run: its results are not shown any more.
+    RunDismissed {
+        /// The key of its first decision.
+        run: String,
+    },
+    /// Somebody was told something.
+    Notified {
+        /// `good`, `note` or `bad`.
+        tone: String,
+        words: String,
+        /// What it was about.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        alert: Option<JournalAlert>,
+        /// The decision whose own steps say the same.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        decision: Option<String>,
+    },
+}
+
+impl JournalStep {
+    /// Whether it has to be on the disk before anything else is done. What somebody was told may be lost with the machine.
+    pub(super) fn is_binding(&self) -> bool {
+        !matches!(self, Self::Notified { .. })
+    }
+
+    /// The key and the alert of a decision that it stages.
+    pub fn staged(&self) -> Option<(&str, AlertId)> {
+        if let Self::Staged { decision, said, .. } = self { Some((decision, said.alert.id)) } else { None }
+    }
+}
+
+/// A line of the journal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JournalEntry {
+    /// When, in UTC.
+    pub at: String,
+    /// The console that wrote it.
+    pub session: Uuid,
+    /// The profile or deployment that it worked on.
+    pub place: String,
+    /// Who sat there, where it was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    #[serde(flatten)]
+    pub step: JournalStep,
+}
+
+/// An alert's id as text.
+pub(super) mod id {
+    use serde::{Deserialize as _, Deserializer, Serializer, de};
+
+    use crate::domain::AlertId;
+
+    pub(in crate::desk) fn serialize<S: Serializer>(id: &AlertId, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(id)
+    }
+
+    pub(in crate::desk) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<AlertId, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(|_| de::Error::custom("not an id"))
+    }
+}

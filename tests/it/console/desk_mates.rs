@@ -1,0 +1,266 @@
+//! Two consoles on one desk and its journal: what the other one has decided speaks against one's own, and what rules match is staged once.
+
+use avert::console::SessionInfo;
+use avert::console::app::DeskState;
+use avert::console::message::Message;
+use avert::desk::{Desk, Journal, JournalDecision, JournalStep};
+use avert::domain::resolution::Decision;
+use avert::domain::time::Clock;
+use avert::domain::{Alert, AlertId, Environment, Resolution};
+use chrono::Duration;
+use rstest::rstest;
+use tempfile::TempDir;
+
+use super::bulk::alike;
+use super::fake::morning_of_twins;
+use super::rig::{Made, Rig, clock};
+
+const RULES: &str = "small: amount<25 currency:EUR -> refunded";
+
+/// A desk whose journal is open for one more console.
+fn desk(directory: &TempDir) -> (Desk, DeskState) {
+    let mut desk = Desk::open(directory.path()).unwrap();
+    let left = desk.open_journal("acme-eu", None, clock()).unwrap();
+    let session = desk.journal().map(Journal::session);
+    (desk, DeskState { session, left, ..DeskState::default() })
+}
+
+/// A console on this desk.
+fn console(directory: &TempDir, made: Made) -> Rig {
+    let (desk, kept) = desk(directory);
+    let place = SessionInfo { name: "acme-eu".to_owned(), environment: Some(Environment::Sandbox), ..SessionInfo::default() };
+    Made { desk: Some(desk), kept, place, ..made }.start()
+}
+
+/// How far another console is with a decision.
+#[derive(Clone, Copy, PartialEq)]
+enum Far {
+    Staged,
+    Sent,
+    Unknown,
+}
+
+/// Another console of the desk that has come so far with a refund of an alert.
+fn another(directory: &TempDir, alert: &Alert, far: Far) -> Desk {
+    let (desk, _) = desk(directory);
+    let decision = || "theirs".to_owned();
+    let refunded = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
+    let said = JournalDecision::of(alert, &refunded);
+    let mut steps = vec![JournalStep::Staged { decision: decision(), said, rule: None, together: None }];
+    if far != Far::Staged {
+        steps.push(JournalStep::Sent { decision: decision() });
+    }
+    if far == Far::Unknown {
+        steps.push(JournalStep::Unknown { decision: decision(), why: "HTTP 502".to_owned() });
+    }
+    desk.journal().unwrap().append_all(steps).unwrap();
+    desk
+}
+
+fn staged(rig: &Rig) -> usize {
+    rig.journaled().iter().filter(|step| step.staged().is_some()).count()
+}
+
+/// What the screen says, whatever its lines and frames.
+fn told(rig: &mut Rig) -> String {
+    let screen = rig.screen().replace(['│', '\n'], " ");
+    screen.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn of_two_consoles_whose_rules_match_the_same_alerts_at_once_one_stages_each() {
+    let directory = tempfile::tempdir().unwrap();
+    let made = || Made { rules: RULES, auto_rules: &["small"], holding_claims: true, ..Made::default() };
+    let mut first = console(&directory, made());
+    let mut second = console(&directory, Made { deployment: Some(first.service.deployment()), ..made() });
+    let held = (first.held(), second.held());
+
+    second.release();
+    first.release();
+    for rig in [&mut first, &mut second] {
+        rig.advance(Duration::minutes(5));
+    }
+
+    assert_eq!(held, (1, 1), "both were about to stage");
+    assert_eq!((staged(&first), staged(&second)), (0, 2));
+    assert_eq!(first.sent(), 2, "{}", second.screen());
+}
+
+#[test]
+fn what_was_taken_in_hand_while_a_rule_claimed_it_is_left_to_people() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut rig = console(&directory, Made { rules: RULES, auto_rules: &["small"], holding_claims: true, ..Made::default() });
+    rig.press("r");
+
+    rig.release();
+    rig.press("esc");
+    rig.advance(Duration::minutes(5));
+
+    let taken_back = rig.journaled().iter().filter(|step| matches!(step, JournalStep::TakenBack { .. })).count();
+    assert_eq!((staged(&rig), taken_back, rig.sent()), (2, 2, 0), "{}", rig.screen());
+}
+
+#[test]
+fn what_a_rule_staged_does_not_leave_where_another_console_decided_on_it_before() {
+    let directory = tempfile::tempdir().unwrap();
+    let rules = "small: amount<25 currency:EUR -> not-refunded";
+    let mut rig = console(&directory, Made { rules, auto_rules: &["small"], ..Made::default() });
+    let alert = rig.service.alert(AlertId(uuid::Uuid::from_u128(3))).unwrap();
+    let _other = another(&directory, &alert, Far::Sent);
+
+    rig.advance(Duration::seconds(11));
+
+    let sent: Vec<u128> = rig.service.resolutions.lock().unwrap().iter().map(|(id, _)| id.0.as_u128()).collect();
+    assert_eq!(sent, [11], "{}", rig.screen());
+    let why = "not sent: another console of this desk sent REFUNDED and has no answer yet";
+    assert!(
+        rig.journaled().iter().any(|step| matches!(step, JournalStep::Refused { why: told, .. } if told == why)),
+        "{:?}",
+        rig.journaled()
+    );
+}
+
+#[rstest]
+#[case::staged(Far::Staged, "another console of this desk has REFUNDED staged")]
+#[case::sent(Far::Sent, "another console of this desk sent REFUNDED and has no answer yet")]
+#[case::unknown(Far::Unknown, "another console of this desk sent REFUNDED; whether")]
+fn a_refund_that_another_console_has_not_finished_asks_for_the_tick_on_its_double(#[case] far: Far, #[case] words: &str) {
+    let directory = tempfile::tempdir().unwrap();
+    let (alerts, [_, second]) = morning_of_twins(clock().now());
+    let first = alerts[0].clone();
+    let mut rig = console(&directory, Made { size: (200, 60), ..Made::of(alerts) });
+    let _other = another(&directory, &first, far);
+    rig.update(Message::GoToAlert(second));
+    rig.advance(Duration::seconds(1));
+
+    rig.press("r");
+    let form = told(&mut rig);
+    rig.press("ctrl-s");
+    let unticked = staged(&rig);
+    rig.press("esc r tab space ctrl-s");
+    rig.advance(Duration::seconds(10));
+
+    assert!(form.contains(words) && form.contains("a refund is on its way"), "{form}");
+    assert_eq!((unticked, rig.sent()), (0, 1), "{}", rig.screen());
+}
+
+#[rstest]
+#[case::staged(Far::Staged)]
+#[case::sent(Far::Sent)]
+#[case::unknown(Far::Unknown)]
+fn a_contrary_answer_to_what_another_console_has_not_finished_asks_for_the_tick(#[case] far: Far) {
+    let directory = tempfile::tempdir().unwrap();
+    let (alerts, [first, _]) = morning_of_twins(clock().now());
+    let mut rig = console(&directory, Made { size: (200, 60), ..Made::of(alerts.clone()) });
+    let _other = another(&directory, &alerts[0], far);
+    rig.update(Message::GoToAlert(first));
+
+    rig.press("n");
+    let form = told(&mut rig);
+    rig.press("ctrl-s");
+
+    assert!(form.contains("another console of this desk") && !form.contains("nothing speaks against it"), "{form}");
+    assert_eq!(staged(&rig), 0, "{}", rig.screen());
+}
+
+#[rstest]
+#[case::sent(Far::Sent)]
+#[case::unknown(Far::Unknown)]
+fn a_refund_is_held_back_by_its_last_look_where_another_console_has_one_of_the_payment_under_way(#[case] far: Far) {
+    let directory = tempfile::tempdir().unwrap();
+    let (alerts, [_, second]) = morning_of_twins(clock().now());
+    let mut rig = console(&directory, Made { size: (200, 60), ..Made::of(alerts.clone()) });
+    rig.update(Message::GoToAlert(second));
+    rig.advance(Duration::seconds(1));
+    rig.press("r ctrl-s");
+    let _other = another(&directory, &alerts[0], far);
+
+    rig.advance(Duration::seconds(10));
+
+    assert_eq!((staged(&rig), rig.sent()), (1, 0), "{}", rig.screen());
+    assert!(told(&mut rig).contains("may be paid twice: "), "{}", rig.screen());
+}
+
+#[test]
+fn of_two_refunds_of_a_payment_that_two_consoles_staged_the_first_leaves_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let (alerts, [first, second]) = morning_of_twins(clock().now());
+    let mut one = console(&directory, Made::of(alerts));
+    let mut other = console(&directory, Made { deployment: Some(one.service.deployment()), ..Made::default() });
+    one.update(Message::GoToAlert(first));
+    other.update(Message::GoToAlert(second));
+    [&mut one, &mut other].into_iter().for_each(|rig| rig.advance(Duration::seconds(1)));
+    other.press("r");
+    one.press("r ctrl-s");
+    other.press("ctrl-s");
+
+    one.holding_looks = true;
+    one.advance(Duration::seconds(6));
+    other.advance(Duration::seconds(6));
+    one.release();
+    one.advance(Duration::seconds(6));
+
+    assert_eq!((staged(&one), staged(&other)), (1, 1));
+    let sent: Vec<AlertId> = one.service.resolutions.lock().unwrap().iter().map(|(id, _)| *id).collect();
+    assert_eq!(sent, [first], "{}", other.screen());
+}
+
+#[test]
+fn what_another_console_does_not_know_needs_somebody_and_stands_in_its_row() {
+    let directory = tempfile::tempdir().unwrap();
+    let (alerts, [first, _]) = morning_of_twins(clock().now());
+    let mut rig = console(&directory, Made { size: (200, 60), ..Made::of(alerts.clone()) });
+    let _other = another(&directory, &alerts[0], Far::Unknown);
+    rig.update(Message::GoToAlert(first));
+
+    rig.advance(Duration::seconds(6));
+    let rows = rig.screen();
+    rig.press("4");
+
+    let marks: Vec<&str> = rows.lines().filter(|line| line.contains("129.90")).collect();
+    assert!(marks.iter().any(|line| line.contains('?')) && marks.iter().any(|line| line.contains('⚠')), "{rows}");
+    assert!(told(&mut rig).contains("Needs you 1"), "{}", rig.screen());
+}
+
+#[test]
+fn a_console_that_is_gone_leaves_what_it_sent_unknown_to_those_that_run() {
+    let directory = tempfile::tempdir().unwrap();
+    let (alerts, [_, second]) = morning_of_twins(clock().now());
+    let mut rig = console(&directory, Made { size: (200, 60), ..Made::of(alerts.clone()) });
+    drop(another(&directory, &alerts[0], Far::Sent));
+    rig.update(Message::GoToAlert(second));
+    rig.advance(Duration::seconds(1));
+
+    rig.press("r");
+
+    assert!(told(&mut rig).contains("another console of this desk sent REFUNDED; whether"), "{}", rig.screen());
+}
+
+#[test]
+fn after_a_restart_the_double_of_an_unknown_refund_is_marked_as_one_that_may_be_paid_twice() {
+    let directory = tempfile::tempdir().unwrap();
+    let (alerts, [_, second]) = morning_of_twins(clock().now());
+    drop(another(&directory, &alerts[0], Far::Unknown));
+    let mut rig = console(&directory, Made { size: (200, 60), operator: false, ..Made::of(alerts) });
+    rig.press("esc");
+    rig.update(Message::GoToAlert(second));
+    rig.advance(Duration::seconds(1));
+
+    let rows = rig.screen();
+
+    assert!(rows.lines().filter(|line| line.contains("129.90")).any(|line| line.contains('⚠')), "{rows}");
+}
+
+#[test]
+fn a_form_for_several_leaves_out_what_another_console_has_not_finished() {
+    let directory = tempfile::tempdir().unwrap();
+    let alerts = alike(3);
+    let mut rig = console(&directory, Made { size: (200, 60), ..Made::of(alerts.clone()) });
+    let _other = another(&directory, &alerts[1], Far::Unknown);
+    rig.advance(Duration::seconds(6));
+
+    rig.press("* b alt-n");
+    let form = told(&mut rig);
+
+    assert!(form.contains("another console of this desk sent REFUNDED"), "{form}");
+}
