@@ -409,33 +409,6 @@ impl Decisions {
         }
     }
 
-    /// Takes in what time it is. Where the clock was set back, what is left of each grace stays what it was.
-    pub fn tell_time(&mut self, now: Timestamp) {
-        let back = std::mem::replace(&mut self.told, now) - now;
-        if back <= Duration::zero() {
-            return;
-        }
-        self.held_since = self.held_since.map(|since| since - back);
-        for decision in &mut self.all {
-            decision.staged_at -= back;
-            decision.unlooked_since = decision.unlooked_since.map(|since| since - back);
-            if let State::Staged(due) = &mut decision.state {
-                *due -= back;
-            }
-            if let LookStage::Done(_, at) = &mut decision.look {
-                *at -= back;
-            }
-        }
-    }
-
-    /// Takes in an alert as it is now. A decision on it that has not left and was made on other facts stays here, to be made anew.
-    pub fn seen(&mut self, alert: &Alert, now: Timestamp) -> Option<(PendingDecision, DecisionEvent)> {
-        let decision = self.of(alert.id).filter(|decision| decision.is_here())?.clone();
-        let event = DecisionEvent::Refused(format!("not sent: {}", alert.changed_since(&decision.alert)?));
-        self.note(decision.key, &event, now);
-        Some((decision, event))
-    }
-
     /// The decisions whose time has come; they count as sent from now on. What is to be looked at before stays until it was.
     pub fn leave(&mut self, now: Timestamp) -> Vec<PendingDecision> {
         let leaving = self.in_turn(now, |decision| decision.was_looked_at(now));

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use chrono::Duration;
 
 use super::{Decisions, PendingDecision, State, WaitReason};
+use crate::console::last_look::LookStage;
 use crate::domain::Timestamp;
 
 /// A decision that is held calls so long before its window closes at least, however little is set for notices.
@@ -37,6 +38,25 @@ impl PendingDecision {
 }
 
 impl Decisions {
+    /// Takes in what time it is. Where the clock was set back, what is left of each grace stays what it was.
+    pub fn tell_time(&mut self, now: Timestamp) {
+        let back = std::mem::replace(&mut self.told, now) - now;
+        if back <= Duration::zero() {
+            return;
+        }
+        self.held_since = self.held_since.map(|since| since - back);
+        for decision in &mut self.all {
+            decision.staged_at -= back;
+            decision.unlooked_since = decision.unlooked_since.map(|since| since - back);
+            if let State::Staged(due) = &mut decision.state {
+                *due -= back;
+            }
+            if let LookStage::Done(_, at) = &mut decision.look {
+                *at -= back;
+            }
+        }
+    }
+
     /// The decisions that are held here, each with the moment it calls at, when so much is left before its window closes.
     pub fn held(&self, before: Duration, now: Timestamp) -> impl Iterator<Item = (&PendingDecision, Timestamp)> {
         let held = move |decision: &&PendingDecision| {

@@ -4,7 +4,7 @@ use chrono::Duration;
 
 use super::{DecisionEvent, Decisions, MARGIN, PendingDecision, State};
 use crate::console::last_look::{LEAST, LONGEST, LastLook, LookAgain, LookSort, LookStage, Looked, called};
-use crate::domain::Timestamp;
+use crate::domain::{Alert, Timestamp};
 
 /// What was looked at is looked at again where the decision did not leave so soon: it was held or paused meanwhile.
 const FRESH: Duration = Duration::seconds(2);
@@ -72,6 +72,14 @@ impl PendingDecision {
 }
 
 impl Decisions {
+    /// Takes in an alert as it is now. A decision on it that has not left and was made on other facts stays here, to be made anew.
+    pub fn seen(&mut self, alert: &Alert, now: Timestamp) -> Option<(PendingDecision, DecisionEvent)> {
+        let decision = self.of(alert.id).filter(|decision| decision.is_here())?.clone();
+        let event = DecisionEvent::Refused(format!("not sent: {}", alert.changed_since(&decision.alert)?));
+        self.note(decision.key, &event, now);
+        Some((decision, event))
+    }
+
     /// The decisions that are to be looked at now, before they leave.
     pub fn looks(&mut self, now: Timestamp) -> Vec<(u64, LastLook)> {
         let due = self.in_turn(now, |decision| decision.needs_look(now));
@@ -157,7 +165,7 @@ mod tests {
     use super::*;
     use crate::domain::resolution::{Decision, InvalidReason};
     use crate::domain::time::from_iso;
-    use crate::domain::{Alert, AlertId, AlertType, Deadline, Provider, Resolution};
+    use crate::domain::{AlertId, AlertType, Deadline, Provider, Resolution};
 
     fn now() -> Timestamp {
         from_iso("2026-03-10T12:00:00Z").unwrap()
