@@ -163,7 +163,7 @@ async fn a_decision_of_another_organization_is_answered_before_the_deep_lists_be
     const LISTS: usize = 32;
     let served = Arc::new(Served::start().await);
     let rows = |count: u64| (1..=count).map(|line| AlertPatch::of(open_alert(&AlertId::generate().to_string())).at(line)).collect();
-    served.acting.ingest(rows(3_000), IngestOptions { events: false }).await.unwrap();
+    served.acting.ingest(rows(12_000), IngestOptions { events: false }).await.unwrap();
     let other = served.another_organization().await;
     other.ingest(rows(9), IngestOptions { events: false }).await.unwrap();
     let key = other.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap().secret;
@@ -178,7 +178,7 @@ async fn a_decision_of_another_organization_is_answered_before_the_deep_lists_be
                 while !stop.is_cancelled() {
                     let asked = Instant::now();
                     // What no index helps with: every id has a 7 in it.
-                    let page = served.get("/api/v1/alerts?q=7&sortField=issuer&size=1&page=1500").await;
+                    let page = served.get("/api/v1/alerts?q=7&sortField=issuer&size=1&page=6000").await;
                     took.push(asked.elapsed());
                     json(page, 200).await;
                     let _ = began.send(());
