@@ -170,6 +170,32 @@ pub enum DecisionEvent {
 }
 
 impl PendingDecision {
+    /// One that was made at this moment, by itself, on an alert of whose window nothing is known; what was said, and its idempotency key.
+    fn made(key: u64, alert: Alert, (resolution, idempotency_key): (Resolution, String), state: State, now: Timestamp) -> Self {
+        Self {
+            key,
+            alert,
+            resolution,
+            state,
+            last_moment: None,
+            at_once: false,
+            closed_by: None,
+            closes_from: None,
+            staged_at: now,
+            sent_at: None,
+            told_closed: false,
+            together: None,
+            after: None,
+            instead_of: None,
+            known: KnownRefunds::default(),
+            look: LookStage::Due,
+            unlooked_since: None,
+            waits_elsewhere: false,
+            rule: None,
+            idempotency_key,
+        }
+    }
+
     /// Whether it has not left and can be taken back.
     pub fn is_here(&self) -> bool {
         matches!(self.state, State::Staged(_) | State::Waiting)
@@ -278,29 +304,8 @@ impl Decisions {
         let (last_moment, closed_by) = (last_moment(&alert, now), closed_by(&alert, now));
         let (at_once, closes_from) = (leaves_at_once(&alert, grace, now), closes_from(&alert, now));
         let due = if at_once { now } else { now + grace };
-        let state = State::Staged(due);
-        self.all.push(PendingDecision {
-            key: self.made,
-            alert,
-            resolution,
-            state,
-            last_moment,
-            at_once,
-            closed_by,
-            closes_from,
-            staged_at: now,
-            sent_at: None,
-            told_closed: false,
-            together: None,
-            after,
-            instead_of,
-            known: KnownRefunds::default(),
-            look: LookStage::Due,
-            unlooked_since: None,
-            waits_elsewhere: false,
-            rule: None,
-            idempotency_key,
-        });
+        let made = PendingDecision::made(self.made, alert, (resolution, idempotency_key), State::Staged(due), now);
+        self.all.push(PendingDecision { last_moment, at_once, closed_by, closes_from, after, instead_of, ..made });
         self.made
     }
 
@@ -318,28 +323,9 @@ impl Decisions {
     pub fn adopt(&mut self, left: &LeftDecision, now: Timestamp) {
         let Some(resolution) = left.said.resolution() else { return };
         self.made += 1;
-        self.all.push(PendingDecision {
-            key: self.made,
-            alert: alert_of(&left.said.alert),
-            resolution,
-            state: State::Checking(Polling::new("an earlier console sent it and had no answer".to_owned(), now)),
-            last_moment: None,
-            at_once: false,
-            closed_by: None,
-            closes_from: None,
-            staged_at: now,
-            sent_at: left.sent_at,
-            told_closed: false,
-            together: None,
-            after: None,
-            instead_of: None,
-            known: KnownRefunds::default(),
-            look: LookStage::Due,
-            unlooked_since: None,
-            waits_elsewhere: false,
-            rule: None,
-            idempotency_key: left.key.clone(),
-        });
+        let state = State::Checking(Polling::new("an earlier console sent it and had no answer".to_owned(), now));
+        let made = PendingDecision::made(self.made, alert_of(&left.said.alert), (resolution, left.key.clone()), state, now);
+        self.all.push(PendingDecision { sent_at: left.sent_at, ..made });
     }
 
     /// The decision on an alert.
