@@ -166,13 +166,20 @@ impl LastLook {
         others.filter(|(at, other)| Some(other.session) != session && is_before(*at, other)).map(|(_, other)| other).collect()
     }
 
+    /// Whether it asks of another alert on the payment: a refund asks of what was not confirmed, what rests on a refund of any.
+    fn asks_of(&self, other: &Alert) -> bool {
+        self.sort != LookSort::Refund || !self.known.alerts.contains(&other.id)
+    }
+
     /// A payment with the refunds that consoles of this desk have under way.
     fn with_coming(&self, payment: Payment, coming: &[ComingDecision]) -> Payment {
         let Payment::Open(found) = payment else { return payment };
-        let is_asked = |other: &&Alert| self.sort != LookSort::Refund || !self.known.alerts.contains(&other.id);
         let refund = |other: &Alert| weightiest(coming, other.id).filter(|coming| coming.resolution.gives_money_back());
-        let elsewhere =
-            found.iter().filter(|other| other.outcome.is_none()).filter(is_asked).find_map(|other| Some((other, refund(other)?)));
+        let elsewhere = found
+            .iter()
+            .filter(|other| other.outcome.is_none())
+            .filter(|other| self.asks_of(other))
+            .find_map(|other| Some((other, refund(other)?)));
         match elsewhere.map(|(other, coming)| (called(other), elsewhere_in_words(coming))) {
             Some((other, _)) if matches!(self.sort, LookSort::RestsOnRefund { .. }) => Payment::Elsewhere(other),
             Some((other, words)) => Payment::Elsewhere(format!("{other}: {words}")),
@@ -201,9 +208,7 @@ impl LastLook {
         }
         let mut found = same_payment(&*deployment.alerts, deployment.duplicates.as_deref(), alert.id, query).await?;
         found.retain(|other| duplicate::evidence(alert, other).is_some());
-        // A refund asks of what was not confirmed; what rests on a refund asks of any.
-        let is_asked = |other: &&Alert| self.sort != LookSort::Refund || !self.known.alerts.contains(&other.id);
-        let asked: Vec<&Alert> = found.iter().filter(is_asked).collect();
+        let asked: Vec<&Alert> = found.iter().filter(|other| self.asks_of(other)).collect();
         if let Some(other) = asked.iter().find(|other| other.was_refunded()) {
             return Ok(Payment::Refunded(Box::new((*other).clone())));
         }
