@@ -89,7 +89,7 @@ pub(super) fn open_preset(choice: Choice, preset: Option<Draft>, queue: &mut Que
         let case = cx.key(Action::Open);
         cx.notify(Tone::Note, format!("What was written for its case is kept there: {case} opens the case."));
     }
-    let before = cx.drafts.get(&alert.id).filter(|draft| !restored && !draft.comments.is_empty()).cloned();
+    let before = if restored { None } else { other_text(alert.id, "", cx) };
     let mut outcome = opened(form, facts, before);
     outcome.extend(run(effects));
     outcome
@@ -113,6 +113,11 @@ pub fn kept_words(draft: &Draft, cx: &AppContext) -> String {
     format!("Your {what} for \"{}\" is kept.", Choice::of_parts(draft, cx.place.dialect).words())
 }
 
+/// The text that is kept for an alert, where it is another one than this.
+fn other_text(alert: AlertId, comments: &str, cx: &AppContext) -> Option<Draft> {
+    cx.drafts.get(&alert).filter(|kept| !kept.comments.is_empty() && kept.comments != comments).cloned()
+}
+
 /// The order that opens a form, and has it read what the desk has for its alert by now.
 fn opened(form: ResolveForm, facts: Facts, before: Option<Draft>) -> Orders {
     let (id, typed) = (form.alert_id(), Typed { kept: form.draft(), due: None, recorded: false });
@@ -129,11 +134,11 @@ pub fn open_again(choice: Choice, filled_in: &Draft, queue: &mut Queue, cx: &mut
     let facts = queue.facts.clone();
     let mut form = begin(&alert, choice, Some(filled_in.clone()), &facts, cx);
     form.fill_in(filled_in);
-    let other = cx.drafts.get(&alert.id).filter(|other| !other.comments.is_empty() && other.comments != filled_in.comments).cloned();
-    if other.is_some() {
+    let before = other_text(alert.id, &filled_in.comments, cx);
+    if before.is_some() {
         cx.notify(Tone::Note, "As the decision was filled in. Another text for this alert is kept.");
     }
-    let mut outcome = opened(form, facts, other);
+    let mut outcome = opened(form, facts, before);
     outcome.extend(run(effects));
     outcome
 }
@@ -156,10 +161,7 @@ pub fn repeat(last: &Resolution, in_form: bool, queue: &mut Queue, cx: &mut AppC
             let known = known_refunds(form.alert(), &facts, cx);
             vec![Message::Decided(alert_id, resolution, draft, known).into()]
         }
-        _ => {
-            let other = cx.drafts.get(&alert.id).filter(|other| !other.comments.is_empty() && other.comments != again.comments).cloned();
-            opened(form, facts, other)
-        }
+        _ => opened(form, facts, other_text(alert.id, &again.comments, cx)),
     };
     outcome.extend(run(effects));
     outcome
@@ -408,15 +410,10 @@ impl ResolveDialog {
 
     /// Looks for all that is to be known around the alert, whose facts have changed.
     fn look_anew(&mut self, cx: &AppContext) -> Orders {
-        let (alert, query) = (self.form.alert().clone(), duplicate::query(self.form.alert()));
+        let alert = self.form.alert();
         self.facts = Facts::of(alert.id);
         let mut effects = vec![Effect::MatchOrders(Box::new(alert.clone()), Vec::new(), None)];
-        if query.is_some() || cx.compares_all {
-            self.facts.duplicates.ask();
-            effects.push(Effect::SameCard(alert.id, query));
-        } else {
-            self.facts.duplicates = Loadable::Loaded(Vec::new());
-        }
+        effects.extend(self.facts.ask_duplicates(alert.id, duplicate::query(alert), cx.compares_all));
         run(effects)
     }
 }

@@ -1,9 +1,9 @@
 //! What the detail knows beyond the alert itself: its webhooks, its order, other alerts on the same payment, and the warnings that follow.
 
-use crate::console::{Loadable, Reply};
+use crate::console::{Effect, Loadable, Reply};
 use crate::desk::MatchedOrders;
 use crate::domain::advice::AdviceBasis;
-use crate::domain::{Alert, AlertId, Delivery, Timestamp, duplicate};
+use crate::domain::{Alert, AlertId, AlertQuery, Delivery, Timestamp, duplicate};
 use crate::service::ServiceError;
 
 /// Facts around one alert: deliveries, orders and duplicates.
@@ -55,6 +55,16 @@ impl Facts {
         let others = self.duplicates.loaded().filter(|others| others.len() > self.others)?;
         (self.others, self.orders_known) = (others.len(), false);
         Some(others.clone())
+    }
+
+    /// Asks for other alerts on an alert's payment. Where a service could not be asked for any, none are known.
+    pub fn ask_duplicates(&mut self, alert: AlertId, query: Option<AlertQuery>, compares_all: bool) -> Option<Effect> {
+        if query.is_none() && !compares_all {
+            self.duplicates = Loadable::Loaded(Vec::new());
+            return None;
+        }
+        self.duplicates.ask();
+        Some(Effect::SameCard(alert, query))
     }
 
     /// Nothing known yet of this alert.

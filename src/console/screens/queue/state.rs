@@ -576,11 +576,8 @@ impl Queue {
         let known = query.as_ref().filter(|_| !self.compares_all).and_then(|query| self.searched.fresh(query, lasts, now));
         if let Some((at, found)) = known.cloned() {
             self.show_same_card(id, Ok(found), at);
-        } else if query.is_some() || self.compares_all {
-            self.facts.duplicates.ask();
-            effects.push(Effect::SameCard(id, query));
         } else {
-            self.facts.duplicates = Loadable::Loaded(Vec::new());
+            effects.extend(self.facts.ask_duplicates(id, query, self.compares_all));
         }
         effects
     }
