@@ -9,7 +9,7 @@ use super::failure::{Misused, NotFound, say};
 use super::local::Local;
 use super::output::printable;
 use super::target::variable;
-use crate::desk::journal::coming_in;
+use crate::desk::journal::ComingReader;
 use crate::desk::same_payment::same_payment;
 use crate::desk::{ComingDecision, Desk, DeskError, OrderOwner};
 use crate::domain::query::Vocabulary;
@@ -34,6 +34,8 @@ pub(super) struct AlertAccess {
     pub(super) place: String,
     /// Where the desk is, if there is one.
     desk: PathBuf,
+    /// What consoles of it have under way.
+    coming: ComingReader,
     /// Whose orders of the shop are meant, where there may be those of several organizations.
     order_owner: Option<OrderOwner>,
     /// Whether every write is refused.
@@ -100,6 +102,7 @@ impl AlertAccess {
                     read_only,
                     clock,
                     desk,
+                    coming: ComingReader::default(),
                     order_owner: None,
                     local: None,
                 },
@@ -122,6 +125,7 @@ impl AlertAccess {
                 None => format!("this machine's own in {}", context.home.place()),
             },
             desk,
+            coming: ComingReader::default(),
             order_owner,
             read_only: false,
             clock: Arc::clone(&local.clock),
@@ -150,7 +154,7 @@ impl AlertAccess {
 
     /// The decisions that consoles of the desk have under way, or of whose fate they do not know.
     pub(super) fn coming(&self) -> Result<Vec<ComingDecision>, DeskError> {
-        coming_in(&self.desk)
+        self.coming.read(&self.desk)
     }
 
     /// The desk; one that is not there is not made.

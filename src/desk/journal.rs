@@ -57,7 +57,7 @@ pub struct Journal {
     user: Option<String>,
     clock: SharedClock,
     /// What may still land, and up to where it was read.
-    coming: Arc<Mutex<(JournalMark, ComingDecisions)>>,
+    coming: ComingReader,
     /// Locked for as long as this console lives.
     _alive: Arc<File>,
 }
@@ -78,7 +78,7 @@ impl Journal {
             let alive = private(OpenOptions::new().create_new(true).write(true)).open(session_path(directory, session))?;
             alive.lock()?;
             let (place, user) = (place.to_owned(), user.map(str::to_owned));
-            let coming = Arc::default();
+            let coming = ComingReader::default();
             let journal = Self { directory: directory.to_owned(), session, place, user, clock, coming, _alive: Arc::new(alive) };
             let turn = journal.turn()?;
             Ok((journal, turn))
@@ -122,16 +122,7 @@ impl Journal {
 
     /// The decisions that may still land by now, of this console and of others, in the order in which they were made.
     pub fn coming(&self) -> Result<Vec<ComingDecision>, DeskError> {
-        let mut known = self.coming.lock().unwrap_or_else(PoisonError::into_inner);
-        // Before the journal is read: whatever one that is gone wrote is in it.
-        let live = live_sessions(&self.directory);
-        let part = read_from(&self.directory, &known.0)?;
-        if part.anew {
-            known.1 = ComingDecisions::default();
-        }
-        part.entries.iter().for_each(|entry| known.1.take(entry));
-        known.0 = part.mark;
-        Ok(known.1.while_live(&live))
+        self.coming.read(&self.directory)
     }
 
     /// Stages decisions where nobody has decided on their alerts since a mark; returns the keys of those. Consoles on one desk do this one after
@@ -327,12 +318,24 @@ pub fn read_from(directory: &Path, from: &JournalMark) -> Result<JournalPart, De
     read().map_err(|error| failed(directory, "read", &error))
 }
 
-/// The decisions in the journal of a desk that may still land, of whichever console.
-pub fn coming_in(directory: &Path) -> Result<Vec<ComingDecision>, DeskError> {
-    let live = live_sessions(directory);
-    let mut coming = ComingDecisions::default();
-    read_from(directory, &JournalMark::default())?.entries.iter().for_each(|entry| coming.take(entry));
-    Ok(coming.while_live(&live))
+/// A reader of the decisions in a journal that may still land: each time it reads what was written since.
+#[derive(Debug, Clone, Default)]
+pub struct ComingReader(Arc<Mutex<(JournalMark, ComingDecisions)>>);
+
+impl ComingReader {
+    /// Those in the journal of a desk, of whichever console, in the order in which they were made.
+    pub fn read(&self, directory: &Path) -> Result<Vec<ComingDecision>, DeskError> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Before the journal is read: whatever one that is gone wrote is in it.
+        let live = live_sessions(directory);
+        let part = read_from(directory, &known.0)?;
+        if part.anew {
+            known.1 = ComingDecisions::default();
+        }
+        part.entries.iter().for_each(|entry| known.1.take(entry));
+        known.0 = part.mark;
+        Ok(known.1.while_live(&live))
+    }
 }
 
 /// The consoles of a desk that run: each holds the lock on its own file.
