@@ -346,10 +346,11 @@ impl App {
         self.dialogs.retain(|dialog| !dialog.is_stale(cx));
         self.waiting.retain(|dialog| !dialog.is_stale(cx));
         self.open_next();
-        effects.extend(self.cx.decisions.looks(now).into_iter().map(|(key, look)| Effect::Look(key, Box::new(look))));
+        // What was looked at leaves first: did others take its turn, its look would grow old.
         for decision in self.cx.decisions.leave(now) {
             effects.push(Effect::Resolve(decision.key, decision.alert.id, decision.request()));
         }
+        effects.extend(self.cx.decisions.looks(now).into_iter().map(|(key, look)| Effect::Look(key, Box::new(look))));
         let cx = &mut self.cx;
         let left = cx.runs.take_left(|number| cx.decisions.not_left().any(|decision| decision.together == Some(number)));
         effects.extend(left.into_iter().map(|id| Effect::Keep(Keep::NoGroupDraft(id))));

@@ -110,6 +110,26 @@ fn a_range_over_rows_that_are_not_here_is_read() {
 }
 
 #[test]
+fn refunds_leave_as_they_are_looked_at_however_long_that_takes() {
+    let mut rig = Rig::new(alike(20));
+    rig.press("* b alt-r tab");
+    rig.type_text("20");
+    rig.holding_looks = true;
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    let sent: Vec<usize> = (0..4)
+        .map(|_| {
+            rig.release_one();
+            rig.advance(Duration::seconds(3));
+            rig.sent()
+        })
+        .collect();
+
+    assert_eq!(sent, [1, 2, 3, 4], "{}", rig.screen());
+}
+
+#[test]
 fn above_ten_alerts_their_number_is_typed_before_anything_leaves() {
     let alerts = alike(12);
     let mut rig = Rig::new(alerts.clone());
