@@ -123,7 +123,7 @@ impl App {
                 now,
                 covered: false,
                 listed: AlertFilter::default(),
-                offline: false,
+                held_back: false,
                 leaving: false,
                 decisions: Decisions::default(),
                 runs: Runs::default(),
@@ -340,7 +340,7 @@ impl App {
     fn run_due(&mut self) -> Vec<Effect> {
         let now = self.cx.now;
         self.cx.toasts.expire(now);
-        self.hold_back_offline();
+        self.hold_back();
         let mut effects: Vec<Effect> = snooze_menu::end_due(&mut self.cx);
         let cx = &self.cx;
         self.dialogs.retain(|dialog| !dialog.is_stale(cx));
@@ -408,17 +408,17 @@ impl App {
     }
 
     /// While another deployment cannot be reached, what would leave waits; once it answers, it is asked what becomes of it.
-    fn hold_back_offline(&mut self) {
+    fn hold_back(&mut self) {
         let cx = &mut self.cx;
-        let before = cx.offline;
-        cx.offline = cx.place.remote && self.screens.queue.link.is_unreachable();
+        let before = cx.held_back;
+        cx.held_back = cx.place.remote && self.screens.queue.link.is_unreachable() || cx.writes.failing.is_some();
         cx.decisions.call_held(cx.now);
-        if cx.offline {
+        if let Some(why) = cx.held_back_by() {
             if !before {
                 cx.decisions.ask_again();
             }
             let kept = cx.decisions.wait(cx.now);
-            cx.runs.wait(&kept);
+            cx.runs.wait(&kept, why);
         }
         self.ask_of_waiting();
         let cx = &mut self.cx;
@@ -432,7 +432,7 @@ impl App {
     /// Asks what becomes of decisions that wait, while something can become of them: over the screen, or over a page on which nothing is
     /// typed.
     fn ask_of_waiting(&mut self) {
-        let may_ask = !self.cx.offline && self.dialogs.last().is_none_or(|page| page.takes_questions());
+        let may_ask = !self.cx.held_back && self.dialogs.last().is_none_or(|page| page.takes_questions());
         if may_ask && let Some(why) = self.cx.decisions.take_question() {
             self.dialogs.push(Box::new(Reconnected::about(why)));
         }

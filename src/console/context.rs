@@ -51,8 +51,8 @@ pub struct AppContext {
     pub covered: bool,
     /// What the Queue lists.
     pub listed: AlertFilter,
-    /// Another deployment does not answer: what would leave now waits.
-    pub offline: bool,
+    /// Another deployment does not answer, or nothing can be recorded: what would leave now waits.
+    pub held_back: bool,
     /// Leaving as soon as what is with the service has come back.
     pub leaving: bool,
     pub decisions: Decisions,
@@ -102,6 +102,12 @@ pub struct AppContext {
 }
 
 impl AppContext {
+    /// Why what would leave now waits, where it does.
+    pub fn held_back_by(&self) -> Option<&'static str> {
+        let why = if self.writes.failing.is_some() { "nothing can be recorded" } else { "the service does not answer" };
+        self.held_back.then_some(why)
+    }
+
     /// The draw context.
     pub fn draw_context(&self) -> DrawContext<'_> {
         DrawContext {

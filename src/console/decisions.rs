@@ -25,6 +25,9 @@ use crate::service::{ResolveRequest, ServiceError};
 /// So long before its deadline a decision has left, whatever its grace: the call takes its time too.
 pub const MARGIN: Duration = Duration::seconds(10);
 
+/// Where one decision could not be sent, the others stay so long: by then it is found out whether they can be.
+const PROBED_WITHIN: Duration = Duration::seconds(2);
+
 /// The last moment for a decision on an alert to leave in time; none where the deadline is not known to the moment, or has passed.
 fn last_moment(alert: &Alert, now: Timestamp) -> Option<Timestamp> {
     let deadline = alert.deadline.moment().filter(|deadline| *deadline > now && alert.expired_at.is_none())?;
@@ -488,7 +491,11 @@ impl Decisions {
             Err(ServiceError::Indeterminate(why) | ServiceError::Unavailable(why) | ServiceError::Unreachable(why)) => {
                 DecisionEvent::Unknown(format!("{} (sent to the service; the alert is looked at)", why.trim_end_matches('.')))
             }
-            Err(ServiceError::NotReached(why)) if decision.has_time(now) => DecisionEvent::Kept(why),
+            Err(ServiceError::NotReached(why)) if decision.has_time(now) => {
+                // Whether the others can be sent is found out first.
+                self.put_off(now + PROBED_WITHIN);
+                DecisionEvent::Kept(why)
+            }
             Err(ServiceError::NotReached(why) | ServiceError::NotSent(why)) => DecisionEvent::Refused(format!("not sent: {why}")),
             Err(ServiceError::ProviderFailed(why)) => DecisionEvent::Refused(declined(&why)),
             Err(ServiceError::Refused(why)) => DecisionEvent::Refused(format!("the service refused: {why}")),

@@ -40,7 +40,7 @@ impl App {
     /// Whether rules may ask the service for what they match: nothing speaks of trouble, and what was decided before is known.
     fn rules_can_ask(&self) -> bool {
         let (cx, link) = (&self.cx, &self.screens.queue.link);
-        let is_well = link.trouble.is_none() && link.read_at.is_some() && link.left_alone(cx.now).is_none() && !cx.offline;
+        let is_well = link.trouble.is_none() && link.read_at.is_some() && link.left_alone(cx.now).is_none() && !cx.held_back;
         let is_known = !cx.journal.is_loading() && cx.journal.trouble().is_none();
         let is_told = !cx.operator || cx.unfinished.is_known();
         cx.auto.act() && !cx.place.read_only && !cx.leaving && is_well && is_known && is_told && cx.writes.failing.is_none()

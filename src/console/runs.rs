@@ -56,9 +56,6 @@ pub struct RunCounts {
 /// How the reason begins of what was refused before it left.
 const NOT_SENT: &str = "not sent: ";
 
-/// Why what has not left waits here.
-const NO_ANSWER: &str = "the service does not answer";
-
 /// From so many ends the pace of a run is told, at least and at most.
 const PACED: (usize, usize) = (3, 20);
 
@@ -286,10 +283,10 @@ impl Runs {
         true
     }
 
-    /// Takes in that the decisions of these keys wait here: their time came while the deployment did not answer.
-    pub fn wait(&mut self, keys: &[u64]) {
+    /// Takes in that the decisions of these keys wait here, and why: their time came while nothing could be sent.
+    pub fn wait(&mut self, keys: &[u64], why: &str) {
         for item in self.all.iter_mut().flat_map(|run| &mut run.items).filter(|item| keys.contains(&item.key)) {
-            item.result = RunResult::NotSent(NO_ANSWER.to_owned());
+            item.result = RunResult::NotSent(why.to_owned());
         }
     }
 

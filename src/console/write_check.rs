@@ -52,7 +52,8 @@ impl WriteCheck {
 
     /// Something could not be done: where that may be for want of room, it is probed now.
     pub fn suspect(&mut self, error: &ServiceError, now: Timestamp) {
-        if matches!(error, ServiceError::Unavailable(_) | ServiceError::Throttled { .. }) && self.due.is_some() {
+        let may_be = matches!(error, ServiceError::Unavailable(_) | ServiceError::NotReached(_) | ServiceError::Throttled { .. });
+        if may_be && self.due.is_some() {
             self.due = Some(now);
         }
     }

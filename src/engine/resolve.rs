@@ -18,7 +18,7 @@ use crate::domain::time::later_by;
 use crate::domain::{Alert, AlertId, AttemptId, FieldError, Holder, MonotonicTime, OrganizationId, Resolution};
 use crate::providers::{Cause, LookUp, Submission, SubmitResult};
 use crate::service::{FoundOutBy, OutcomeUnknown, ResolveRequest, ServiceError};
-use crate::store::{AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest, SharedStore, StoreResult};
+use crate::store::{AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest, SharedStore, StoreError, StoreResult};
 
 /// Longest Idempotency-Key.
 const MAX_KEY: usize = 255;
@@ -36,6 +36,14 @@ pub(super) enum Landed {
     Ours(Box<Alert>),
     /// The alert has another outcome; the attempt is parked for a person.
     Anothers(Box<Alert>),
+}
+
+/// Why a decision did not leave: until its attempt is known to be claimed no network is called.
+fn not_sent(error: StoreError) -> ServiceError {
+    match error {
+        StoreError::Unavailable(text) => ServiceError::NotReached(format!("the database cannot do this now ({text})")),
+        error => error.into(),
+    }
 }
 
 impl Engine {
@@ -79,7 +87,7 @@ impl Engine {
         id: AlertId,
         request: ResolveRequest,
     ) -> Result<Alert, ServiceError> {
-        let read = store.get_alert(organization, id).await?;
+        let read = store.get_alert(organization, id).await.map_err(not_sent)?;
         let alert = read.ok_or(ServiceError::AlertNotFound(id))?;
         let resolution = request.resolution.checked(alert.money().as_ref()).map_err(ServiceError::InvalidResolution)?;
         if alert.outcome.is_some() && request.idempotency_key.is_none() {
@@ -120,7 +128,7 @@ impl Engine {
                 deadline: later(now.date, self.settings().longest_decision()),
                 now,
             };
-            match store.claim_resolution(request).await? {
+            match store.claim_resolution(request).await.map_err(not_sent)? {
                 Claim::Claimed { alert, generation } => {
                     let submission = Submission::of(attempt, &alert, resolution);
                     let settings = self.settings();

@@ -111,7 +111,7 @@ impl Screen {
     /// The resolve form as it looks at noon.
     fn resolve(form: &ResolveForm, width: u16, height: u16) -> Self {
         Self::of(width, height, |frame| {
-            form.draw(frame, frame.area(), &Theme::named(ThemeName::Dark), FormMoment { now: noon(), offline: false });
+            form.draw(frame, frame.area(), &Theme::named(ThemeName::Dark), FormMoment { now: noon(), held_back_by: None });
         })
     }
 

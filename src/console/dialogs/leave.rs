@@ -29,14 +29,14 @@ impl Choice {
         [(Self::Stay, "enter", "Stay"), (Self::TakeBack, "t", "Take back and leave"), (Self::Send, "s", "Send and leave")];
 
     /// What is offered.
-    fn offered(offline: bool) -> &'static [KeyedAnswer<'static, Self>] {
-        if offline { &Self::ALL[..2] } else { &Self::ALL }
+    fn offered(held_back: bool) -> &'static [KeyedAnswer<'static, Self>] {
+        if held_back { &Self::ALL[..2] } else { &Self::ALL }
     }
 
     /// What a key means here. Enter is the safe choice: nothing final is ever one stray Enter.
-    fn of(key: KeyEvent, offline: bool) -> Option<Self> {
+    fn of(key: KeyEvent, held_back: bool) -> Option<Self> {
         match key.code {
-            KeyCode::Char('s' | 'S') if !offline => Some(Self::Send),
+            KeyCode::Char('s' | 'S') if !held_back => Some(Self::Send),
             KeyCode::Char('t' | 'T') => Some(Self::TakeBack),
             KeyCode::Enter | KeyCode::Esc | KeyCode::Char('x' | 'X') => Some(Self::Stay),
             _ => None,
@@ -60,8 +60,8 @@ impl Leave {
 
 impl Dialog for Leave {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
-        let offline = cx.offline;
-        let Some(choice) = answered(message, &self.targets, |key| Choice::of(key, offline), cx) else { return Vec::new() };
+        let held_back = cx.held_back;
+        let Some(choice) = answered(message, &self.targets, |key| Choice::of(key, held_back), cx) else { return Vec::new() };
         cx.decisions.hold(false, cx.now);
         let mut outcome = vec![Order::Close];
         match choice {
@@ -94,13 +94,13 @@ impl Dialog for Leave {
         question.line(format!("{many} {verb} not left yet"), theme.strong);
         question.gap();
         question.name_all(&staged, (area.height / 2).min(NAMED), cx);
-        if cx.offline {
-            question.say("The service does not answer, nothing can be sent.", theme.warning);
+        if let Some(why) = cx.held_back_by() {
+            question.say(&format!("Nothing can be sent: {why}."), theme.warning);
         } else if let Some(seconds) = cx.decisions.first_leaves_in(cx.now) {
             let what = if staged.len() == 1 { "it leaves by itself" } else { "the first leaves by itself" };
             question.say(&format!("Nothing leaves while this is open. Stay: {what} in {seconds} s."), theme.plain);
         }
         question.gap();
-        question.draw(Choice::offered(cx.offline), &self.targets, theme, frame.buffer_mut());
+        question.draw(Choice::offered(cx.held_back), &self.targets, theme, frame.buffer_mut());
     }
 }

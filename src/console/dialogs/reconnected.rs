@@ -172,7 +172,7 @@ impl Dialog for Reconnected {
     }
 
     fn is_stale(&self, cx: &AppContext) -> bool {
-        cx.offline || !cx.decisions.waiting().any(|decision| decision.waits_for(self.why))
+        cx.held_back || !cx.decisions.waiting().any(|decision| decision.waits_for(self.why))
     }
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {

@@ -1,6 +1,7 @@
 //! Several alerts answered together: marking, the form, what leaves, what is taken back, what failed; and the last decision again.
 
 use avert::console::effects::Effect;
+use avert::console::message::Message;
 use avert::domain::resolution::Decision;
 use avert::domain::time::Clock;
 use avert::domain::{Alert, AlertFilter, AlertId, AlertStatus, Currency, Dialect, Resolution};
@@ -744,7 +745,7 @@ fn marks_stay_while_another_list_is_shown() {
     let mut rig = Rig::new(alike(3));
     rig.press("space");
 
-    rig.update(avert::console::message::Message::List(AlertFilter::default(), avert::domain::Sort::default()));
+    rig.update(Message::List(AlertFilter::default(), avert::domain::Sort::default()));
 
     assert!(rig.screen().contains("1 marked"), "{}", rig.screen());
 }
@@ -782,4 +783,52 @@ fn an_answer_whose_fate_is_not_known_is_given_anew_with_the_comment_that_it_had(
 
     assert!(same.contains("list 88213") && same.contains("What was written for this decision before is in the form."), "{same}");
     assert!(!rig.screen().contains("list 88213"), "what was written for one decision never slips into another: {}", rig.screen());
+}
+
+/// The database takes nothing, and the console finds that out; or takes it again.
+fn set_unwritable(rig: &mut Rig, why: Option<&str>) {
+    let failure = why.map(|why| ServiceError::Unavailable(why.to_owned()));
+    rig.service.unwritable.lock().unwrap().clone_from(&failure);
+    rig.update(Message::Written(failure.map_or(Ok(()), Err)));
+}
+
+#[test]
+fn while_nothing_can_be_recorded_what_was_answered_together_waits_here_and_asks_when_it_can() {
+    let mut rig = Rig::new(alike(10));
+    rig.press("* b alt-n ctrl-s");
+    set_unwritable(&mut rig, Some("the disk is full"));
+    rig.advance(Duration::seconds(30));
+    let (sent, waiting) = (rig.sent(), rig.screen());
+
+    set_unwritable(&mut rig, None);
+    rig.advance(Duration::seconds(1));
+    let question = rig.screen();
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(10));
+
+    assert_eq!(sent, 0);
+    assert!(waiting.contains("nothing can be recorded"), "{waiting}");
+    assert!(question.contains("10 decisions have waited here, not sent"), "{question}");
+    assert_eq!(rig.sent(), 10);
+}
+
+#[test]
+fn what_the_database_could_not_take_was_not_sent_and_the_rest_waits_with_it() {
+    let alerts = alike(10);
+    let mut rig = Rig::new(alerts.clone());
+    rig.press("* b alt-n ctrl-s");
+    let down = || ServiceError::NotReached("the database cannot do this now (connection refused)".to_owned());
+    (0..4).for_each(|_| rig.service.next_resolution(Fate::Refused(down())));
+    *rig.service.unwritable.lock().unwrap() = Some(down());
+    rig.advance(Duration::seconds(30));
+    let (tried, waiting) = (rig.sent(), rig.screen());
+
+    set_unwritable(&mut rig, None);
+    rig.advance(Duration::seconds(1));
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(10));
+
+    assert_eq!(tried, 4);
+    assert!(!waiting.contains("not known") && !waiting.contains("failed"), "{waiting}");
+    assert!(statuses(&rig, &alerts).iter().all(|status| *status == AlertStatus::Chargeback), "{}", rig.screen());
 }

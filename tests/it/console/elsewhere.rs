@@ -441,7 +441,10 @@ fn whoever_leaves_offline_is_offered_no_sending() {
     let asked = rig.screen();
     rig.press("s");
 
-    assert!(asked.contains("1 decision has not left yet") && asked.contains("does not answer, nothing can be sent."), "{asked}");
+    assert!(
+        asked.contains("1 decision has not left yet") && asked.contains("Nothing can be sent: the service does not answer."),
+        "{asked}"
+    );
     assert!(!asked.contains("Send and leave"), "{asked}");
     assert!(!rig.has_quit());
     rig.press("t");

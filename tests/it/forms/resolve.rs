@@ -498,12 +498,12 @@ fn how_long_the_window_is_open_stands_in_the_forms_head_at_every_size(#[case] wi
 #[test]
 fn while_the_service_does_not_answer_the_form_says_that_what_is_sent_waits() {
     let form = form(Choice::NotRefunded);
-    let moment = FormMoment { now: noon(), offline: true };
+    let moment = FormMoment { now: noon(), held_back_by: Some("the service does not answer") };
 
     let screen = Screen::of(80, 24, |frame| form.draw(frame, frame.area(), &Theme::named(ThemeName::Dark), moment));
 
     assert!(screen.has("the service does not answer: what is sent waits here, and asks"), "{}", screen.text());
-    assert!(screen.has("ctrl-s  waits, offline") && !screen.has("leaves after"), "{}", screen.text());
+    assert!(screen.has("ctrl-s  waits here") && !screen.has("leaves after"), "{}", screen.text());
 }
 
 #[rstest]

@@ -201,10 +201,10 @@ impl ManyForm {
     /// That what is sent is final, and how long it can be taken back.
     fn finality(&self, cx: &AppContext) -> String {
         let seconds = cx.settings.grace.as_secs();
-        match (cx.offline, seconds) {
-            (true, _) => "the service does not answer: they wait here until it does".to_owned(),
-            (false, 0) => "final; they leave at once".to_owned(),
-            (false, _) => format!("final after {seconds} s; {} takes all back", cx.key(Action::Undo)),
+        match (cx.held_back_by(), seconds) {
+            (Some(why), _) => format!("{why}: they wait here"),
+            (None, 0) => "final; they leave at once".to_owned(),
+            (None, _) => format!("final after {seconds} s; {} takes all back", cx.key(Action::Undo)),
         }
     }
 

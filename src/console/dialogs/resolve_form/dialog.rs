@@ -486,7 +486,7 @@ impl Dialog for ResolveDialog {
     }
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
-        self.form.draw(frame, area, &cx.theme, FormMoment { now: cx.now, offline: cx.offline });
+        self.form.draw(frame, area, &cx.theme, FormMoment { now: cx.now, held_back_by: cx.held_back_by() });
     }
 
     fn abandon(&mut self, cx: &mut AppContext) -> Vec<Effect> {

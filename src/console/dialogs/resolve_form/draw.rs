@@ -477,7 +477,7 @@ impl FormPen<'_, '_> {
         let leaves = |long: String, short: String, style: Style| Some((if narrow { short } else { long }, style));
         let (key, note) = match self.form.place.grace_seconds {
             _ if !can_send => ("", None),
-            _ if moment.offline => ("ctrl-s", leaves("waits, offline".to_owned(), "waits".to_owned(), theme.warning)),
+            _ if moment.held_back_by.is_some() => ("ctrl-s", leaves("waits here".to_owned(), "waits".to_owned(), theme.warning)),
             0 => ("ctrl-s", None),
             _ if self.form.leaves_at_once(moment.now) => {
                 ("ctrl-s", leaves("leaves at once".to_owned(), "at once".to_owned(), theme.warning))

@@ -69,8 +69,8 @@ impl FormContext {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FormMoment {
     pub now: Timestamp,
-    /// The service does not answer: what is sent waits here until it does.
-    pub offline: bool,
+    /// Why what is sent waits here, where it does.
+    pub held_back_by: Option<&'static str>,
 }
 
 /// A submission of the form: a decision that is ready to leave.

@@ -45,13 +45,13 @@ pub(super) const WARNED_KEY: &str = "(alt-w)";
 impl ResolveForm {
     /// Everything to have seen, what matters most first.
     pub(super) fn seen(&self, moment: FormMoment) -> Vec<Seen> {
-        let FormMoment { now, offline } = moment;
+        let FormMoment { now, held_back_by } = moment;
         let mut lines = Vec::new();
         lines.extend(self.standing());
         let changed = self.changed.as_ref().filter(|_| self.sends_nothing().is_none());
         lines.extend(changed.map(|words| Seen::new(Attention::Stop, format!("changed while this form was open: {}", sanitize(words)))));
-        if offline && self.sends_nothing().is_none() {
-            lines.push(Seen::new(Attention::Care, "the service does not answer: what is sent waits here, and asks once it does"));
+        if let Some(why) = held_back_by.filter(|_| self.sends_nothing().is_none()) {
+            lines.push(Seen::new(Attention::Care, format!("{why}: what is sent waits here, and asks before it leaves")));
         }
         let named = self.warned_of(now);
         lines.extend(self.warnings.iter().filter_map(|warning| {

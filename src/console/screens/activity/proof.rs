@@ -99,7 +99,7 @@ pub fn proof(record: &DecisionRecord, cx: &AppContext) -> (&'static str, RowTone
             let why = match pending {
                 Some(decision) if decision.follows() => "the refund that it follows is not recorded",
                 Some(decision) if decision.together.is_some_and(|number| cx.decisions.is_paused(number)) => "it is paused",
-                _ => "the deployment does not answer",
+                _ => cx.held_back_by().unwrap_or("nothing could be sent when its time came"),
             };
             let [undo, ask] = [Action::Undo, Action::Refresh].map(|action| cx.key(action));
             (sign, RowTone::Unsure, format!("not sent: {why}. It waits here; {undo} takes it back, {ask} asks again"))

@@ -131,7 +131,7 @@ impl ListSign {
         match self {
             Self::Marked => "Marked, to be answered together",
             Self::Staged => "A decision that leaves in a moment, and can be taken back",
-            Self::Waiting => "A decision that waits: the deployment does not answer",
+            Self::Waiting => "A decision that waits: nothing can be sent",
             Self::Sending => "A decision that is with the network now",
             Self::Unknown => "A decision whose answer did not come: it is looked up",
             Self::Refused => "A decision that was not recorded; the detail says why",
