@@ -143,9 +143,14 @@ impl Toasts {
         self.all.is_empty()
     }
 
-    /// Takes all away; whether there were any.
-    pub fn clear(&mut self) -> bool {
-        !std::mem::take(&mut self.all).is_empty()
+    /// Takes all away.
+    pub fn clear(&mut self) {
+        self.all.clear();
+    }
+
+    /// Takes all away; whether one told of what did not go well, which a step back is spent on.
+    pub fn dismiss(&mut self) -> bool {
+        std::mem::take(&mut self.all).iter().any(|toast| toast.tone == Tone::Bad)
     }
 
     /// Takes away what was only to know: whoever goes elsewhere has read it.

@@ -7,6 +7,7 @@ use super::rig::{Rig, clock};
 use avert::console::message::Message;
 use avert::domain::AlertFilter;
 use avert::domain::time::Clock;
+use avert::service::ServiceError;
 
 /// A morning with a search for `acme` kept.
 fn searched() -> Rig {
@@ -104,4 +105,19 @@ fn a_search_opened_again_is_replaced_by_what_is_typed_and_changed_by_who_moves_i
     assert_eq!(replaced.as_deref(), Some("harbour"));
     assert_eq!(words(&rig).as_deref(), Some("harbour x"));
     assert_eq!(rig.app.queue().filter().statuses, rig.app.queue().view.filter.statuses);
+}
+
+#[test]
+fn esc_does_its_step_though_something_went_well_meanwhile() {
+    let mut rig = Rig::new(morning(clock().now()));
+    rig.press("space");
+    rig.app.update(Message::Written(Err(ServiceError::Unavailable("full".to_owned()))));
+    rig.update(Message::Written(Ok(())));
+    let told = rig.screen();
+
+    rig.press("esc");
+
+    let left = rig.screen();
+    assert!(told.contains("Decisions can be recorded again.") && told.contains("1 marked"), "{told}");
+    assert!(!left.contains("Decisions can be recorded again.") && !left.contains("marked"), "{left}");
 }

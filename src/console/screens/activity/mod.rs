@@ -115,7 +115,7 @@ fn act(screen: &mut ActivityScreen, action: Action, cx: &mut AppContext) -> Orde
         Action::PreviousPane => screen.show(screen.view.step(ActivityView::ALL.len() - 1), cx.now),
         Action::Refresh => screen.refresh(cx.now),
         Action::ActivityExport => return export_rows(screen, cx),
-        Action::Back if cx.toasts.clear() => {}
+        Action::Back if cx.toasts.dismiss() => {}
         Action::Back if screen.filter().is_some() => screen.narrow("", cx.now),
         Action::Back => return vec![Order::Act(Action::ShowQueue)],
         Action::GoToAlert if screen.turn_run(cx) => {}

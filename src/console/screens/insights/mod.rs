@@ -136,7 +136,7 @@ fn act(screen: &mut InsightsScreen, action: Action, cx: &mut AppContext) -> Orde
         Action::Bottom => screen.scroll(i32::MAX),
         Action::Refresh => screen.refresh(cx.now),
         Action::Back if screen.hour.take().is_some() => {}
-        Action::Back if !cx.toasts.clear() => return vec![Order::Act(Action::ShowQueue)],
+        Action::Back if !cx.toasts.dismiss() => return vec![Order::Act(Action::ShowQueue)],
         _ => {}
     }
     Vec::new()

@@ -277,11 +277,13 @@ fn has_marks(queue: &Queue) -> bool {
     !queue.marked.is_empty() || queue.marked.range.is_some() || queue.marked.is_reading()
 }
 
-/// Undoes one thing: messages, the range, the search, the marks, the answer that was begun before and is offered.
+/// Undoes one thing: what did not go well, the range, the search, the marks, the answer that was begun before and is offered. What is said
+/// beside it goes along.
 fn back(queue: &mut Queue, cx: &mut AppContext) -> Vec<Effect> {
-    // What is said of the moment keeps nobody from ending a range, which the footer names.
-    let (was_told, had_range) = (cx.toasts.clear(), queue.marked.range.take().is_some());
-    if was_told || had_range {
+    let was_told = !cx.toasts.is_empty();
+    // Bad news keeps nobody from ending a range, which the footer names.
+    let (had_bad_news, had_range) = (cx.toasts.dismiss(), queue.marked.range.take().is_some());
+    if had_bad_news || had_range {
         return Vec::new();
     }
     // What was found is a search as well.
@@ -291,7 +293,9 @@ fn back(queue: &mut Queue, cx: &mut AppContext) -> Vec<Effect> {
     if queue.is_searched() {
         return queue.clear_search();
     }
-    if queue.marked.is_empty()
+    // What is dropped for good takes a step of its own, which the footer names.
+    if !was_told
+        && queue.marked.is_empty()
         && !queue.marked.is_reading()
         && let Some((draft, dropped)) = cx.group_drafts.let_go()
     {

@@ -95,7 +95,7 @@ fn act(screen: &mut SettingsScreen, action: Action, cx: &mut AppContext) -> Orde
         Action::Refresh => screen.refresh(cx.now),
         Action::NextPane => screen.next_part(),
         Action::ProfileOpen | Action::SettingChange => return open_profile(screen, cx),
-        Action::Back if !cx.toasts.clear() => return vec![Order::Act(Action::ShowQueue)],
+        Action::Back if !cx.toasts.dismiss() => return vec![Order::Act(Action::ShowQueue)],
         Action::CopyId => {
             if let Some(id) = screen.chosen().map(|credential| credential.id.clone()) {
                 cx.notify(Tone::Note, format!("Copied {}", sanitize(&id)));

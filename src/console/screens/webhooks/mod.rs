@@ -195,7 +195,7 @@ fn open(screen: &mut WebhooksScreen, now: Timestamp) {
 }
 
 fn back(screen: &mut WebhooksScreen, cx: &mut AppContext) -> Orders {
-    if cx.toasts.clear() {
+    if cx.toasts.dismiss() {
         return Vec::new();
     }
     if screen.page {
