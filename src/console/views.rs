@@ -1,5 +1,7 @@
 //! Saved views: lists of alerts by name, built in or one's own.
 
+use std::borrow::Cow;
+
 use crate::desk::{BuiltIn, Layout, SavedView, same_name};
 use crate::domain::query::{self, QueryError, Vocabulary};
 use crate::domain::{AlertFilter, Calendar, Sort, Timestamp};
@@ -77,11 +79,20 @@ impl SavedViews {
         BuiltIn::ALL.iter().map(|view| view.name()).chain(self.own.iter().map(|view| view.name.as_str())).collect()
     }
 
+    /// What each is looked for by: its name, and another one that it goes by.
+    pub fn searched(&self) -> Vec<Cow<'_, str>> {
+        let both = |name| match BuiltIn::named(name).and_then(BuiltIn::other_name) {
+            Some(other) => format!("{name} {other}").into(),
+            None => name.into(),
+        };
+        self.names().into_iter().map(both).collect()
+    }
+
     /// A view by its name, with today as a day of the calendar. One's own whose query can no longer be read is the error.
     pub fn named(&self, name: &str, now: Timestamp, calendar: Calendar) -> Option<Result<View, QueryError>> {
         // One's own may be older than a built-in one of this name.
         let Some(own) = self.own.iter().find(|view| view.name == name) else {
-            let view = BuiltIn::named(name).or_else(|| BuiltIn::once_named(name))?;
+            let view = BuiltIn::named(name).or_else(|| BuiltIn::also_named(name))?;
             return Some(Ok(View::built_in(view, self.vocabulary, now, calendar)));
         };
         Some(self.read(&own.query).map(|(filter, sort)| View::listed(own.name.clone(), filter, sort)))

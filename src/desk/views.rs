@@ -54,7 +54,7 @@ impl BuiltIn {
                 Vocabulary::Desk => "refunded since midnight, last answered first",
                 Vocabulary::Interface | Vocabulary::Older => "resolved or refunded alerts of the last four days, last answered first",
             },
-            Self::Lapsed => "asked for an answer and lapsed without one, last first",
+            Self::Lapsed => "missed: asked for an answer and lapsed without one, last first",
             Self::Snoozed => "put aside on this machine; each comes back by itself",
             Self::All => "everything, newest first",
         }
@@ -74,9 +74,17 @@ impl BuiltIn {
         Self::ALL.into_iter().find(|view| same_name(view.name(), name))
     }
 
-    /// The same by a name that it had before.
-    pub fn once_named(name: &str) -> Option<Self> {
-        same_name(name, "Missed").then_some(Self::Lapsed)
+    /// Another name of it, which it had before and which it is looked for by.
+    pub const fn other_name(self) -> Option<&'static str> {
+        match self {
+            Self::Lapsed => Some("Missed"),
+            _ => None,
+        }
+    }
+
+    /// Finds a built-in view by its other name, in any letter case.
+    pub fn also_named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|view| view.other_name().is_some_and(|other| same_name(other, name)))
     }
 
     /// What the view asks for at the moment `now` of a list that knows these words, and in which order. Today is a day of the calendar.

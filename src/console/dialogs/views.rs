@@ -44,7 +44,7 @@ impl ViewsMenu {
 
     /// The places of the views that are shown, among all of them.
     fn shown(&self, cx: &AppContext) -> Vec<usize> {
-        names_that_fit(&cx.views.names(), &self.input.text())
+        names_that_fit(&cx.views.searched(), &self.input.text())
     }
 
     /// The place of the chosen view among all of them.

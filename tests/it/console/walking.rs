@@ -295,6 +295,16 @@ fn what_is_typed_narrows_the_views_and_esc_clears_it_and_then_closes_them() {
 }
 
 #[test]
+fn a_view_is_found_by_the_other_name_that_it_goes_by() {
+    let mut rig = Rig::new(morning(clock().now()));
+    rig.press("v");
+    rig.type_text("missed");
+    rig.press("enter");
+
+    assert_eq!(rig.app.queue().view.name, "Lapsed");
+}
+
+#[test]
 fn the_view_of_what_lapsed_is_found_by_the_name_that_it_had_before() {
     let mut kept = avert::console::app::DeskState::default();
     kept.layout.view = Some("Missed".to_owned());

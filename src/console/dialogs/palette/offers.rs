@@ -152,12 +152,12 @@ pub fn ranked(offers: &[PaletteOffer], typed: &str, recent: &[String]) -> Vec<us
 }
 
 /// The names that fit what is typed, by their places, best first; all in their order where nothing is typed.
-pub fn names_that_fit(names: &[&str], typed: &str) -> Vec<usize> {
+pub fn names_that_fit(names: &[impl AsRef<str>], typed: &str) -> Vec<usize> {
     let words: Vec<Word> = typed.split(SEPARATORS).filter(|word| !word.is_empty()).map(Word::of).collect();
     let mut matcher = Matcher::new(Config::DEFAULT);
     let mut fitting: Vec<(usize, u32)> = Vec::new();
     for (at, name) in names.iter().enumerate() {
-        let scores = words.iter().map(|word| word.in_name(name, &mut matcher));
+        let scores = words.iter().map(|word| word.in_name(name.as_ref(), &mut matcher));
         fitting.extend(scores.sum::<Option<u32>>().map(|score| (at, score)));
     }
     fitting.sort_by_key(|(at, score)| (u32::MAX - score, *at));
