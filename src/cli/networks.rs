@@ -37,8 +37,7 @@ pub(super) struct Networks {
 
 /// The networks as they are set. `variable` reads the environment.
 pub(super) fn networks(settings: &Settings, variable: impl Fn(&str) -> Option<String>, clock: &SharedClock) -> anyhow::Result<Networks> {
-    let simulator = Simulator::with_profile(profile(settings.simulator.fault), rand::random());
-    let mut providers = Providers::all(Arc::new(simulator));
+    let mut providers = simulators(settings.simulator.fault);
     let mut pulls = Vec::new();
     for (network, set) in settings.gateways() {
         let credential = credential(network, set, &variable)?;
@@ -217,12 +216,15 @@ fn examine_gateway(network: Network, set: &NetworkSettings, variable: impl Fn(&s
     Finding::fine(check, format!("answered by {} ({})", set.url, promised.join(", ")))
 }
 
-fn profile(fault: SimulatorFault) -> FaultProfile {
+/// The simulators that play the networks.
+fn simulators(fault: SimulatorFault) -> Providers {
+    let playing = |profile| Arc::new(Simulator::with_profile(profile, rand::random()));
     match fault {
-        SimulatorFault::None => FaultProfile::None,
-        SimulatorFault::Flaky => FaultProfile::Flaky,
-        SimulatorFault::Down => FaultProfile::Down,
-        SimulatorFault::Slow => FaultProfile::Slow,
+        SimulatorFault::None => Providers::all(playing(FaultProfile::None)),
+        SimulatorFault::Flaky => Providers::all(playing(FaultProfile::Flaky)),
+        SimulatorFault::Down => Providers::all(playing(FaultProfile::Down)),
+        SimulatorFault::Slow => Providers::all(playing(FaultProfile::Slow)),
+        SimulatorFault::SlowCdrn => Providers::all(playing(FaultProfile::None)).with(Provider::Cdrn, playing(FaultProfile::Slow)),
     }
 }
 

@@ -45,6 +45,8 @@ pub enum SimulatorFault {
     Down,
     /// Takes seconds.
     Slow,
+    /// CDRN takes seconds, the others answer at once.
+    SlowCdrn,
 }
 
 /// The clocks that the console tells moments by.

@@ -323,7 +323,7 @@ fn an_endpoint_is_added_with_each_kind_of_credential_and_none_is_ever_shown() {
 #[case::a_command_of_the_future(&["orders", "x"], "orders")]
 #[case::wrong_output(&["keys", "list", "--output", "xml"], "table, json, ndjson, csv")]
 #[case::wrong_scope(&["keys", "create", "--scope", "all"], "alerts, operator")]
-#[case::wrong_fault(&["demo", "--fault", "odd"], "none, flaky, down, slow")]
+#[case::wrong_fault(&["demo", "--fault", "odd"], "none, flaky, down, slow, slow-cdrn")]
 #[case::wrong_rate(&["demo", "--rate", "12/hour"], "N/min")]
 #[case::wrong_number(&["demo", "--alerts", "many"], "many")]
 #[case::wrong_theme(&["open", "--theme", "blue"], "auto, dark, light, high-contrast, ansi")]

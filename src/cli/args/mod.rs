@@ -256,7 +256,7 @@ pub(super) struct DemoArgs {
     #[arg(long, value_name = "N/min", default_value = "12/min")]
     pub(super) rate: Rate,
     /// What goes wrong at the networks
-    #[arg(long, value_enum, default_value = "none")]
+    #[arg(long, value_enum, default_value = "slow-cdrn")]
     pub(super) fault: SimulatorFault,
     /// Also answer over HTTP at this address, with a key that is shown
     #[arg(long, value_name = "ADDR")]
