@@ -119,28 +119,46 @@ fn the_walk_through_the_demo_leads_where_the_readme_says() {
     terminal.wait_until("the list without what was answered, but for the row under the cursor", |screen| {
         screen.contains("Open, by deadline") && screen.matches("··9769").count() <= 1
     });
-    says("`j` moves on, `V` begins a range, `j` `j` extends it, `V` marks it");
-    for (key, shows) in [("j", "OPEN"), ("V", "range of 1"), ("j", "range of 2"), ("j", "range of 3"), ("V", "3 marked")] {
-        terminal.press(key);
-        terminal.wait_for(shows);
-        pictures.take(&terminal, 600, "V   several alerts at once");
+    says("`j` moves on, `V` begins a range, `j` five times extends it, `V` marks it");
+    terminal.press("j");
+    terminal.press("V");
+    terminal.wait_for("range of 1");
+    for length in 2..=6 {
+        terminal.press("j");
+        terminal.wait_for(&format!("range of {length}"));
+        pictures.take(&terminal, 300, "V   several alerts at once");
     }
+    terminal.press("V");
+    terminal.wait_for("6 marked");
+    pictures.take(&terminal, 900, "V   several alerts at once");
     says("`b` opens one form for all of them");
     terminal.press("b");
-    terminal.wait_for("Answer 3 alerts");
+    terminal.wait_for("Answer 6 alerts");
     pictures.take(&terminal, 1_200, "b   one form for all of them");
     says("`alt-n` answers them not refunded");
     terminal.press(ALT_N);
-    terminal.wait_for("will be sent");
+    terminal.wait_for("4 will be sent");
     pictures.take(&terminal, 2_000, "alt-n   NOT REFUNDED");
-    says("`ctrl-s` sends and shows how far they are, and one `u` takes everything back");
+    says("`ctrl-s` sends and shows how far they are, and one `u` takes everything back (`b` opens the form again)");
+    terminal.press(CTRL_S);
+    terminal.wait_for("leaves in");
+    terminal.press("u");
+    terminal.wait_for("4 taken back, 2 left out");
+    terminal.press("b");
+    terminal.wait_for("4 will be sent");
     terminal.press(CTRL_S);
     terminal.wait_for("leaves in");
     pictures.take(&terminal, 1_200, "ctrl-s   send");
-    terminal.wait_for(" recorded");
+    terminal.wait_for("4 recorded");
     pictures.take(&terminal, 2_500, "recorded, each for itself");
     terminal.press(ESC);
     says("What needs a look stays marked; `esc` unmarks it, and with nothing marked `b` comes back to that page");
+    terminal.wait_for("2 marked");
+    terminal.press(ESC);
+    terminal.wait_until("nothing marked", |screen| screen.contains("LEFT▲") && !screen.contains("marked"));
+    terminal.press("b");
+    terminal.wait_until("the page of the run", |screen| screen.contains("WHAT HAPPENS") && screen.contains("4 recorded"));
+    terminal.press(ESC);
     terminal.wait_for("LEFT▲");
 
     says("`2` is **Insights**");
