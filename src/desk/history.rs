@@ -275,6 +275,13 @@ impl History {
         self.on(alert).max_by_key(|record| record.made_at)
     }
 
+    /// The decision by which this desk knows that an alert has its outcome, whatever a list says: its own that was recorded, else one that
+    /// another was faster than.
+    pub fn answered_on(&self, alert: AlertId) -> Option<&DecisionRecord> {
+        let weight = |record: &&DecisionRecord| (matches!(record.fate(), DecisionFate::Recorded(_)), record.last().0);
+        self.on(alert).filter(|record| record.fate().status().is_some()).max_by_key(weight)
+    }
+
     /// The notifications that are held, the oldest first.
     pub fn notifications(&self) -> &VecDeque<NotificationRecord> {
         &self.notifications
@@ -377,6 +384,23 @@ mod tests {
         let keys = |id| history.on(id).map(|record| record.key.as_str()).collect::<Vec<_>>();
         assert_eq!((keys(one.id), keys(other.id), keys(alert().id)), (vec!["a", "c", "d"], vec!["b"], vec![]));
         assert_eq!(history.latest_on(one.id).map(|record| record.key.as_str()), Some("c"));
+    }
+
+    #[test]
+    fn that_an_alert_has_its_outcome_is_known_by_what_was_recorded_first_of_all() {
+        let (one, other) = (alert(), alert());
+        let status = || "RESOLVED".to_owned();
+        let history = history(vec![
+            staged("a", &one),
+            JournalStep::Recorded { decision: "a".to_owned(), status: status() },
+            staged("b", &one),
+            JournalStep::Overtaken { decision: "b".to_owned(), status: status() },
+            staged("c", &other),
+            JournalStep::Refused { decision: "c".to_owned(), why: "closed".to_owned() },
+        ]);
+
+        let known = |id| history.answered_on(id).map(|record| record.key.as_str());
+        assert_eq!((known(one.id), known(other.id), known(alert().id)), (Some("a"), None, None));
     }
 
     #[test]
