@@ -280,7 +280,7 @@ pub struct Decisions {
     made: u64,
     held_since: Option<Timestamp>,
     /// The last time that was told.
-    told: Timestamp,
+    told: Option<Timestamp>,
     /// Those made together that are paused.
     paused: HashSet<u64>,
     /// How the alerts of first decisions were answered by another who was faster, while others wait here for these.
@@ -385,9 +385,8 @@ impl Decisions {
             (false, Some(since)) => {
                 self.held_since = None;
                 for decision in &mut self.all {
-                    if let State::Staged(due) = &mut decision.state {
-                        let held = *due + (now - since);
-                        *due = decision.last_moment.map_or(held, |last| held.min(last.max(*due)));
+                    if let State::Staged(due) = decision.state {
+                        decision.state = State::Staged(decision.in_time(due + (now - since), due));
                     }
                 }
             }

@@ -602,3 +602,33 @@ fn that_it_is_not_known_whether_a_decision_arrived_goes_when_it_is_known_to_be_r
     assert!(rig.journaled().iter().any(words), "{:?}", rig.journaled());
     assert!(told.contains(", recorded (status") && !told.contains("not known whether"), "{told}");
 }
+
+#[test]
+fn a_console_that_stood_still_sends_nothing_at_once_when_it_goes_on_and_says_so() {
+    let mut rig = Rig::new(morning(clock().now()));
+    rig.press("n ctrl-s");
+    rig.advance(Duration::seconds(2));
+
+    rig.clock.advance(Duration::minutes(10));
+    rig.update(Message::Tick);
+    let woken = rig.screen();
+    rig.advance(Duration::seconds(2));
+    let sent = rig.sent();
+    rig.advance(Duration::seconds(1));
+
+    assert!(woken.contains("10 min went by without this console: what is staged keeps what was left of its grace."), "{woken}");
+    assert_eq!((sent, rig.sent()), (0, 1));
+}
+
+#[test]
+fn what_was_staged_before_a_console_stood_still_can_be_taken_back_by_the_first_key() {
+    let mut rig = Rig::new(morning(clock().now()));
+    rig.press("n ctrl-s");
+    rig.advance(Duration::seconds(2));
+
+    rig.clock.advance(Duration::minutes(10));
+    rig.press("u");
+    rig.advance(Duration::seconds(10));
+
+    assert_eq!((rig.sent(), rig.app.unsent()), (0, 0), "{}", rig.screen());
+}
