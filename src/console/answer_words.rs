@@ -7,6 +7,9 @@ use crate::desk::{DecisionFate, DecisionRecord};
 use crate::domain::resolution::{Decision, InvalidReason};
 use crate::domain::{Alert, AlertStatus, Outcome, Timestamp};
 
+/// What is said of an outcome that was found as it was decided here, and may be another's all the same.
+pub const BY_WHOM: &str = "by whom is not known";
+
 /// A stored word of an outcome, spelled as decisions are: `unresolved_dispute` is `UNRESOLVED DISPUTE`.
 fn outcome_words(stored: &str) -> String {
     sanitize(stored).replace('_', " ").to_uppercase()
@@ -56,6 +59,7 @@ pub fn list_behind(record: &DecisionRecord, times: Moments, now: Timestamp) -> S
     };
     let known = match fate {
         DecisionFate::Recorded(_) => format!("{word} was recorded here {when}{by}"),
+        DecisionFate::AsDecided(_) => format!("answered {word}, as was seen here {when}"),
         fate => format!("answered otherwise, {}, as was seen here {when}", fate.status().unwrap_or_default()),
     };
     format!("{known}; the list is behind")

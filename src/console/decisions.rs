@@ -157,6 +157,8 @@ pub enum Departure {
 pub enum DecisionEvent {
     /// Recorded: the alert with its outcome.
     Landed(Box<Alert>),
+    /// The alert was found with the outcome that was meant; whose decision that is, is not known.
+    AsDecided(Box<Alert>),
     /// Somebody else had answered before: the alert with that outcome.
     Overtaken(Box<Alert>),
     /// It could not be sent, which is certain: it waits here. Why.
@@ -481,7 +483,7 @@ impl Decisions {
                 let found = Found { alert: *alert, pending: None, clock_lead: None };
                 let landed = decision.proof(&found, now) == Proof::Landed;
                 let alert = Box::new(found.alert);
-                if landed { DecisionEvent::Landed(alert) } else { DecisionEvent::Overtaken(alert) }
+                if landed { DecisionEvent::AsDecided(alert) } else { DecisionEvent::Overtaken(alert) }
             }
             Err(ServiceError::ProviderOutcomeUnknown(unknown)) => DecisionEvent::Unknown(unknown.to_string()),
             Err(ServiceError::Indeterminate(why) | ServiceError::Unavailable(why) | ServiceError::Unreachable(why)) => {
@@ -510,7 +512,7 @@ impl Decisions {
         let polls = polling.polls;
         let alert = Box::new(found.ok()?.alert);
         let event = match proof? {
-            Proof::Landed => DecisionEvent::Landed(alert),
+            Proof::Landed => DecisionEvent::AsDecided(alert),
             Proof::Overtaken => DecisionEvent::Overtaken(alert),
             Proof::NotApplied => DecisionEvent::Refused("it is settled that the network did not apply it".to_owned()),
             Proof::Nothing if gave_up => DecisionEvent::NothingSoFar(polls),
@@ -523,9 +525,10 @@ impl Decisions {
     /// Where a decision is after an answer.
     fn note(&mut self, key: u64, event: &DecisionEvent, now: Timestamp) {
         let state = match event {
-            DecisionEvent::Landed(_) | DecisionEvent::Overtaken(_) => {
+            DecisionEvent::Landed(_) | DecisionEvent::AsDecided(_) | DecisionEvent::Overtaken(_) => {
                 let first = self.first_of(key);
-                self.let_follow(first, matches!(event, DecisionEvent::Landed(_)), now);
+                // Whoever gave the answer: what was to follow it is true.
+                self.let_follow(first, !matches!(event, DecisionEvent::Overtaken(_)), now);
                 if let DecisionEvent::Overtaken(alert) = event
                     && self.holds_others(first)
                 {

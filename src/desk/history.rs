@@ -24,6 +24,8 @@ pub enum DecisionFate {
     NotSent(String),
     /// Recorded, with the alert's status.
     Recorded(String),
+    /// Its alert has the outcome that was meant, whether by it or by another, with the alert's status.
+    AsDecided(String),
     /// Another decision was first, with the alert's status.
     Overtaken(String),
     /// Certainly not recorded, and why.
@@ -45,6 +47,7 @@ impl DecisionFate {
             Self::Sent => "sent",
             Self::NotSent(_) => "notSent",
             Self::Recorded(_) => "recorded",
+            Self::AsDecided(_) => "asDecided",
             Self::Overtaken(_) => "overtaken",
             Self::Refused(_) => "refused",
             Self::Answered(_) => "answered",
@@ -56,7 +59,7 @@ impl DecisionFate {
     /// The status that the alert had by then.
     pub fn status(&self) -> Option<&str> {
         match self {
-            Self::Recorded(status) | Self::Overtaken(status) | Self::Answered(status) => Some(status),
+            Self::Recorded(status) | Self::AsDecided(status) | Self::Overtaken(status) | Self::Answered(status) => Some(status),
             _ => None,
         }
     }
@@ -198,6 +201,7 @@ impl History {
             JournalStep::Sent { decision } => (decision, DecisionFate::Sent),
             JournalStep::NotSent { decision, why } => (decision, DecisionFate::NotSent(why)),
             JournalStep::Recorded { decision, status } => (decision, DecisionFate::Recorded(status)),
+            JournalStep::AsDecided { decision, status } => (decision, DecisionFate::AsDecided(status)),
             JournalStep::Overtaken { decision, status } => (decision, DecisionFate::Overtaken(status)),
             JournalStep::Refused { decision, why } => (decision, DecisionFate::Refused(why)),
             JournalStep::Answered { decision, status } => (decision, DecisionFate::Answered(status)),
