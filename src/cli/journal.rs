@@ -14,7 +14,7 @@ use super::failure::{Misused, SaidAlready, say};
 use super::output::{Output, Report, Rows};
 use super::target::variable;
 use crate::desk::journal::{FILE, read_from};
-use crate::desk::{DecisionRecord, History, JournalAlert, JournalMark, JournalPart, NotificationRecord, write_new};
+use crate::desk::{DecisionFate, DecisionRecord, History, JournalAlert, JournalMark, JournalPart, NotificationRecord, write_new};
 use crate::domain::time::{Clock as _, SystemClock, to_iso};
 use crate::domain::{Currency, Timestamp};
 
@@ -161,7 +161,8 @@ fn json_of(record: &DecisionRecord) -> Value {
 fn row(record: &DecisionRecord) -> Vec<String> {
     let (said, (fate_at, fate)) = (&record.said, record.last());
     let reason = said.resolution.as_ref().map(|reason| format!(" {reason}")).unwrap_or_default();
-    let more = fate.status().or(fate.reason()).map(|more| format!(": {more}")).unwrap_or_default();
+    let by = if matches!(fate, DecisionFate::AsDecided(_)) { ", by whom is not known" } else { "" };
+    let more = fate.status().or(fate.reason()).map(|more| format!(": {more}{by}")).unwrap_or_default();
     let unlooked = record.unlooked.as_ref().map(|why| format!(", doubles not looked for again: {why}")).unwrap_or_default();
     let seen_to = if record.dismissed { ", seen to" } else { "" };
     vec![

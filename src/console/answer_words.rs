@@ -1,8 +1,14 @@
 //! The words of an answer: what an alert was answered, as the form that answers it says it.
 
 use super::text::sanitize;
+use super::times::Moments;
+use super::unfinished::in_words;
+use crate::desk::{DecisionFate, DecisionRecord};
 use crate::domain::resolution::{Decision, InvalidReason};
-use crate::domain::{Alert, AlertStatus, Outcome};
+use crate::domain::{Alert, AlertStatus, Outcome, Timestamp};
+
+/// What is said of an outcome that was found as it was decided here, and may be another's all the same.
+pub const BY_WHOM: &str = "by whom is not known";
 
 /// A stored word of an outcome, spelled as decisions are: `unresolved_dispute` is `UNRESOLVED DISPUTE`.
 fn outcome_words(stored: &str) -> String {
@@ -39,6 +45,24 @@ pub fn answered_as(alert: &Alert) -> String {
     // What the status says already is said once: `INVALID (duplicate alert)`.
     let is_said = answer.strip_prefix(status.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(" ("));
     if is_said { answer } else { format!("{status}, {answer}") }
+}
+
+/// What a journal knows of an alert's outcome while lists show none: `REFUNDED was recorded here 14:03:12 UTC, by maria; the list is behind`.
+pub fn list_behind(record: &DecisionRecord, times: Moments, now: Timestamp) -> String {
+    let (at, fate) = record.last();
+    let when = times.moment_with_clock(at, now);
+    let word = record.said.resolution().map_or_else(|| record.said.refunded.clone(), |resolution| in_words(&resolution));
+    let by = match (&record.rule, &record.user) {
+        (Some(rule), _) => format!(", by the desk rule {rule}"),
+        (None, Some(user)) => format!(", by {user}"),
+        (None, None) => String::new(),
+    };
+    let known = match fate {
+        DecisionFate::Recorded(_) => format!("{word} was recorded here {when}{by}"),
+        DecisionFate::AsDecided(_) => format!("answered {word}, as was seen here {when}"),
+        fate => format!("answered otherwise, {}, as was seen here {when}", fate.status().unwrap_or_default()),
+    };
+    format!("{known}; the list is behind")
 }
 
 /// The reason of an INVALID answer that a stored word stands for.

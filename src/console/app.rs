@@ -206,7 +206,12 @@ impl App {
             return Vec::new();
         }
         self.cx.now = self.clock.now();
-        self.cx.decisions.tell_time(self.cx.now);
+        if let Some(missed) = self.cx.decisions.tell_time(self.cx.now) {
+            let (undo, went_by) = (self.cx.key(Action::Undo), times::spell_until(self.cx.now + missed, self.cx.now));
+            let words =
+                format!("{went_by} went by without this console: what is staged keeps what was left of its grace. {undo} takes it back.");
+            self.cx.notify(Tone::Note, words);
+        }
         self.dirty = true;
         let mut effects = match message {
             Message::Input(event) => self.input(event),

@@ -160,6 +160,8 @@ pub enum Departure {
 pub enum DecisionEvent {
     /// Recorded: the alert with its outcome.
     Landed(Box<Alert>),
+    /// The alert was found with the outcome that was meant; whose decision that is, is not known.
+    AsDecided(Box<Alert>),
     /// Somebody else had answered before: the alert with that outcome.
     Overtaken(Box<Alert>),
     /// It could not be sent, which is certain: it waits here. Why.
@@ -283,7 +285,7 @@ pub struct Decisions {
     made: u64,
     held_since: Option<Timestamp>,
     /// The last time that was told.
-    told: Timestamp,
+    told: Option<Timestamp>,
     /// Those made together that are paused.
     paused: HashSet<u64>,
     /// How the alerts of first decisions were answered by another who was faster, while others wait here for these.
@@ -388,9 +390,8 @@ impl Decisions {
             (false, Some(since)) => {
                 self.held_since = None;
                 for decision in &mut self.all {
-                    if let State::Staged(due) = &mut decision.state {
-                        let held = *due + (now - since);
-                        *due = decision.last_moment.map_or(held, |last| held.min(last.max(*due)));
+                    if let State::Staged(due) = decision.state {
+                        decision.state = State::Staged(decision.in_time(due + (now - since), due));
                     }
                 }
             }
@@ -485,7 +486,7 @@ impl Decisions {
                 let found = Found { alert: *alert, pending: None, clock_lead: None };
                 let landed = decision.proof(&found, now) == Proof::Landed;
                 let alert = Box::new(found.alert);
-                if landed { DecisionEvent::Landed(alert) } else { DecisionEvent::Overtaken(alert) }
+                if landed { DecisionEvent::AsDecided(alert) } else { DecisionEvent::Overtaken(alert) }
             }
             Err(ServiceError::ProviderOutcomeUnknown(unknown)) => DecisionEvent::Unknown(unknown.to_string()),
             Err(ServiceError::Indeterminate(why) | ServiceError::Unavailable(why) | ServiceError::Unreachable(why)) => {
@@ -518,7 +519,7 @@ impl Decisions {
         let polls = polling.polls;
         let alert = Box::new(found.ok()?.alert);
         let event = match proof? {
-            Proof::Landed => DecisionEvent::Landed(alert),
+            Proof::Landed => DecisionEvent::AsDecided(alert),
             Proof::Overtaken => DecisionEvent::Overtaken(alert),
             Proof::NotApplied => DecisionEvent::Refused("it is settled that the network did not apply it".to_owned()),
             Proof::Nothing if gave_up => DecisionEvent::NothingSoFar(polls),
@@ -531,9 +532,10 @@ impl Decisions {
     /// Where a decision is after an answer.
     fn note(&mut self, key: u64, event: &DecisionEvent, now: Timestamp) {
         let state = match event {
-            DecisionEvent::Landed(_) | DecisionEvent::Overtaken(_) => {
+            DecisionEvent::Landed(_) | DecisionEvent::AsDecided(_) | DecisionEvent::Overtaken(_) => {
                 let first = self.first_of(key);
-                self.let_follow(first, matches!(event, DecisionEvent::Landed(_)), now);
+                // Whoever gave the answer: what was to follow it is true.
+                self.let_follow(first, !matches!(event, DecisionEvent::Overtaken(_)), now);
                 if let DecisionEvent::Overtaken(alert) = event
                     && self.holds_others(first)
                 {

@@ -61,6 +61,12 @@ impl<'a> DrawContext<'a> {
         self.journal.failed_on(alert.id, self.now).filter(|_| is_open)
     }
 
+    /// The decision by which this desk knows that an alert has its outcome, while the list shows none and no other one is under way.
+    pub fn list_behind(&self, alert: &Alert) -> Option<&'a DecisionRecord> {
+        let is_open = alert.outcome.is_none() && self.decisions.of(alert.id).is_none() && self.unfinished.of(alert.id).is_none();
+        self.journal.history().answered_on(alert.id).filter(|_| is_open)
+    }
+
     /// What was typed for an answer to an alert, where none was sent.
     pub fn draft(&self, alert: &Alert) -> Option<&'a Draft> {
         let is_open = alert.outcome.is_none() && self.decisions.of(alert.id).is_none() && self.unfinished.of(alert.id).is_none();

@@ -5,23 +5,26 @@ use super::dialogs::resolve_form::{Caution, KnownBefore, SaysOfMoney};
 use super::resolving::subject;
 use super::unfinished::{Stage, Unfinished, elsewhere_in_words};
 use super::{AppContext, Loadable, times};
+use crate::desk::History;
 use crate::domain::advice::{Advice, AdviceBasis, advice};
 use crate::domain::duplicate::{Duplicate, DuplicateState};
 use crate::domain::resolution::Decision;
 use crate::domain::{Alert, OrderAdvice, Resolution, Timestamp, duplicate};
 
-/// The decisions that are known to be on their way, here and at the engine.
+/// The decisions that are known: those on their way, here and at the engine, and what the desk's journal has.
 #[derive(Clone, Copy)]
 pub struct KnownDecisions<'a> {
     pub here: &'a Decisions,
     pub unfinished: &'a Unfinished,
+    /// What was decided at this desk.
+    pub history: &'a History,
     pub now: Timestamp,
 }
 
 impl<'a> KnownDecisions<'a> {
     /// Those that a console knows of.
     pub fn of(cx: &'a AppContext) -> Self {
-        Self { here: &cx.decisions, unfinished: &cx.unfinished, now: cx.now }
+        Self { here: &cx.decisions, unfinished: &cx.unfinished, history: cx.journal.history(), now: cx.now }
     }
 }
 
@@ -76,6 +79,9 @@ pub fn cannot_be_answered(alert: &Alert, known: KnownDecisions<'_>) -> Option<Ge
     if known.here.is_checking(alert.id) {
         return Some(Gets::care(Caution::MayHaveArrived.words()));
     }
+    if known.history.answered_on(alert.id).is_some() {
+        return Some(Gets::care(Caution::ListBehind.words()));
+    }
     known.unfinished.elsewhere(alert.id).map(|coming| Gets::care(elsewhere_in_words(coming)))
 }
 
@@ -101,7 +107,7 @@ pub fn speaks_against<'o>(
     let on_payment: Vec<&Alert> = others.filter(|other| known.here.foreseen(other, known.unfinished).refund_is_likely()).collect();
     let refunded = on_payment.first().copied();
     let says = SaysOfMoney { refunds: resolution.gives_money_back(), refunded_before: resolution.says_refunded_before() };
-    let before = KnownBefore { may_have_arrived: false, refunded_elsewhere: refunded.is_some() || order.is_some() };
+    let before = KnownBefore { answered: false, may_have_arrived: false, refunded_elsewhere: refunded.is_some() || order.is_some() };
     let mut cautions = Caution::against(alert, says, before, known.now);
     let doubles = known.here.duplicates(alert, on_payment.iter().copied(), known.unfinished);
     let denied = denied_refund(alert, resolution, &doubles, advised_by).filter(|_| !cautions.contains(&Caution::NetworkRule));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::answer_words::answered_as;
+use super::answer_words::{BY_WHOM, answered_as};
 use super::decisions::{DecisionEvent, PendingDecision};
 use super::dialog::run;
 use super::last_look::Looked;
@@ -200,6 +200,7 @@ pub fn record(step: JournalStep) -> Order {
 fn step(decision: String, event: &DecisionEvent) -> Option<JournalStep> {
     Some(match event {
         DecisionEvent::Landed(alert) => JournalStep::Recorded { decision, status: alert.status.to_string() },
+        DecisionEvent::AsDecided(alert) => JournalStep::AsDecided { decision, status: alert.status.to_string() },
         DecisionEvent::Overtaken(alert) => JournalStep::Overtaken { decision, status: alert.status.to_string() },
         DecisionEvent::Kept(why) => JournalStep::NotSent { decision, why: why.clone() },
         DecisionEvent::Refused(why) => JournalStep::Refused { decision, why: why.clone() },
@@ -209,7 +210,7 @@ fn step(decision: String, event: &DecisionEvent) -> Option<JournalStep> {
 }
 
 fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -> Orders {
-    if matches!(event, DecisionEvent::Overtaken(_)) {
+    if matches!(event, DecisionEvent::AsDecided(_) | DecisionEvent::Overtaken(_)) {
         // It may have been at this desk.
         cx.journal.look_now(cx.now);
     }
@@ -225,7 +226,7 @@ fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext)
         outcome.extend(follow_up(&decision.alert, event, cx));
         tell_ended(decision, cx);
     } else {
-        if !matches!(event, DecisionEvent::Landed(_) | DecisionEvent::NothingSoFar(_)) {
+        if !matches!(event, DecisionEvent::Landed(_) | DecisionEvent::AsDecided(_) | DecisionEvent::NothingSoFar(_)) {
             cx.calls.failed(&decision.alert);
         }
         outcome.extend(tell(decision, event, cx));
@@ -239,7 +240,7 @@ fn of_refund(event: &DecisionEvent) -> String {
         DecisionEvent::Refused(why) => format!("{}; the refund was not recorded", why.trim_end_matches('.')),
         DecisionEvent::Overtaken(alert) => format!("another was first, it is {}; the refund was not recorded", answered_as(alert)),
         DecisionEvent::Kept(why) => format!("{}; the refund was not sent", why.trim_end_matches('.')),
-        DecisionEvent::Landed(_) | DecisionEvent::Unknown(_) | DecisionEvent::NothingSoFar(_) => {
+        DecisionEvent::Landed(_) | DecisionEvent::AsDecided(_) | DecisionEvent::Unknown(_) | DecisionEvent::NothingSoFar(_) => {
             "the refund is not known to be recorded".to_owned()
         }
     }
@@ -248,7 +249,7 @@ fn of_refund(event: &DecisionEvent) -> String {
 /// What follows from what became of a decision of a run: its list tells it, and the end of the run is told once.
 fn follow_up(before: &Alert, event: DecisionEvent, cx: &mut AppContext) -> Orders {
     match event {
-        DecisionEvent::Landed(alert) | DecisionEvent::Overtaken(alert) => concluded(alert, cx),
+        DecisionEvent::Landed(alert) | DecisionEvent::AsDecided(alert) | DecisionEvent::Overtaken(alert) => concluded(alert, cx),
         DecisionEvent::Kept(why) => vec![Message::OutOfReach(ServiceError::Unreachable(why)).into()],
         DecisionEvent::Refused(_) | DecisionEvent::Unknown(_) | DecisionEvent::NothingSoFar(_) => vec![Effect::Get(before.id).into()],
     }
@@ -274,6 +275,11 @@ fn tell(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -
     match event {
         DecisionEvent::Landed(alert) => {
             cx.notify_of_decision(decision, Tone::Good, format!("{word}, recorded (status {}): {subject}", alert.status));
+            return concluded(alert, cx);
+        }
+        DecisionEvent::AsDecided(alert) => {
+            let words = format!("{subject} is answered as decided, {word} (status {}); {BY_WHOM}.", alert.status);
+            cx.notify_of_decision(decision, Tone::Good, words);
             return concluded(alert, cx);
         }
         DecisionEvent::Overtaken(alert) => {

@@ -11,7 +11,7 @@ use super::dialogs::resolve_form::usual_answer;
 use super::guards::{KnownDecisions, cannot_be_answered, speaks_against};
 use super::message::OnPayment;
 use super::snoozes::SnoozeList;
-use crate::desk::{Draft, History};
+use crate::desk::Draft;
 use crate::domain::advice::advice;
 use crate::domain::resolution::{Dialect, FieldError};
 use crate::domain::rule::{DecisionRule, suggestion};
@@ -56,7 +56,6 @@ pub struct RuleDesk<'a> {
     /// Whether doubles are looked for by every fact.
     pub compares_all: bool,
     pub known: KnownDecisions<'a>,
-    pub history: &'a History,
     pub drafts: &'a HashMap<AlertId, Draft>,
     pub snoozes: &'a SnoozeList,
     /// The alerts that somebody is about to answer.
@@ -71,7 +70,7 @@ impl<'a> RuleDesk<'a> {
         let rule = suggestion(self.rules, alert, self.known.now)?;
         let acts = !self.read_only && self.acting.iter().any(|name| name.eq_ignore_ascii_case(&rule.name));
         let waits = alert.status == AlertStatus::Open && alert.expired_at.is_none() && cannot_be_answered(alert, self.known).is_none();
-        let is_left = self.history.has_decided(alert.id)
+        let is_left = self.known.history.has_decided(alert.id)
             || self.known.here.of(alert.id).is_some()
             || self.drafts.contains_key(&alert.id)
             || self.snoozes.until(alert.id).is_some()

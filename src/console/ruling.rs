@@ -271,7 +271,6 @@ fn rule_desk<'a>(cx: &'a AppContext, in_hand: &'a HashSet<AlertId>) -> RuleDesk<
         grace: grace_of_rules(cx.grace()),
         compares_all: cx.compares_all,
         known: KnownDecisions::of(cx),
-        history: cx.journal.history(),
         drafts: &cx.drafts,
         snoozes: &cx.snoozes,
         in_hand,

@@ -81,7 +81,7 @@ impl DecisionRun {
             *match item.result {
                 RunResult::Underway => &mut counts.underway,
                 RunResult::TakenBack => &mut counts.taken_back,
-                RunResult::Recorded { .. } => &mut counts.recorded,
+                RunResult::Recorded { .. } | RunResult::AsDecided { .. } => &mut counts.recorded,
                 RunResult::Conflict(_) | RunResult::Refused(_) => &mut counts.failed,
                 RunResult::NotSent(_) => &mut counts.waiting,
                 RunResult::Unknown(_) => &mut counts.unknown,
@@ -261,7 +261,7 @@ impl Runs {
         run.told = false;
         let Some(item) = run.items.iter_mut().find(|item| item.key == key) else { return false };
         // What is over no longer counts down.
-        if let DecisionEvent::Landed(alert) | DecisionEvent::Overtaken(alert) = event {
+        if let DecisionEvent::Landed(alert) | DecisionEvent::AsDecided(alert) | DecisionEvent::Overtaken(alert) = event {
             item.alert.clone_from(alert);
         }
         if item.result == RunResult::Underway {
@@ -270,6 +270,7 @@ impl Runs {
         }
         item.result = match event {
             DecisionEvent::Landed(alert) => RunResult::Recorded { status: alert.status.to_string(), at: now },
+            DecisionEvent::AsDecided(alert) => RunResult::AsDecided { status: alert.status.to_string(), at: now },
             DecisionEvent::Overtaken(alert) => RunResult::Conflict(format!("another was first: {}", answered_as(alert))),
             DecisionEvent::Refused(why) => RunResult::Refused(why.clone()),
             DecisionEvent::Kept(why) => RunResult::NotSent(why.clone()),
@@ -278,7 +279,7 @@ impl Runs {
         };
         if run.has_ended() {
             // What needs somebody comes first.
-            run.items.sort_by_key(|item| matches!(item.result, RunResult::Recorded { .. } | RunResult::TakenBack));
+            run.items.sort_by_key(|item| item.result.went_well());
         }
         true
     }

@@ -123,6 +123,7 @@ impl Unfinished {
     /// Takes in a step that this console is about to write: what became of a decision of an earlier one is known.
     pub fn saw(&mut self, step: &JournalStep) {
         let (JournalStep::Recorded { decision, .. }
+        | JournalStep::AsDecided { decision, .. }
         | JournalStep::Overtaken { decision, .. }
         | JournalStep::Answered { decision, .. }
         | JournalStep::Refused { decision, .. }) = step

@@ -52,7 +52,10 @@ impl ComingDecisions {
             JournalStep::TakenBack { decision } | JournalStep::Refused { decision, .. } | JournalStep::Read { decision } => {
                 self.all.retain(|coming| coming.key != *decision);
             }
-            JournalStep::Recorded { decision, .. } | JournalStep::Overtaken { decision, .. } | JournalStep::Answered { decision, .. } => {
+            JournalStep::Recorded { decision, .. }
+            | JournalStep::AsDecided { decision, .. }
+            | JournalStep::Overtaken { decision, .. }
+            | JournalStep::Answered { decision, .. } => {
                 // The alert has its outcome: none of the others on it lands any more.
                 let answered = self.all.iter().find(|coming| coming.key == *decision).map(|coming| coming.alert.id);
                 self.all.retain(|coming| Some(coming.alert.id) != answered);

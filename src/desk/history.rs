@@ -24,6 +24,8 @@ pub enum DecisionFate {
     NotSent(String),
     /// Recorded, with the alert's status.
     Recorded(String),
+    /// Its alert has the outcome that was meant, whether by it or by another, with the alert's status.
+    AsDecided(String),
     /// Another decision was first, with the alert's status.
     Overtaken(String),
     /// Certainly not recorded, and why.
@@ -45,6 +47,7 @@ impl DecisionFate {
             Self::Sent => "sent",
             Self::NotSent(_) => "notSent",
             Self::Recorded(_) => "recorded",
+            Self::AsDecided(_) => "asDecided",
             Self::Overtaken(_) => "overtaken",
             Self::Refused(_) => "refused",
             Self::Answered(_) => "answered",
@@ -56,7 +59,7 @@ impl DecisionFate {
     /// The status that the alert had by then.
     pub fn status(&self) -> Option<&str> {
         match self {
-            Self::Recorded(status) | Self::Overtaken(status) | Self::Answered(status) => Some(status),
+            Self::Recorded(status) | Self::AsDecided(status) | Self::Overtaken(status) | Self::Answered(status) => Some(status),
             _ => None,
         }
     }
@@ -198,6 +201,7 @@ impl History {
             JournalStep::Sent { decision } => (decision, DecisionFate::Sent),
             JournalStep::NotSent { decision, why } => (decision, DecisionFate::NotSent(why)),
             JournalStep::Recorded { decision, status } => (decision, DecisionFate::Recorded(status)),
+            JournalStep::AsDecided { decision, status } => (decision, DecisionFate::AsDecided(status)),
             JournalStep::Overtaken { decision, status } => (decision, DecisionFate::Overtaken(status)),
             JournalStep::Refused { decision, why } => (decision, DecisionFate::Refused(why)),
             JournalStep::Answered { decision, status } => (decision, DecisionFate::Answered(status)),
@@ -273,6 +277,13 @@ impl History {
     /// The last decision on an alert, by when it was made: the journal may have it before an earlier one.
     pub fn latest_on(&self, alert: AlertId) -> Option<&DecisionRecord> {
         self.on(alert).max_by_key(|record| record.made_at)
+    }
+
+    /// The decision by which this desk knows that an alert has its outcome, whatever a list says: its own that was recorded, else one that
+    /// another was faster than.
+    pub fn answered_on(&self, alert: AlertId) -> Option<&DecisionRecord> {
+        let weight = |record: &&DecisionRecord| (matches!(record.fate(), DecisionFate::Recorded(_)), record.last().0);
+        self.on(alert).filter(|record| record.fate().status().is_some()).max_by_key(weight)
     }
 
     /// The notifications that are held, the oldest first.
@@ -377,6 +388,23 @@ mod tests {
         let keys = |id| history.on(id).map(|record| record.key.as_str()).collect::<Vec<_>>();
         assert_eq!((keys(one.id), keys(other.id), keys(alert().id)), (vec!["a", "c", "d"], vec!["b"], vec![]));
         assert_eq!(history.latest_on(one.id).map(|record| record.key.as_str()), Some("c"));
+    }
+
+    #[test]
+    fn that_an_alert_has_its_outcome_is_known_by_what_was_recorded_first_of_all() {
+        let (one, other) = (alert(), alert());
+        let status = || "RESOLVED".to_owned();
+        let history = history(vec![
+            staged("a", &one),
+            JournalStep::Recorded { decision: "a".to_owned(), status: status() },
+            staged("b", &one),
+            JournalStep::Overtaken { decision: "b".to_owned(), status: status() },
+            staged("c", &other),
+            JournalStep::Refused { decision: "c".to_owned(), why: "closed".to_owned() },
+        ]);
+
+        let known = |id| history.answered_on(id).map(|record| record.key.as_str());
+        assert_eq!((known(one.id), known(other.id), known(alert().id)), (Some("a"), None, None));
     }
 
     #[test]

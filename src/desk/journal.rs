@@ -224,6 +224,7 @@ impl Journal {
                 | JournalStep::Notified { .. } => {}
                 JournalStep::TakenBack { decision }
                 | JournalStep::Recorded { decision, .. }
+                | JournalStep::AsDecided { decision, .. }
                 | JournalStep::Overtaken { decision, .. }
                 | JournalStep::Refused { decision, .. }
                 | JournalStep::Answered { decision, .. }

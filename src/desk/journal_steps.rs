@@ -124,6 +124,8 @@ pub enum JournalStep {
     Unlooked { decision: String, why: String },
     /// It is recorded.
     Recorded { decision: String, status: String },
+    /// Its alert was found answered as it says; whether by it is not known.
+    AsDecided { decision: String, status: String },
     /// Another decision was first.
     Overtaken { decision: String, status: String },
     /// It is certain that it was not recorded.

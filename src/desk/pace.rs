@@ -33,7 +33,7 @@ pub(super) fn recorded(journal: &Path, place: &str) -> Result<Vec<Timestamp>, De
         tail(journal).map_err(|error| DeskError { path: journal.to_owned(), line: None, message: format!("cannot be read: {error}") })?;
     let lines: Vec<StepLine> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let mut seen: HashSet<String> = lines.iter().filter(|line| line.rule.is_some()).map(|line| line.decision.clone()).collect();
-    let recorded = lines.iter().filter(|line| line.step == "recorded" && line.place == place);
+    let recorded = lines.iter().filter(|line| (line.step == "recorded" || line.step == "asDecided") && line.place == place);
     Ok(recorded.filter(|line| seen.insert(line.decision.clone())).filter_map(|line| from_iso(&line.at)).collect())
 }
 

@@ -12,6 +12,9 @@ use crate::domain::Timestamp;
 /// A decision that is held calls so long before its window closes at least, however little is set for notices.
 const LEAST_BEFORE: Duration = Duration::minutes(5);
 
+/// While a grace runs it is told what time it is each second: where so much has passed without, this console did not run, or the clock was set.
+const UNSEEN: Duration = Duration::seconds(3);
+
 /// So long a decision may be held before it calls: what is decided in its turn calls nobody.
 const PATIENCE: Duration = Duration::seconds(60);
 
@@ -31,6 +34,11 @@ impl PendingDecision {
         Some(near.max(self.staged_at + PATIENCE).min(self.asked_at()?))
     }
 
+    /// When it leaves where it is to leave later than it was: no later than the last moment for its answer.
+    pub(super) fn in_time(&self, later: Timestamp, before: Timestamp) -> Timestamp {
+        self.last_moment.map_or(later, |last| later.min(last.max(before)))
+    }
+
     /// Whether it is staged and leaves only when another one is recorded.
     fn waits_for_another(&self) -> bool {
         self.after.is_some() && matches!(self.state, State::Staged(_))
@@ -38,11 +46,15 @@ impl PendingDecision {
 }
 
 impl Decisions {
-    /// Takes in what time it is. Where the clock was set back, what is left of each grace stays what it was.
-    pub fn tell_time(&mut self, now: Timestamp) {
-        let back = std::mem::replace(&mut self.told, now) - now;
+    /// Takes in what time it is. Where the clock was set back, what is left of each grace stays what it was; also where this console did not
+    /// run for a while, as far as the deadlines allow: then how long, if that was of one that leaves later for it.
+    pub fn tell_time(&mut self, now: Timestamp) -> Option<Duration> {
+        let told = self.told.replace(now)?;
+        let back = told - now;
         if back <= Duration::zero() {
-            return;
+            // What is held gets the whole time when it goes on.
+            let missed = Some(-back).filter(|missed| *missed > UNSEEN && self.held_since.is_none())?;
+            return self.make_up_for(missed, now).then_some(missed);
         }
         self.held_since = self.held_since.map(|since| since - back);
         for decision in &mut self.all {
@@ -55,6 +67,20 @@ impl Decisions {
                 *at -= back;
             }
         }
+        None
+    }
+
+    /// Gives each grace so much more time. Whether some of one is left now.
+    fn make_up_for(&mut self, missed: Duration, now: Timestamp) -> bool {
+        let mut has_some_left = false;
+        for decision in &mut self.all {
+            if let State::Staged(due) = decision.state {
+                let later = decision.in_time(due + missed, due);
+                decision.state = State::Staged(later);
+                has_some_left |= later > now;
+            }
+        }
+        has_some_left
     }
 
     /// The decisions that are held here, each with the moment it calls at, when so much is left before its window closes.
@@ -196,5 +222,54 @@ mod tests {
         closed.pause(number);
 
         assert_eq!((calls(&decisions), calls(&closed)), (vec![], vec![]));
+    }
+
+    /// One decision with a grace of five seconds, told the time since it was staged for two seconds; then nothing for so long.
+    fn after_a_gap(deadline: Deadline, seconds: i64) -> (Decisions, Option<Duration>, Timestamp) {
+        let alert = Alert { deadline, ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud) };
+        let mut decisions = Decisions::default();
+        decisions.tell_time(now());
+        let said = Resolution::Current { decision: Decision::NotRefunded, comments: String::new() };
+        decisions.stage(alert, said, Duration::seconds(5), now());
+        let last = now() + Duration::seconds(2);
+        let before = decisions.tell_time(last);
+        assert_eq!(before, None);
+        let woken = last + Duration::seconds(seconds);
+        let missed = decisions.tell_time(woken);
+        (decisions, missed, woken)
+    }
+
+    #[test]
+    fn time_in_which_the_console_did_not_run_is_no_part_of_a_grace() {
+        let (mut decisions, missed, woken) = after_a_gap(Deadline::Unknown, 2 * 60 * 60);
+
+        let left = [0, 2, 3].map(|seconds| decisions.leave_looked(woken + Duration::seconds(seconds)).len());
+
+        assert_eq!((missed, left), (Some(Duration::hours(2)), [0, 0, 1]));
+    }
+
+    #[test]
+    fn a_grace_is_made_up_for_no_further_than_the_last_moment_for_its_answer() {
+        let closes = |seconds| Deadline::At(now() + Duration::seconds(seconds));
+        let (mut soon, told, woken) = after_a_gap(closes(72), 59);
+        let (mut late, untold, closed) = after_a_gap(closes(72), 90);
+
+        let left = [0, 1].map(|seconds| soon.leave_looked(woken + Duration::seconds(seconds)).len());
+
+        assert_eq!((told, left), (Some(Duration::seconds(59)), [0, 1]));
+        assert_eq!((untold, late.leave_looked(closed).len()), (None, 1), "the last try is worth more than an undo");
+    }
+
+    #[test]
+    fn what_is_held_while_the_console_does_not_run_gets_that_time_once() {
+        let (mut decisions, ..) = after_a_gap(Deadline::Unknown, 1);
+        let at = |seconds| now() + Duration::seconds(seconds);
+        decisions.hold(true, at(3));
+
+        let missed = decisions.tell_time(at(603));
+        decisions.hold(false, at(603));
+        let left = [604, 605].map(|seconds| decisions.leave_looked(at(seconds)).len());
+
+        assert_eq!((missed, left), (None, [0, 1]));
     }
 }

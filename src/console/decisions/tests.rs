@@ -197,7 +197,7 @@ fn an_unknown_fate_is_settled_by_the_alerts_own_outcome() {
     assert_eq!(decisions.looked_up(key, found(&alert, None), now()), None);
     assert!(decisions.is_checking(alert.id));
     let landed = Alert { outcome: Some(Outcome::sample(alert.id)), ..alert.clone() };
-    assert_eq!(decisions.looked_up(key, found(&landed, None), now()), Some(DecisionEvent::Landed(Box::new(landed))));
+    assert_eq!(decisions.looked_up(key, found(&landed, None), now()), Some(DecisionEvent::AsDecided(Box::new(landed))));
     assert!(!decisions.is_checking(alert.id));
 }
 

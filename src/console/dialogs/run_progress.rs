@@ -12,6 +12,7 @@ use super::alert_rows::{self, AlertRow, AlertTable, ListCursor, OF_MANY, WHAT, m
 use super::export_form::{ExportForm, ExportedResults};
 use super::many_form;
 use super::page_keys::{is_everywhere, leads_elsewhere};
+use crate::console::answer_words::BY_WHOM;
 use crate::console::decisions::{Departure, PendingDecision, State, fate_of_run};
 use crate::console::dialog::DataAge;
 use crate::console::guards::left_out_words;
@@ -231,6 +232,10 @@ fn state(item: &RunItem, cx: &AppContext) -> ((&'static str, Style), String, Sty
     let theme = &cx.theme;
     match &item.result {
         RunResult::Recorded { status, at } => (("✓", theme.ok), format!("{status}, recorded {}", cx.times().moment(*at, cx.now)), theme.ok),
+        RunResult::AsDecided { status, at } => {
+            let words = format!("{status}, found {}; {BY_WHOM}", cx.times().moment(*at, cx.now));
+            (("✓", theme.ok), words, theme.ok)
+        }
         RunResult::Conflict(why) => (("✗", theme.warning), why.clone(), theme.warning),
         RunResult::Refused(why) => (("✗", theme.danger), why.clone(), theme.danger),
         RunResult::NotSent(why) => (("…", theme.warning), format!("not sent, waits here: {why}"), theme.warning),

@@ -9,7 +9,7 @@ use rstest::rstest;
 use super::*;
 use crate::console::decisions::Decisions;
 use crate::console::unfinished::Unfinished;
-use crate::desk::{JournalDecision, JournalEntry, JournalStep, SnoozedAlert};
+use crate::desk::{History, JournalDecision, JournalEntry, JournalStep, SnoozedAlert};
 use crate::domain::duplicate::RefundTime;
 use crate::domain::resolution::{Decision, InvalidReason};
 use crate::domain::rule::parse_rules;
@@ -100,8 +100,7 @@ impl Around {
             dialect: self.dialect,
             grace: self.grace,
             compares_all: self.compares_all,
-            known: KnownDecisions { here: &self.here, unfinished: &self.unfinished, now: now() },
-            history: &self.history,
+            known: KnownDecisions { here: &self.here, unfinished: &self.unfinished, history: &self.history, now: now() },
             drafts: &self.drafts,
             snoozes: &self.snoozes,
             in_hand: &self.in_hand,

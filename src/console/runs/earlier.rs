@@ -16,6 +16,7 @@ fn result(record: &DecisionRecord, left: &LeftKeys) -> Option<RunResult> {
     let (at, fate) = record.last();
     Some(match fate {
         DecisionFate::Recorded(status) => RunResult::Recorded { status: status.clone(), at },
+        DecisionFate::AsDecided(status) => RunResult::AsDecided { status: status.clone(), at },
         DecisionFate::Overtaken(status) => RunResult::Conflict(format!("another was first: {status}")),
         DecisionFate::Answered(status) => RunResult::Conflict(format!("answered another way since: {status}")),
         DecisionFate::Refused(why) => RunResult::Refused(why.clone()),
@@ -65,7 +66,7 @@ fn run(
         }
         false => counted(items.len() as u64, "alert", "alerts"),
     };
-    items.sort_by_key(|item| matches!(item.result, RunResult::Recorded { .. } | RunResult::TakenBack));
+    items.sort_by_key(|item| item.result.went_well());
     (!items.is_empty()).then(|| DecisionRun {
         number,
         subject,

@@ -4,6 +4,9 @@ use std::collections::HashMap;
 
 use crate::domain::{Alert, AlertId, Resolution, Timestamp};
 
+/// Why it is not said of an answer that it is one's own.
+const AS_DECIDED: &str = "answered as decided, by whom is not known";
+
 /// An alert of a run.
 #[derive(Debug, Clone)]
 pub struct RunItem {
@@ -24,6 +27,11 @@ pub enum RunResult {
         status: String,
         at: Timestamp,
     },
+    /// It has the outcome that was meant, by whomever: the alert's status.
+    AsDecided {
+        status: String,
+        at: Timestamp,
+    },
     /// Another decision was first: the alert's status and outcome.
     Conflict(String),
     /// It is certain that it was not recorded, and why.
@@ -40,7 +48,7 @@ impl RunResult {
         match self {
             Self::Underway => "underway",
             Self::TakenBack => "skipped",
-            Self::Recorded { .. } => "recorded",
+            Self::Recorded { .. } | Self::AsDecided { .. } => "recorded",
             Self::Conflict(_) => "conflict",
             Self::Refused(_) => "refused",
             Self::NotSent(_) => "failed",
@@ -50,7 +58,12 @@ impl RunResult {
 
     /// Whether nothing is left to be done: the alert has its answer, or none was wanted after all.
     pub const fn is_settled(&self) -> bool {
-        matches!(self, Self::Recorded { .. } | Self::Conflict(_) | Self::TakenBack)
+        matches!(self, Self::Recorded { .. } | Self::AsDecided { .. } | Self::Conflict(_) | Self::TakenBack)
+    }
+
+    /// Whether nobody has to look at it.
+    pub const fn went_well(&self) -> bool {
+        matches!(self, Self::Recorded { .. } | Self::AsDecided { .. } | Self::TakenBack)
     }
 
     /// Why, where there is more to say.
@@ -59,6 +72,7 @@ impl RunResult {
             Self::Underway => "",
             Self::TakenBack => "taken back",
             Self::Recorded { status, .. } => status,
+            Self::AsDecided { .. } => AS_DECIDED,
             Self::Conflict(why) | Self::Refused(why) | Self::NotSent(why) | Self::Unknown(why) => why,
         }
     }
@@ -92,7 +106,7 @@ impl<'a> RunRow<'a> {
     /// How soon it needs somebody, once nothing moves by itself any more.
     fn rank(self) -> u8 {
         match self {
-            Self::Decided(RunItem { result: RunResult::Recorded { .. } | RunResult::TakenBack, .. }) => 2,
+            Self::Decided(RunItem { result, .. }) if result.went_well() => 2,
             Self::Decided(_) => 0,
             Self::LeftOut(left) if left.care && left.alert.outcome.is_none() => 1,
             Self::LeftOut(_) => 2,

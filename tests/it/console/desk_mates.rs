@@ -264,3 +264,95 @@ fn a_form_for_several_leaves_out_what_another_console_has_not_finished() {
 
     assert!(form.contains("another console of this desk sent REFUNDED"), "{form}");
 }
+
+/// A console of maria's that has recorded a refund of an alert, of which lists do not know yet.
+fn recorded(directory: &TempDir, alert: &Alert) {
+    let mut desk = Desk::open(directory.path()).unwrap();
+    desk.open_journal("acme-eu", Some("maria"), clock()).unwrap();
+    let decision = || "theirs".to_owned();
+    let refunded = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
+    let said = JournalDecision::of(alert, &refunded);
+    let steps = vec![
+        JournalStep::Staged { decision: decision(), said, rule: None, together: None },
+        JournalStep::Sent { decision: decision() },
+        JournalStep::Recorded { decision: decision(), status: "RESOLVED".to_owned() },
+    ];
+    desk.journal().unwrap().append_all(steps).unwrap();
+}
+
+const BEHIND: &str = "REFUNDED was recorded here 14:03:00 UTC, by maria; the list is behind";
+
+#[test]
+fn what_is_recorded_asks_for_the_tick_while_the_list_still_shows_it_open() {
+    let directory = tempfile::tempdir().unwrap();
+    let (alerts, [first, _]) = morning_of_twins(clock().now());
+    recorded(&directory, &alerts[0]);
+    let mut rig = console(&directory, Made { size: (200, 60), ..Made::of(alerts) });
+    rig.update(Message::GoToAlert(first));
+    rig.advance(Duration::seconds(1));
+
+    let row = rig.screen();
+    rig.press("n");
+    let form = told(&mut rig);
+    rig.press("ctrl-s");
+    let unticked = staged(&rig);
+    rig.press("space ctrl-s");
+    rig.advance(Duration::seconds(10));
+
+    assert!(row.contains("r Recorded already, the list is behind") && row.contains("by maria"), "{row}");
+    assert!(row.lines().any(|line| line.contains("▌r") && line.contains("129.90")), "{row}");
+    assert!(form.contains(BEHIND) && !form.contains("nothing speaks against it"), "{form}");
+    assert_eq!((unticked, staged(&rig), rig.sent()), (0, 1, 1), "{}", rig.screen());
+}
+
+#[test]
+fn a_repeat_on_what_is_recorded_opens_the_form() {
+    let directory = tempfile::tempdir().unwrap();
+    let alerts = alike(3);
+    recorded(&directory, &alerts[1]);
+    let mut rig = console(&directory, Made { size: (200, 60), ..Made::of(alerts) });
+    rig.press("n ctrl-s");
+    let before = staged(&rig);
+
+    rig.press(".");
+    let form = told(&mut rig);
+    rig.press("esc j .");
+
+    assert!(form.contains(BEHIND), "{form}");
+    assert_eq!((before, staged(&rig)), (1, 2), "the one behind it is repeated at once: {}", rig.screen());
+}
+
+#[test]
+fn forms_for_several_leave_out_what_is_recorded() {
+    let directory = tempfile::tempdir().unwrap();
+    let alerts = alike(3);
+    recorded(&directory, &alerts[1]);
+    let mut rig = console(&directory, Made { size: (200, 60), ..Made::of(alerts.clone()) });
+
+    rig.press("* b alt-n");
+    let form = told(&mut rig);
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(10));
+
+    assert!(form.contains("recorded already, the list is behind"), "{form}");
+    let sent: Vec<AlertId> = rig.service.resolutions.lock().unwrap().iter().map(|(id, _)| *id).collect();
+    assert_eq!(sent, [alerts[0].id, alerts[2].id]);
+}
+
+#[test]
+fn a_case_leaves_out_what_is_recorded() {
+    let directory = tempfile::tempdir().unwrap();
+    let (alerts, [first, second]) = morning_of_twins(clock().now());
+    recorded(&directory, &alerts[0]);
+    let mut rig = console(&directory, Made { size: (200, 60), ..Made::of(alerts) });
+    rig.update(Message::GoToAlert(second));
+    rig.advance(Duration::seconds(1));
+
+    rig.press("enter n");
+    let form = told(&mut rig);
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(10));
+
+    assert!(form.contains("recorded already, the list is behind"), "{form}");
+    assert!(rig.service.resolutions.lock().unwrap().iter().all(|(id, _)| *id != first), "{}", rig.screen());
+}

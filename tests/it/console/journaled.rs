@@ -25,6 +25,7 @@ fn steps(rig: &Rig) -> Vec<&'static str> {
             JournalStep::Staged { .. } => "staged",
             JournalStep::TakenBack { .. } => "taken back",
             JournalStep::Recorded { .. } => "recorded",
+            JournalStep::AsDecided { .. } => "asDecided",
             JournalStep::Refused { .. } => "refused",
             JournalStep::Unknown { .. } => "unknown",
             JournalStep::Typing { .. } => "typing",
@@ -150,7 +151,7 @@ fn a_decision_of_an_earlier_console_is_looked_up_until_it_is_known() {
     rig.advance(Duration::seconds(61));
 
     assert!(!rig.app.decisions().is_checking(alerts[1].id));
-    assert_eq!(steps(&rig), ["read", "closed", "recorded"]);
+    assert_eq!(steps(&rig), ["read", "closed", "asDecided"]);
 }
 
 #[tokio::test]

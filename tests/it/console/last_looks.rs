@@ -16,6 +16,7 @@ use rstest::rstest;
 use std::time::Duration as Wait;
 use uuid::Uuid;
 
+use super::bulk::alike;
 use super::fake::{Fake, Fate, morning, morning_of_twins, refunded_sibling};
 use super::rig::{Made, Rig, clock};
 use super::settling::unfinished;
@@ -505,6 +506,62 @@ fn an_alert_that_changes_while_its_form_is_open_is_looked_at_anew_and_asks_for_t
     assert!(seen.contains("changed while this form was open"), "{seen}");
     assert!(asked.contains("changed while this form was open: 129.90 EUR is 999.00 EUR by now"), "{asked}");
     assert!(is_answered(&rig, first), "{}", rig.screen());
+}
+
+#[test]
+fn an_alert_that_changes_under_a_form_for_several_is_named_and_left_out_until_it_is_confirmed() {
+    let alerts = alike(12);
+    let changes = alerts[3].id;
+    let mut rig = Made { size: (200, 60), ..Made::of(alerts.clone()) }.start();
+    rig.press("* b alt-n tab");
+    rig.type_text("12");
+
+    becomes_dearer(&mut rig, changes, true);
+    let seen = rig.screen();
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(20));
+    let untyped = rig.sent();
+    rig.type_text("11");
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(20));
+
+    assert!(seen.contains("has changed: 1.00 EUR is 999.00 EUR by now"), "{seen}");
+    assert!(seen.contains("changed while this form was open: 1.00 EUR is 999.00 EUR by now"), "{seen}");
+    assert_eq!((untyped, rig.sent()), (0, 11), "{}", rig.screen());
+    assert!(!is_answered(&rig, changes));
+}
+
+#[test]
+fn an_alert_that_changes_under_the_form_of_its_case_is_sent_once_it_is_confirmed_there() {
+    let (alerts, [first, second]) = morning_of_twins(clock().now());
+    let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
+    rig.update(Message::GoToAlert(first));
+    rig.press("enter n");
+
+    becomes_dearer(&mut rig, second, true);
+    let seen = rig.screen();
+    rig.press("tab j space ctrl-s");
+    rig.advance(Duration::seconds(20));
+
+    assert!(seen.contains("changed while this form was open: 129.90 EUR is 999.00 EUR by now"), "{seen}");
+    assert!(is_answered(&rig, first) && is_answered(&rig, second), "{}", rig.screen());
+}
+
+#[test]
+fn an_alert_that_is_answered_elsewhere_under_a_form_for_several_leaves_it() {
+    let alerts = alike(3);
+    let mut rig = Made { size: (200, 60), ..Made::of(alerts.clone()) }.start();
+    rig.press("* b alt-n");
+    let said = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
+    rig.service.record(alerts[1].id, &ResolveRequest { resolution: said, idempotency_key: None }).unwrap();
+
+    rig.hear();
+    let seen = rig.screen();
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(20));
+
+    assert!(seen.contains("answered already: RESOLVED"), "{seen}");
+    assert_eq!(rig.sent(), 2, "{}", rig.screen());
 }
 
 #[test]

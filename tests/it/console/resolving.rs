@@ -227,9 +227,29 @@ fn an_answer_that_was_recorded_but_not_heard_is_found_at_once() {
 
     rig.press("r ctrl-s");
     rig.advance(Duration::seconds(6));
+    let told = rig.screen();
+    rig.press("4");
 
     assert!(!rig.app.decisions().is_checking(id));
     assert_eq!(rig.sent(), 1);
+    // It may be anybody's: whoever refunds says the same.
+    assert!(told.contains("ETHOCA 129.90 EUR is answered as decided, REFUNDED (status RESOLVED); by whom is not known."), "{told}");
+    let found = |step: &JournalStep| matches!(step, JournalStep::AsDecided { status, .. } if status == "RESOLVED");
+    assert!(rig.journaled().iter().any(found), "{:?}", rig.journaled());
+    assert!(rig.screen().contains("RESOLVED, found 14:03:05; by whom is not known"), "{}", rig.screen());
+}
+
+#[test]
+fn the_same_answer_of_another_who_was_faster_is_not_told_as_ones_own() {
+    let mut rig = Rig::new(morning(clock().now()));
+    let id = rig.current();
+    let said = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
+    rig.service.record(id, &ResolveRequest { resolution: said, idempotency_key: None }).unwrap();
+
+    rig.press("r ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    assert!(rig.screen().contains("is answered as decided, REFUNDED (status RESOLVED); by whom is not known."), "{}", rig.screen());
 }
 
 #[test]
@@ -600,5 +620,39 @@ fn that_it_is_not_known_whether_a_decision_arrived_goes_when_it_is_known_to_be_r
     let words = |step: &JournalStep| matches!(step, JournalStep::Notified { words, .. } if words.contains("not known whether"));
     let told = rig.screen();
     assert!(rig.journaled().iter().any(words), "{:?}", rig.journaled());
-    assert!(told.contains(", recorded (status") && !told.contains("not known whether"), "{told}");
+    assert!(
+        told.contains("is answered as decided, NOT REFUNDED (status CHARGEBACK); by whom is not known")
+            && !told.contains("not known whether"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_console_that_stood_still_sends_nothing_at_once_when_it_goes_on_and_says_so() {
+    let mut rig = Rig::new(morning(clock().now()));
+    rig.press("n ctrl-s");
+    rig.advance(Duration::seconds(2));
+
+    rig.clock.advance(Duration::minutes(10));
+    rig.update(Message::Tick);
+    let woken = rig.screen();
+    rig.advance(Duration::seconds(2));
+    let sent = rig.sent();
+    rig.advance(Duration::seconds(1));
+
+    assert!(woken.contains("10 min went by without this console: what is staged keeps what was left of its grace."), "{woken}");
+    assert_eq!((sent, rig.sent()), (0, 1));
+}
+
+#[test]
+fn what_was_staged_before_a_console_stood_still_can_be_taken_back_by_the_first_key() {
+    let mut rig = Rig::new(morning(clock().now()));
+    rig.press("n ctrl-s");
+    rig.advance(Duration::seconds(2));
+
+    rig.clock.advance(Duration::minutes(10));
+    rig.press("u");
+    rig.advance(Duration::seconds(10));
+
+    assert_eq!((rig.sent(), rig.app.unsent()), (0, 0), "{}", rig.screen());
 }

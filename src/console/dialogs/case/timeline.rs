@@ -121,7 +121,7 @@ fn of_desk(alert: &Alert, called: &str, known: &KnownOfCase<'_>, events: &mut Ve
                     let said = record.said.resolution().map_or_else(|| record.said.refunded.clone(), |said| in_words(&said));
                     (format!("staged {}: {said}", maker(record)), Weight::Quiet)
                 }
-                DecisionFate::Recorded(_) if alert.outcome.is_some() => continue,
+                DecisionFate::Recorded(_) | DecisionFate::AsDecided(_) if alert.outcome.is_some() => continue,
                 DecisionFate::Sent if at_once => continue,
                 fate => {
                     let (words, tone) = step_words(fate);

@@ -41,6 +41,8 @@ pub(super) struct FormItem {
     pub(super) left_out: bool,
     /// What speaks against it and was confirmed by hand.
     pub(super) confirmed: Vec<Caution>,
+    /// What became of it while the form was open, where the facts that a decision rests on changed.
+    pub(super) changed: Option<String>,
     /// The refunds on its payment that were known then.
     pub(super) known: Option<KnownRefunds>,
     /// Other alerts on its payment, as they are looked up here.
@@ -64,6 +66,7 @@ impl FormItem {
             alert,
             left_out: false,
             confirmed: Vec::new(),
+            changed: None,
             known: None,
             others: Loadable::NotAsked,
             not_again: false,
@@ -71,6 +74,33 @@ impl FormItem {
             matched_with: Vec::new(),
             known_others: Vec::new(),
             known_order: None,
+        }
+    }
+
+    /// Takes the alert as it is now. What changed of the facts that a decision rests on, where anything did: nothing is known around it then.
+    pub(super) fn take_alert(&mut self, alert: &Alert) -> Option<String> {
+        let changed = alert.changed_since(&self.alert).filter(|_| alert.outcome.is_none());
+        if changed.is_some() {
+            *self = Self { left_out: self.left_out, changed: changed.clone(), ..Self::of(alert.clone()) };
+        } else {
+            self.alert.clone_from(alert);
+        }
+        changed
+    }
+
+    /// What speaks against its answer, with that it has changed, which has to be confirmed too.
+    fn with_change(&self, found: Option<Gets>) -> Option<Gets> {
+        let Some(words) = &self.changed else { return found };
+        let changed = format!("changed while this form was open: {words}");
+        match found {
+            Some(Gets::Out { why, care, mut cautions }) if !cautions.is_empty() => {
+                cautions.push(Caution::Changed);
+                Some(Gets::Out { why: format!("{why}; {changed}"), care, cautions })
+            }
+            None if !self.confirmed.contains(&Caution::Changed) => {
+                Some(Gets::Out { why: changed, care: true, cautions: vec![Caution::Changed] })
+            }
+            found => found,
         }
     }
 
@@ -244,11 +274,13 @@ fn held_to_the_guards(
     let beside = said.twins[position].iter().map(|at| &rows[*at].alert);
     let others = row.others().iter().chain(beside);
     // In a case alone something is ticked by hand; of many alerts each has to be looked at by itself.
-    match speaks_against(alert, &resolution, others, order, &row.confirmed, KnownDecisions::of(cx)) {
+    let found = match speaks_against(alert, &resolution, others, order, &row.confirmed, KnownDecisions::of(cx)) {
         // What follows a refund rests on that one.
-        Some(Gets::Out { cautions, .. }) if cautions == [Caution::RefundDenied] && follows_refund(alert, said) => {}
-        Some(out) => return out,
-        None => {}
+        Some(Gets::Out { cautions, .. }) if cautions == [Caution::RefundDenied] && follows_refund(alert, said) => None,
+        found => found,
+    };
+    if let Some(out) = row.with_change(found) {
+        return out;
     }
     if let Some(first) = said.refunds_in_case()
         && alert.id != first

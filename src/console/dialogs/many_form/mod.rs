@@ -4,6 +4,7 @@ mod draw;
 mod gets;
 mod opening;
 mod pressing;
+mod reading;
 mod told;
 mod typed;
 
@@ -23,7 +24,7 @@ use crate::console::known_refunds::KnownRefunds;
 use crate::console::message::AdvisedAlert;
 use crate::console::resolving::{stage_together, subject};
 use crate::console::runs::LeftOut;
-use crate::console::text::counted;
+use crate::console::text::{counted, sanitize};
 use crate::console::{Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, Reply, TextInput};
 use crate::desk::{Draft, GroupDraft};
 use crate::domain::resolution::FieldError;
@@ -32,6 +33,7 @@ use crate::domain::{Alert, AlertId, OrderAdvice, Resolution, Timestamp, duplicat
 pub use gets::AnswerScope;
 use gets::{FormItem, Said, gets};
 pub use opening::{KnownCase, again, answer_case, begun, foresee, marked, repeat};
+use reading::ReadingAgain;
 use typed::TypedAnswer;
 
 /// Above so many alerts their number is typed before they are sent.
@@ -92,6 +94,8 @@ pub struct ManyForm {
     by_one_search: bool,
     /// How many alerts' payments were asked for.
     asked: usize,
+    /// Which of its alerts are read again.
+    reading: ReadingAgain,
     /// It was sent while payments were still being looked up: it leaves when that ends with nothing to look at.
     /// How many needed a look then.
     kept_send: Option<usize>,
@@ -134,6 +138,7 @@ impl ManyForm {
             list: ListCursor::default(),
             by_one_search: cx.compares_all,
             asked: 0,
+            reading: ReadingAgain::default(),
             kept_send: None,
             typed,
             word: None,
@@ -366,16 +371,38 @@ impl ManyForm {
         outcome
     }
 
-    /// Takes an alert as it is now.
-    fn take_alert(&mut self, alert: &Alert) {
+    /// Takes an alert as it is now; whether that is news. Where the facts that a decision rests on changed, all is looked for anew, and what
+    /// was ticked or typed to confirm has to be again.
+    fn take_alert(&mut self, alert: &Alert) -> bool {
+        let (mut is_news, mut changed) = (false, None);
         for row in &mut self.rows {
-            if row.alert.id == alert.id {
-                row.alert.clone_from(alert);
+            if row.alert.id == alert.id && row.alert != *alert {
+                is_news = true;
+                changed = row.take_alert(alert);
             }
             let looked_up = if let Loadable::Loaded(others) = &mut row.others { others.iter_mut() } else { [].iter_mut() };
             let others = looked_up.chain(&mut row.known_others);
-            others.filter(|other| other.id == alert.id).for_each(|other| other.clone_from(alert));
+            for other in others.filter(|other| other.id == alert.id && **other != *alert) {
+                other.clone_from(alert);
+                is_news = true;
+            }
         }
+        if let Some(words) = changed {
+            let alerts: Vec<Alert> = self.rows.iter().map(|row| row.alert.clone()).collect();
+            (self.twins, self.asked) = (twins(&alerts), 0);
+            self.number = TextInput::one_line("");
+            let unsent = if self.kept_send.take().is_some() { "Nothing was sent. " } else { "" };
+            self.word =
+                Some(format!("{unsent}{} {} has changed: {words}.", sanitize(alert.provider.as_str()), sanitize(&alert.provider_id)));
+        }
+        is_news
+    }
+
+    /// Reads the next of its alerts again, where something changed.
+    fn read_again(&mut self, now: Timestamp) -> Orders {
+        let open = self.rows.iter().filter(|row| row.alert.outcome.is_none()).map(|row| row.alert.id);
+        let next = self.reading.take(open, looked_up_at_once(self.by_one_search), now);
+        next.into_iter().map(|id| Effect::Get(id).into()).collect()
     }
 
     /// Takes in which others are on the payments; asks the shop's orders about those too.
@@ -424,16 +451,27 @@ impl ManyForm {
                 }
             }
             Message::Input(event) => return self.mouse(event, cx),
-            Message::Alert(_, Ok(alert)) => self.take_alert(alert),
-            Message::Concluded(alert) => self.take_alert(alert),
-            Message::Page(_, Ok(page)) => page.data.iter().for_each(|alert| self.take_alert(alert)),
+            Message::Alert(_, Ok(alert)) if !self.take_alert(alert) => return Vec::new(),
+            Message::Alert(_, Ok(_)) => {}
+            Message::Concluded(alert) => {
+                self.take_alert(alert);
+            }
+            Message::Page(_, Ok(page)) => page.data.iter().for_each(|alert| {
+                self.take_alert(alert);
+            }),
             Message::SameCards(found) => outcome = self.take_others(found),
             Message::AdvisedByOrders(advised) => self.take_orders(advised),
-            // Another alert on a payment may have been refunded meanwhile.
-            Message::Changed(Ok(_)) if self.by_one_search => self.asked = 0,
+            // The list stands still under the form; its alerts must not. Another one on a payment may have been refunded meanwhile.
+            Message::Changed(Ok(_)) => {
+                self.reading.changed();
+                if self.by_one_search {
+                    self.asked = 0;
+                }
+            }
             Message::Tick => {}
             _ => return Vec::new(),
         }
+        outcome.extend(self.read_again(cx.now));
         self.work_out(cx);
         outcome.extend(self.look_up());
         match self.kept_send {
@@ -458,7 +496,7 @@ impl Dialog for ManyForm {
     }
 
     fn next_due(&self) -> Option<Timestamp> {
-        self.typed.next_due()
+        [self.typed.next_due(), self.reading.next_due()].into_iter().flatten().min()
     }
 
     fn abandon(&mut self, cx: &mut AppContext) -> Vec<Effect> {

@@ -42,10 +42,10 @@ impl ManyForm {
     }
 
     /// Whether what speaks against an answer can be confirmed here: in a case all of it. Of many alerts each has to be looked at by itself,
-    /// but for what another answer of this form fits.
+    /// but for what another answer of this form fits, and for what has changed, which the list tells.
     pub(super) fn can_be_confirmed(&self, cautions: &[Caution]) -> bool {
         let is_case = self.purpose != AnswerScope::Bulk;
-        !cautions.is_empty() && (is_case || cautions.iter().all(|caution| *caution == Caution::RefundDenied))
+        !cautions.is_empty() && (is_case || cautions.iter().all(|caution| matches!(caution, Caution::RefundDenied | Caution::Changed)))
     }
 
     /// What space does to the alert under the list's cursor.

@@ -5,6 +5,8 @@ use crate::domain::{Alert, Timestamp};
 /// Why an answer has to be confirmed once more before it is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Caution {
+    /// This desk knows of an outcome that the list does not show.
+    ListBehind,
     /// An earlier decision on the alert may have arrived.
     MayHaveArrived,
     /// The payment was refunded by another alert or by the shop, or probably by the network's own rule, and this answer says that money goes
@@ -34,6 +36,8 @@ pub struct SaysOfMoney {
 /// What is known of an alert beyond its own facts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KnownBefore {
+    /// This desk knows that it has its outcome.
+    pub answered: bool,
     /// An earlier decision on it may have arrived.
     pub may_have_arrived: bool,
     /// Another alert on its payment was refunded, or probably was, or the shop had refunded its order.
@@ -44,6 +48,7 @@ impl Caution {
     /// What there is to know, in a few words.
     pub const fn words(self) -> &'static str {
         match self {
+            Self::ListBehind => "recorded already, the list is behind",
             Self::MayHaveArrived => "an earlier decision may have arrived",
             Self::PaidTwice => "may be paid twice",
             Self::NetworkRule => "probably refunded by the network's rule",
@@ -58,6 +63,7 @@ impl Caution {
     pub fn against(alert: &Alert, says: SaysOfMoney, known: KnownBefore, now: Timestamp) -> Vec<Self> {
         let rule = alert.network_rule_applied();
         let cautions = [
+            (known.answered, Self::ListBehind),
             (known.may_have_arrived, Self::MayHaveArrived),
             (says.refunds && (rule || known.refunded_elsewhere), Self::PaidTwice),
             (rule && !says.refunds && !says.refunded_before, Self::NetworkRule),

@@ -6,7 +6,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::{Choice, FormContext, FormMoment, FormStep, FormSubmission, FormWarning, ResolveForm};
-use crate::console::answer_words::answered_as;
+use crate::console::answer_words::{answered_as, list_behind};
 use crate::console::context::masked;
 use crate::console::decisions::State;
 use crate::console::dialog::run;
@@ -223,8 +223,11 @@ fn refusal(alert: &Alert, cx: &AppContext) -> Option<String> {
 
 /// What the form has to know of other alerts on the same payment, and of the shop's order.
 fn warnings(alert: &Alert, facts: &Facts, cx: &AppContext) -> Vec<FormWarning> {
+    let answered = cx.journal.history().answered_on(alert.id).filter(|_| alert.outcome.is_none());
+    let mut warnings: Vec<FormWarning> =
+        answered.map(|record| FormWarning::ListBehind(list_behind(record, cx.times(), cx.now))).into_iter().collect();
     let earlier = cx.decisions.of(alert.id).filter(|decision| matches!(decision.state, State::Checking(_)));
-    let mut warnings: Vec<FormWarning> = earlier.map(|decision| FormWarning::MayHaveArrived(decision.word())).into_iter().collect();
+    warnings.extend(earlier.map(|decision| FormWarning::MayHaveArrived(decision.word())));
     let is_others = |coming: &&ComingDecision| {
         let id = coming.alert.id;
         cx.decisions.of(id).is_none_or(|own| own.journal_key() != coming.key)

@@ -421,6 +421,7 @@ impl ResolveForm {
     fn cautions(&self) -> Vec<Caution> {
         let says = SaysOfMoney { refunds: self.refunds(), refunded_before: self.says_refunded_before() };
         let known = KnownBefore {
+            answered: self.warnings.iter().any(|warning| matches!(warning, FormWarning::ListBehind(_))),
             may_have_arrived: self.warnings.iter().any(FormWarning::may_arrive),
             refunded_elsewhere: self.warnings.iter().any(FormWarning::is_refunded),
         };

@@ -10,6 +10,7 @@ use super::*;
 use crate::console::decisions::Decisions;
 use crate::console::guards::{KnownDecisions, speaks_against};
 use crate::console::unfinished::Unfinished;
+use crate::desk::History;
 use crate::domain::duplicate::RefundTime;
 use crate::domain::time::from_iso;
 use crate::domain::{OrderAdvice, Outcome, Provider};
@@ -55,7 +56,7 @@ proptest! {
         let form = ResolveForm::new(&alert, choice, place, draft, warnings, now());
         let Ok(resolution) = form.validated() else { return Ok(()) };
 
-        let known = KnownDecisions { here: &here, unfinished: &unfinished, now: now() };
+        let known = KnownDecisions { here: &here, unfinished: &unfinished, history: &History::default(), now: now() };
         let asked = speaks_against(&alert, &resolution, others.iter(), order.as_ref(), &[], known);
 
         let instead = form.fitting_reason();

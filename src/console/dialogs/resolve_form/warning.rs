@@ -15,6 +15,8 @@ pub enum FormWarning {
     Order(String, OrderAdvice),
     /// The order of the shop that matches was cancelled, and nothing tells whether its money went back: its id.
     Cancelled(String),
+    /// What this desk knows of the alert's outcome, which the list does not show, in words.
+    ListBehind(String),
     /// A decision of this console on the same alert whose answer never came.
     MayHaveArrived(String),
     /// A decision of another console of this desk on the same alert that may still land, in words.
@@ -37,6 +39,7 @@ impl FormWarning {
             Self::Order(_, order) => order.was_refunded_before(),
             Self::Searching
             | Self::Cancelled(_)
+            | Self::ListBehind(_)
             | Self::MayHaveArrived(_)
             | Self::Elsewhere(_)
             | Self::ElsewhereOnPayment(_)

@@ -80,7 +80,7 @@ const FATES: [&str; 7] = ["recorded", "taken back", "refused", "answered another
 /// Which of the words a fate is.
 fn fate(of: &DecisionFate) -> usize {
     match of {
-        DecisionFate::Recorded(_) => 0,
+        DecisionFate::Recorded(_) | DecisionFate::AsDecided(_) => 0,
         DecisionFate::TakenBack => 1,
         DecisionFate::Refused(_) => 2,
         DecisionFate::Overtaken(_) | DecisionFate::Answered(_) => 3,

@@ -75,7 +75,7 @@ fn reopen(decision: &DecisionRecord, cx: &mut AppContext) -> Orders {
         let why = match decision.fate() {
             _ if decision.place != cx.journal.place() => "It was made at another place",
             _ if cx.journal.history().is_superseded(decision) => "A later decision was made on this alert",
-            DecisionFate::Recorded(_) | DecisionFate::Overtaken(_) | DecisionFate::Answered(_) => "The alert is answered",
+            fate if fate.status().is_some() => "The alert is answered",
             DecisionFate::Unknown(_) | DecisionFate::Sent => {
                 let goes = cx.settings.keymap.key_in(KeyContext::Activity, Action::GoToAlert);
                 let words =

@@ -203,7 +203,7 @@ impl Page<'_> {
     /// Whether the merchant's systems were told of the outcome, where the decision is recorded and the service says so.
     fn outcome_told(&mut self, record: &DecisionRecord, screen: &ActivityScreen) {
         let (cx, theme) = (self.cx, self.cx.theme);
-        let is_recorded = matches!(record.fate(), DecisionFate::Recorded(_));
+        let is_recorded = matches!(record.fate(), DecisionFate::Recorded(_) | DecisionFate::AsDecided(_));
         if let Some((at, words, tone)) =
             outcome_told(screen.deliveries_of(record.said.alert.id), cx.times(), cx.now).filter(|_| is_recorded)
         {

@@ -2,7 +2,7 @@
 
 use ratatui::style::Style;
 
-use crate::console::answer_words::answered_as;
+use crate::console::answer_words::{BY_WHOM, answered_as};
 use crate::console::decisions::{PendingDecision, State};
 use crate::console::screens::queue::signs::ListSign;
 use crate::console::text::sanitize;
@@ -132,7 +132,7 @@ fn of_fate(record: &DecisionRecord, cx: &AppContext) -> (&'static str, RowTone, 
     let seen_to = if record.dismissed { "seen to; " } else { "" };
     let failed = if record.dismissed { RowTone::Quiet } else { RowTone::Wrong };
     let later = cx.journal.history().latest_on(record.said.alert.id).filter(|later| later.key != record.key);
-    if let (DecisionFate::Refused(_) | DecisionFate::NeverLeft, Some(DecisionFate::Recorded(status))) =
+    if let (DecisionFate::Refused(_) | DecisionFate::NeverLeft, Some(DecisionFate::Recorded(status) | DecisionFate::AsDecided(status))) =
         (fate, later.map(DecisionRecord::fate))
     {
         return ("!", RowTone::Quiet, format!("not recorded; decided again since: {status}"));
@@ -146,6 +146,7 @@ fn of_fate(record: &DecisionRecord, cx: &AppContext) -> (&'static str, RowTone, 
             ("✓", RowTone::Plain, format!("{status}, recorded {when}; doubles not looked for again"))
         }
         DecisionFate::Recorded(status) => ("✓", RowTone::Quiet, format!("{status}, recorded {when}")),
+        DecisionFate::AsDecided(status) => ("✓", RowTone::Quiet, format!("{status}, found {when}; {BY_WHOM}")),
         DecisionFate::Overtaken(status) => ("×", RowTone::Unsure, format!("another was first: {status}")),
         DecisionFate::Answered(status) => ("×", RowTone::Quiet, format!("not recorded; answered another way since: {status}")),
         DecisionFate::Refused(why) => ("!", failed, format!("{seen_to}{}", not_recorded(why))),
@@ -163,6 +164,9 @@ pub fn step_words(fate: &DecisionFate) -> (String, RowTone) {
         DecisionFate::Sent => ("sent".to_owned(), RowTone::Plain),
         DecisionFate::NotSent(why) => (format!("could not be sent: {}", clean(why)), RowTone::Unsure),
         DecisionFate::Recorded(status) => (format!("recorded: the alert is {}", clean(status)), RowTone::Plain),
+        DecisionFate::AsDecided(status) => {
+            (format!("found answered as decided: the alert is {}; {BY_WHOM}", clean(status)), RowTone::Plain)
+        }
         DecisionFate::Overtaken(status) => (format!("not recorded: another was first, the alert is {}", clean(status)), RowTone::Unsure),
         DecisionFate::Answered(status) => (format!("found answered another way: the alert is {}", clean(status)), RowTone::Plain),
         DecisionFate::Refused(why) => (sanitize(&not_recorded(why)).into_owned(), RowTone::Wrong),

@@ -125,7 +125,7 @@ fn fate(record: &DecisionRecord, cx: &AppContext) -> &'static str {
             DecisionFate::TakenBack => "taken back",
             DecisionFate::Sent => "sent, no answer here",
             DecisionFate::NotSent(_) => "not sent",
-            DecisionFate::Recorded(_) => "recorded",
+            DecisionFate::Recorded(_) | DecisionFate::AsDecided(_) => "recorded",
             DecisionFate::Overtaken(_) | DecisionFate::Answered(_) => "answered by another",
             DecisionFate::Refused(_) => "refused",
             DecisionFate::Unknown(_) => "not known to have arrived",

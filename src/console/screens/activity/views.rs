@@ -128,8 +128,8 @@ impl WordFilter {
 
 /// Whether nothing more becomes of a decision by itself.
 fn is_settled(record: &DecisionRecord) -> bool {
-    use DecisionFate::{Answered, NeverLeft, Overtaken, Recorded, Refused, TakenBack};
-    matches!(record.fate(), Answered(_) | NeverLeft | Overtaken(_) | Recorded(_) | Refused(_) | TakenBack)
+    use DecisionFate::{Answered, AsDecided, NeverLeft, Overtaken, Recorded, Refused, TakenBack};
+    matches!(record.fate(), Answered(_) | AsDecided(_) | NeverLeft | Overtaken(_) | Recorded(_) | Refused(_) | TakenBack)
 }
 
 /// What a row says, and by what else its alert is known, in small letters.

@@ -14,8 +14,9 @@ use ratatui::text::{Line, Span};
 
 use super::columns::amount;
 use super::facts::{Facts, warnings};
+use super::signs::ListSign;
 use super::state::{Queue, QueueTarget};
-use crate::console::answer_words::answer_words;
+use crate::console::answer_words::{answer_words, list_behind};
 use crate::console::decisions::{Departure, PendingDecision, State};
 use crate::console::suggestion::Suggestion;
 use crate::console::text::{columns, counted, cut, sanitize, wrap};
@@ -151,9 +152,10 @@ impl Parts<'_> {
             (Some(decision), Some(unfinished)) if matches!(decision.state, State::Checking(_)) => self.unfinished(unfinished),
             (Some(decision), Some(_)) => self.decision(decision),
             (None, Some(unfinished)) => self.unfinished(unfinished),
-            (None, None) => match draw.unfinished.elsewhere(alert.id).filter(|_| alert.outcome.is_none()) {
-                Some(coming) => self.elsewhere(coming),
-                None => draw.failed_before(alert).into_iter().for_each(|record| self.failed_before(record)),
+            (None, None) => match (draw.list_behind(alert), draw.unfinished.elsewhere(alert.id).filter(|_| alert.outcome.is_none())) {
+                (Some(record), _) => self.list_behind(record),
+                (None, Some(coming)) => self.elsewhere(coming),
+                (None, None) => draw.failed_before(alert).into_iter().for_each(|record| self.failed_before(record)),
             },
         }
         self.drafted(alert);
@@ -357,6 +359,15 @@ impl Parts<'_> {
         self.open_box(theme.danger, &title, theme.danger.add_modifier(Modifier::BOLD));
         self.say(why, theme.plain);
         self.again();
+        self.close_box();
+    }
+
+    /// That this desk knows of an outcome which the list does not show.
+    fn list_behind(&mut self, record: &DecisionRecord) {
+        let (theme, now) = (self.draw.theme, self.draw.now);
+        let (sign, style) = ListSign::ListBehind.drawn(theme);
+        self.open_box(style, &format!("{sign} Recorded already, the list is behind"), theme.strong);
+        self.say(&list_behind(record, self.draw.times, now), theme.plain);
         self.close_box();
     }
 

@@ -335,9 +335,10 @@ fn decision_sign(alert: &Alert, draw: &DrawContext<'_>) -> Option<ListSign> {
         true => engines.or(own),
         false => own.or(engines),
     };
+    let behind = draw.list_behind(alert).map(|_| ListSign::ListBehind);
     let failed = draw.failed_before(alert).map(|_| ListSign::Refused);
     let drafted = draw.draft(alert).map(|_| ListSign::Drafted);
-    decision.or(elsewhere).or(failed).or(drafted).or(snoozed)
+    decision.or(behind).or(elsewhere).or(failed).or(drafted).or(snoozed)
 }
 
 fn draw_scrollbar(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {

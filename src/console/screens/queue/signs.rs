@@ -22,6 +22,8 @@ pub enum ListSign {
     Refused,
     /// Waits for a person's word.
     Parked,
+    /// This desk knows of an outcome that the list does not show.
+    ListBehind,
     /// A refund may be the second one on the payment.
     PaidTwice,
     /// A duplicate.
@@ -63,7 +65,7 @@ pub fn in_cells(signs: impl IntoIterator<Item = Option<ListSign>>) -> [Option<Li
 
 impl ListSign {
     /// All of them: those at the left edge, then those beside the time left.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Marked,
         Self::Staged,
         Self::Waiting,
@@ -71,6 +73,7 @@ impl ListSign {
         Self::Unknown,
         Self::Refused,
         Self::Parked,
+        Self::ListBehind,
         Self::Drafted,
         Self::Snoozed,
         Self::PaidTwice,
@@ -113,6 +116,7 @@ impl ListSign {
             Self::Unknown => ("?", theme.warning),
             Self::Refused => ("!", theme.danger),
             Self::Parked => ("P", theme.danger),
+            Self::ListBehind => ("r", theme.quiet),
             Self::PaidTwice => ("⚠", theme.warning),
             Self::Duplicate => ("=", theme.quiet),
             Self::OrderRefunded => ("o", theme.warning),
@@ -136,6 +140,7 @@ impl ListSign {
             Self::Unknown => "A decision whose answer did not come: it is looked up",
             Self::Refused => "A decision that was not recorded; the detail says why",
             Self::Parked => "A decision whose fate only a person can say",
+            Self::ListBehind => "An answer is recorded as this desk knows; the list is behind",
             Self::PaidTwice => "May be paid twice: a refund on the payment is known, likely or on its way",
             Self::Duplicate => "Another alert on the payment; none refunded, as far as known",
             Self::OrderRefunded => "The shop's order is refunded already",
