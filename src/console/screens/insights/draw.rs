@@ -42,13 +42,8 @@ pub fn draw(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area:
     }
     let Some(view) = InsightsView::of(screen, cx) else { return };
     let head = parts::head(&view, body.width);
-    let mut columns = columns_of(&view, body.width, ChartRows::LEAST);
-    // The charts of days stand in the first column: what it leaves of the height is theirs.
-    let used = columns.first().map_or(0, |(_, lines)| lines.len()) + head.len();
-    let room = body.height.saturating_sub(u16::try_from(used).unwrap_or(u16::MAX));
-    if room > 0 {
-        columns = columns_of(&view, body.width, ChartRows::with(room));
-    }
+    let room = body.height.saturating_sub(u16::try_from(head.len()).unwrap_or(u16::MAX));
+    let columns = columns_of(&view, body.width, room);
     let rows = columns.iter().map(|(_, lines)| lines.len()).max().unwrap_or(0) + head.len();
     let rows = u16::try_from(rows).unwrap_or(u16::MAX);
     let most = rows.saturating_sub(body.height);
@@ -84,32 +79,64 @@ pub fn draw(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area:
     scrollbar::draw(draw.theme, buffer, bar, top.into(), rows.into());
 }
 
-/// The parts, one below the other in each column.
-fn columns_of(view: &InsightsView<'_>, width: u16, rows: ChartRows) -> Vec<(Rect, Vec<Line<'static>>)> {
-    let column = |x, width| Rect { x, y: 0, width, height: 0 };
+/// The parts, one below the other in each column. What so many rows leave is the charts' of the days.
+fn columns_of(view: &InsightsView<'_>, width: u16, rows: u16) -> Vec<(Rect, Vec<Line<'static>>)> {
+    let left_by = |columns: &[(Rect, Vec<Line<'static>>)]| {
+        let used = columns.first().map_or(0, |(_, lines)| lines.len());
+        rows.saturating_sub(u16::try_from(used).unwrap_or(u16::MAX))
+    };
+    let with = |rows| if width < TWO_COLUMNS { one_column(view, width, rows) } else { two_columns(view, width, rows, false) };
+    let least = with(ChartRows::LEAST);
+    let below = match left_by(&least) {
+        0 => least,
+        room => with(ChartRows::with(room)),
+    };
     if width < TWO_COLUMNS {
-        let width = width.min(WIDEST);
-        let parts = [
-            lapses::lapses(view, width),
-            parts::today(view, width),
-            parts::response_times(view, width),
-            parts::networks(view, width),
-            parts::decisions(view, width, rows),
-            programmes::measured(view, width),
-            parts::unknown(view, width),
-        ];
-        return vec![(column(0, width), below_each_other(parts))];
+        return below;
     }
+    // What lapsed stands in the second column where that has room for it, and both end nearer to each other so.
+    let beside = two_columns(view, width, ChartRows { lapsed: ChartRows::MOST.lapsed, ..ChartRows::LEAST }, true);
+    let decisions = ChartRows::MOST.decisions.min(ChartRows::LEAST.decisions + left_by(&beside));
+    let beside = two_columns(view, width, ChartRows { decisions, ..ChartRows::MOST }, true);
+    let fits = beside.iter().all(|(_, lines)| lines.len() <= usize::from(rows));
+    let apart = |columns: &[(Rect, Vec<Line<'static>>)]| match columns {
+        [(_, left), (_, right)] => left.len().abs_diff(right.len()),
+        _ => 0,
+    };
+    if fits && apart(&beside) < apart(&below) { beside } else { below }
+}
+
+fn one_column(view: &InsightsView<'_>, width: u16, rows: ChartRows) -> Vec<(Rect, Vec<Line<'static>>)> {
+    let width = width.min(WIDEST);
+    let parts = [
+        lapses::lapses(view, width),
+        parts::today(view, width),
+        parts::response_times(view, width),
+        parts::networks(view, width),
+        parts::decisions(view, width, rows),
+        parts::lapsed(view, width, rows, true),
+        programmes::measured(view, width),
+        parts::unknown(view, width),
+    ];
+    vec![(Rect { width, ..Rect::ZERO }, below_each_other(parts))]
+}
+
+/// With what lapsed on each day in the second column, or below the decisions.
+fn two_columns(view: &InsightsView<'_>, width: u16, rows: ChartRows, is_lapsed_beside: bool) -> Vec<(Rect, Vec<Line<'static>>)> {
     let each = ((width - BETWEEN) / 2).min(WIDEST);
-    let left = [lapses::lapses(view, each), parts::decisions(view, each, rows)];
+    let lapsed = parts::lapsed(view, each, rows, !is_lapsed_beside);
+    let (below, beside) = if is_lapsed_beside { (Vec::new(), lapsed) } else { (lapsed, Vec::new()) };
+    let left = [lapses::lapses(view, each), parts::decisions(view, each, rows), below];
     let right = [
         parts::today(view, each),
         parts::response_times(view, each),
         parts::networks(view, each),
+        beside,
         programmes::measured(view, each),
         parts::unknown(view, each),
     ];
-    vec![(column(0, each), below_each_other(left)), (column(each + BETWEEN, each), below_each_other(right))]
+    let column = |x| Rect { x, width: each, ..Rect::ZERO };
+    vec![(column(0), below_each_other(left)), (column(each + BETWEEN), below_each_other(right))]
 }
 
 fn below_each_other<const N: usize>(parts: [Vec<Line<'static>>; N]) -> Vec<Line<'static>> {
