@@ -13,11 +13,12 @@ use super::webhooks::outcome_told;
 use super::words::name_of;
 use crate::console::decisions::State;
 use crate::console::resolving::UNLOOKED;
+use crate::console::screens::queue::columns::masked;
 use crate::console::text::{columns, count, sanitize, wrap};
 use crate::console::widgets::scrollbar;
 use crate::console::{Action, AppContext, KeyContext, Loadable};
 use crate::desk::{DecisionFate, DecisionRecord, Note};
-use crate::domain::{AlertId, AuditEntry};
+use crate::domain::{Alert, AlertId, AuditEntry};
 
 /// From so many columns on what was sent stands beside the steps.
 const BESIDE: u16 = 96;
@@ -46,6 +47,9 @@ pub fn draw(screen: &ActivityScreen, rows: &[Happening<'_>], cx: &AppContext, bu
         _ => {}
     }
     if let Some(alert) = happening.alert() {
+        if other.lines.last().is_some_and(|line| line.width() > 0) {
+            other.gap();
+        }
         other.alert(screen, alert);
     }
     for page in [&mut page, &mut right] {
@@ -284,6 +288,24 @@ impl Page<'_> {
         self.gap();
     }
 
+    /// What one knows an alert by.
+    fn facts_of(&mut self, alert: &Alert) {
+        let theme = self.cx.theme;
+        let kind = format!("{} {}", alert.provider, alert.alert_type.words());
+        let money = alert.money().map_or_else(|| "–".to_owned(), |money| money.to_string());
+        let order = alert.merchant_order_id.as_deref().unwrap_or("–");
+        let facts = [
+            ("network", kind.as_str()),
+            ("amount", &money),
+            ("card", &masked(alert)),
+            ("descriptor", &alert.merchant_descriptor),
+            ("order", order),
+        ];
+        for (label, text) in facts {
+            self.fact(label, LABEL, &sanitize(text), theme.plain);
+        }
+    }
+
     /// The alert as it is now.
     fn alert(&mut self, screen: &ActivityScreen, id: AlertId) {
         let (theme, now) = (self.cx.theme, self.cx.now);
@@ -299,6 +321,7 @@ impl Page<'_> {
                     self.lines.extend(wrap(&stands, self.width).into_iter().map(|line| Line::styled(line, theme.strong)));
                     self.lines.push(read.into());
                 }
+                self.facts_of(alert);
             }
             Some((_, Loadable::Failed(error))) => {
                 let words = format!("It cannot be read: {}", sanitize(&error.to_string()));
