@@ -43,6 +43,11 @@ impl ChartRows {
         Self { decisions: Self::LEAST.decisions + decisions, lapsed: Self::LEAST.lapsed + lapsed }
     }
 
+    /// With so many rows more for the decisions, where what lapsed stands beside them.
+    pub fn beside(room: u16) -> Self {
+        Self { decisions: Self::MOST.decisions.min(Self::LEAST.decisions + room), ..Self::MOST }
+    }
+
     /// No column is taller than it counts, but for the least: one decision is no tower.
     fn at_most(rows: u16, least: u16, counted: u64) -> u16 {
         rows.min(u16::try_from(counted).unwrap_or(u16::MAX).max(least))
