@@ -414,4 +414,12 @@ mod tests {
         assert!(what >= least[0] && named >= least[1] && proof >= least[2], "{what} {named} {proof}");
         assert!(heads.iter().map(|(_, width, _)| width + 2).sum::<u16>() <= width, "{heads:?}");
     }
+
+    #[test]
+    fn where_no_row_has_a_proof_what_was_told_has_its_room() {
+        let heads = heads(ActivityView::All, 120, [8, 5], [5, 54, 17, 0]);
+
+        let told: Vec<(&str, u16)> = heads.iter().map(|(title, width, _)| (*title, *width)).collect();
+        assert_eq!(told, [("WHEN", 8), ("LOCAL", 5), ("WHO", 5), ("WHAT", 54), ("ALERT", 17)]);
+    }
 }

@@ -346,10 +346,13 @@ mod tests {
         };
         let long = ActivityRow { what: told.what.replace("the window", &"the window ".repeat(9)), ..told.clone() };
 
-        let of = |row: &ActivityRow, room| RowWidths::default().with(ActivityView::All, [row], room);
-        let widths = [of(&told, 80), of(&told, 120), of(&told, 200), of(&long, 120)];
+        let decided = ActivityRow { what: "REFUNDED".to_owned(), proof: "recorded".to_owned(), ..ActivityRow::default() };
 
-        assert_eq!(widths, [[0, 0, 0, 0], [0, 43, 28, 0], [0, 43, 28, 0], [0, 46, 28, 0]]);
+        let of = |rows: &[&ActivityRow], room| RowWidths::default().with(ActivityView::All, rows.iter().copied(), room);
+        let widths = [of(&[&told], 80), of(&[&told], 120), of(&[&told], 200), of(&[&long], 120), of(&[&long, &decided], 120)];
+
+        // Only beside a decision, whose columns it has, a long one is cut for them.
+        assert_eq!(widths, [[0, 0, 0, 0], [0, 43, 28, 0], [0, 43, 28, 0], [0, 132, 28, 0], [0, 46, 28, 8]]);
         assert_eq!(told.named_behind(), "INV-2026-44966", "an alert is not named twice");
     }
 }
