@@ -119,7 +119,8 @@ impl App {
 
     /// Columns of where one is, what may be done there, and whether rules act.
     fn left_room(&self, plan: HeaderPlan) -> u16 {
-        let said = self.rules_said().map_or(0, |(said, _)| columns(said) + 2);
+        let names = if plan.rules { columns(&self.rule_names()) } else { 0 };
+        let said = self.rules_said().map_or(0, |(said, _)| columns(said) + names + 2);
         let read_only = if self.cx.place.read_only { columns(READ_ONLY) + 2 } else { 0 };
         self.whereabouts(plan).width() + read_only + said
     }
@@ -214,7 +215,7 @@ impl App {
     /// Returns where the rest of the line ends.
     fn draw_rules(&self, buffer: &mut Buffer, line: Rect, whereabouts: u16, calls: usize, plan: HeaderPlan) -> u16 {
         let Some((said, style)) = self.rules_said() else { return line.right() };
-        let names = sanitize(&format!("{said}: {}", self.cx.auto.names().join(", "))).into_owned();
+        let names = format!("{said}{}", self.rule_names());
         let [whole, short, keys] =
             [TabNames::Whole, TabNames::Short, TabNames::Keys].map(|names| plan.before + self.tabs_room(calls, names, plan.gap));
         let said = said.to_owned();
@@ -233,6 +234,11 @@ impl App {
         let area = put_right(buffer, line, &words, style);
         self.targets.push(area, Action::RulesShow);
         area.x.saturating_sub(2)
+    }
+
+    /// The names of those that do, behind that: `: small, strangers`.
+    fn rule_names(&self) -> String {
+        sanitize(&format!(": {}", self.cx.auto.names().join(", "))).into_owned()
     }
 
     /// Whether rules stage by themselves here, in the fewest words.

@@ -321,6 +321,8 @@ mod tests {
             let ratio = contrast(badge.fg, badge.bg);
             assert!(ratio >= 4.5, "{name:?}: {badge:?} has {ratio:.2}");
         }
+        let [works, waits] = [theme.primary, theme.disabled].map(|button| contrast(button.bg, theme.panel.bg));
+        assert!(waits < works, "{name:?}: a button that cannot be pressed has {waits:.2}, one that can {works:.2}");
     }
 
     #[test]

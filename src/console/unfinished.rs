@@ -7,7 +7,7 @@ use chrono::Duration;
 
 use crate::desk::coming::{ComingDecision, weightiest};
 use crate::desk::{ComingStage, JournalStep};
-use crate::domain::{AlertId, Resolution, ResolutionAttempt, Timestamp};
+use crate::domain::{AlertId, Amount, Currency, Money, Resolution, ResolutionAttempt, Timestamp};
 
 /// Changes are gathered so long before it is asked again.
 const REST: Duration = Duration::milliseconds(250);
@@ -178,10 +178,19 @@ pub fn coming_in_words(console: &str, coming: &ComingDecision) -> String {
 
 /// A decision in the words of its dialect: `REFUNDED`, `INVALID (duplicate alert)`, `PARTIALLY_STOPPED, 9.50, REFUNDED`.
 pub fn in_words(resolution: &Resolution) -> String {
+    worded(resolution, |amount| amount.to_string())
+}
+
+/// The same of an alert in this currency, with it at the amount.
+pub fn in_words_with(resolution: &Resolution, currency: &Currency) -> String {
+    worded(resolution, |amount| Money { amount, currency: currency.clone() }.to_string())
+}
+
+fn worded(resolution: &Resolution, money: impl Fn(Amount) -> String) -> String {
     match resolution {
         Resolution::Current { decision, .. } => decision.words(),
         Resolution::Older { word, refunded, amount_stopped, .. } => {
-            let amount = amount_stopped.map_or_else(String::new, |amount| format!(" {amount},"));
+            let amount = amount_stopped.map_or_else(String::new, |amount| format!(" {},", money(amount)));
             format!("{word},{amount} {refunded}")
         }
     }

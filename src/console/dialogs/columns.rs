@@ -1,5 +1,7 @@
 //! The list of columns: which are shown, in which order, and by which the list is sorted.
 
+use std::cell::Cell;
+
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -47,18 +49,24 @@ pub struct ColumnsMenu {
     room: ListRoom,
 }
 
-/// What the list has room for: what it lists, how wide its contents are, and its own width as the menu was opened.
+/// What the list has room for: what it lists, how wide its contents are, and its own width as the menu was opened, in a place of such a width.
 #[derive(Debug)]
 struct ListRoom {
     filter: AlertFilter,
     may_wait: bool,
     widths: ContentWidths,
     columns: u16,
+    place: Cell<Option<u16>>,
 }
 
 impl ListRoom {
-    /// Which of these columns have no room.
-    fn left_out(&self, chosen: &[Column]) -> Vec<Column> {
+    /// Which of these columns have no room; once the place has another width that is not known.
+    fn left_out(&self, chosen: &[Column], place: u16) -> Vec<Column> {
+        let before = self.place.get().unwrap_or(place);
+        self.place.set(Some(before));
+        if before != place {
+            return Vec::new();
+        }
         let shown = columns::shown(chosen, &self.filter, self.may_wait);
         let placed = columns::lay_out(&shown, &self.widths, self.columns);
         shown.into_iter().filter(|column| !placed.iter().any(|known| known.column == *column)).collect()
@@ -70,7 +78,8 @@ impl ColumnsMenu {
     pub fn of(queue: &Queue) -> Self {
         let menu = OpenMenu::new(Selection::default(), &[KeyContext::Columns, KeyContext::Menu], Action::ColumnToggle);
         let (filter, may_wait) = (queue.listing.filter().clone(), queue.listing.may_wait());
-        let room = ListRoom { filter, may_wait, widths: *queue.listing.widths(), columns: queue.regions().row_room() };
+        let room =
+            ListRoom { filter, may_wait, widths: *queue.listing.widths(), columns: queue.regions().row_room(), place: Cell::default() };
         Self { menu, shown: queue.columns.clone(), sort: queue.sort(), room }
     }
 
@@ -126,7 +135,7 @@ impl Dialog for ColumnsMenu {
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         let theme = &cx.theme;
-        let left_out = self.room.left_out(&self.shown);
+        let left_out = self.room.left_out(&self.shown, area.width);
         let line = |column: &Column| {
             let (sign, style) = if self.shown.contains(column) { ("✓ ", theme.strong) } else { ("  ", theme.quiet) };
             let sorted = match self.sort.order {

@@ -278,11 +278,13 @@ impl EntryForm {
         // Title, buttons, rows, what is wrong with one, and the edge.
         let of_rows: usize = self.rows.iter().map(|row| row.lines(form.content).len()).sum();
         let lines = u16::try_from(of_rows + wrong.len()).unwrap_or(u16::MAX).saturating_add(4);
-        // Below the title, above the buttons, and between groups of rows.
-        let blanks = u16::try_from(self.rows.iter().filter(|row| row.apart).count()).unwrap_or(0) + 2;
+        // Below the title, above the buttons, and between rows, so that two fields are not read as one; with less room between groups of them.
+        let apart = |each: bool| move |(index, row): &(usize, &EntryRow)| row.apart || each && *index > 0;
+        let blanks = |each: bool| u16::try_from(self.rows.iter().enumerate().filter(apart(each)).count()).unwrap_or(0) + 2;
+        let fits = |each: &bool| lines.saturating_add(blanks(*each)) <= area.height;
         // Where there is little room the blank lines go first.
-        let gap = u16::from(lines.saturating_add(blanks) <= area.height);
-        let height = lines.saturating_add(blanks * gap).min(area.height);
+        let (gap, each) = [true, false].into_iter().find(fits).map_or((0, false), |each| (1, each));
+        let height = lines.saturating_add(blanks(each) * gap).min(area.height);
         let inside = form.panel.open(height.saturating_sub(2), theme, frame.buffer_mut());
         let line = |y: u16| Rect { y, height: 1, ..inside }.intersection(inside);
         let mut pen = Pen::new(frame.buffer_mut(), line(inside.y));
@@ -291,7 +293,7 @@ impl EntryForm {
         pen.put(&self.about, theme.quiet);
         let mut y = inside.y + 1 + gap;
         for (index, row) in self.rows.iter().enumerate() {
-            y += u16::from(row.apart) * gap;
+            y += u16::from(apart(each)(&(index, row))) * gap;
             let lines = row.lines(form.content);
             let area = Rect { height: u16::try_from(lines.len()).unwrap_or(1), ..line(y) }.intersection(inside);
             self.draw_row(index, row, hints.get(index).copied().unwrap_or_default(), draw, frame, area);

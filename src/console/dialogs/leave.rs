@@ -8,6 +8,7 @@ use super::question::{KeyedAnswer, Question, answered};
 use crate::console::decisions::WaitReason;
 use crate::console::resolving::taken_back;
 use crate::console::text::counted;
+use crate::console::widgets::menu::is_roomy;
 use crate::console::{AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders};
 
 /// Rows that the names of decisions take at most.
@@ -94,6 +95,9 @@ impl Dialog for Leave {
         question.line(format!("{many} {verb} not left yet"), theme.strong);
         question.gap();
         question.name_all(&staged, (area.height / 2).min(NAMED), cx);
+        if is_roomy(area) {
+            question.gap();
+        }
         if let Some(why) = cx.held_back_by() {
             question.say(&format!("Nothing can be sent: {why}."), theme.warning);
         } else if let Some(seconds) = cx.decisions.first_leaves_in(cx.now) {

@@ -18,14 +18,33 @@ use crate::domain::Timestamp;
 /// The badge of what reaches the real world.
 const PRODUCTION: &str = " PRODUCTION ";
 
-/// A decision that has not left: what it says and on which alert, and when its window closes.
-fn named(decision: &PendingDecision, times: Moments, now: Timestamp) -> [String; 2] {
+/// A decision that has not left: what it says, on which network's alert and of how much money, and when its window closes.
+fn named(decision: &PendingDecision, times: Moments, now: Timestamp) -> [String; 4] {
     let window = match decision.alert.deadline.moment() {
         _ if decision.is_closed(now) => "the window has closed".to_owned(),
         Some(deadline) => format!("closes {}", times.day_near(deadline, now)),
         None => String::new(),
     };
-    [format!("{}  {} {}", decision.word(), decision.alert.provider, decision.subject()), window]
+    [decision.word(), decision.alert.provider.to_string(), decision.subject(), window]
+}
+
+/// The same in lines: each in one below the other's columns where all have room so, else in one or two of its own.
+fn in_lines(decisions: &[[String; 4]], room: u16) -> Vec<Vec<String>> {
+    let widest = |part: usize| decisions.iter().map(|parts| columns(&parts[part])).max().unwrap_or(0);
+    let pad = |text: &str, part: usize| " ".repeat(usize::from(widest(part) - columns(text)));
+    let aligned = |[word, network, money, window]: &[String; 4]| {
+        format!("{word}{}  {network}{} {}{money}  {window}", pad(word, 0), pad(network, 1), pad(money, 2)).trim_end().to_owned()
+    };
+    let lines: Vec<String> = decisions.iter().map(aligned).collect();
+    if lines.iter().all(|line| columns(line) <= room) {
+        return lines.into_iter().map(|line| vec![line]).collect();
+    }
+    let alone = |[word, network, money, window]: &[String; 4]| {
+        let what = format!("{word}  {network} {money}");
+        let in_one = columns(&what) + 2 + columns(window) <= room;
+        if in_one { vec![format!("{what}  {window}").trim_end().to_owned()] } else { vec![what, format!("  {window}")] }
+    };
+    decisions.iter().map(alone).collect()
 }
 
 /// The lines of a small dialog.
@@ -72,10 +91,8 @@ impl Question {
     pub fn name_all(&mut self, decisions: &[&PendingDecision], rows: u16, cx: &AppContext) {
         let (theme, room) = (&cx.theme, self.room());
         let mut left = usize::from(rows.max(2));
-        for (index, decision) in decisions.iter().enumerate() {
-            let [what, window] = named(decision, cx.times(), cx.now);
-            let in_one = columns(&what) + 2 + columns(&window) <= room;
-            let lines = if in_one { vec![format!("{what}  {window}").trim_end().to_owned()] } else { vec![what, format!("  {window}")] };
+        let told: Vec<[String; 4]> = decisions.iter().map(|decision| named(decision, cx.times(), cx.now)).collect();
+        for (index, (decision, lines)) in decisions.iter().zip(in_lines(&told, room)).enumerate() {
             let others = decisions.len() - index - 1;
             // The line that says how many more there are has its room.
             if lines.len() + usize::from(others > 0) > left {

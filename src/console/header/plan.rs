@@ -51,6 +51,8 @@ pub(super) struct HeaderPlan {
     pub(super) place: u16,
     /// Whether the place's name has all its words.
     pub(super) place_whole: bool,
+    /// Whether the desk rules that stage by themselves are named: rather that than a second clock.
+    pub(super) rules: bool,
 }
 
 impl HeaderPlan {
@@ -64,11 +66,14 @@ impl HeaderPlan {
         wording: Wording::Full,
         place: u16::MAX,
         place_whole: true,
+        rules: false,
     };
 
     /// What gives way so that every screen keeps its name: what is needed least first. What is wrong is told in fewer words last of all, and
     /// then what has room beside those comes back.
-    pub(super) const ALL: [Self; 14] = {
+    pub(super) const ALL: [Self; 16] = {
+        let named = Self { rules: true, ..Self::FULL };
+        let named_one_clock = Self { clock: HeaderClock::One, ..named };
         let one_clock = Self { clock: HeaderClock::One, ..Self::FULL };
         let briefer = Self { place_whole: false, ..one_clock };
         let unnamed = Self { program: false, ..briefer };
@@ -77,7 +82,24 @@ impl HeaderPlan {
         let tight = Self { before: FEWEST_BEFORE_TABS, ..timeless };
         let [first, second, third, fourth, fifth, last] = Self::briefly([one_clock, briefer, unnamed, closer, timeless, tight]);
         let short_place = Self { place: 10, ..last };
-        [Self::FULL, one_clock, briefer, unnamed, closer, timeless, tight, first, second, third, fourth, fifth, last, short_place]
+        [
+            named,
+            named_one_clock,
+            Self::FULL,
+            one_clock,
+            briefer,
+            unnamed,
+            closer,
+            timeless,
+            tight,
+            first,
+            second,
+            third,
+            fourth,
+            fifth,
+            last,
+            short_place,
+        ]
     };
 
     /// Where whole names have no room whatever gives way, all are cut to their first letters.

@@ -172,6 +172,8 @@ impl<T: Copy + PartialEq> Menu<'_, T> {
         for (shown, y) in lines.iter().skip(first).zip(list.y..list.bottom()) {
             let (index, entry) = match shown {
                 Shown::Blank => continue,
+                // Below it stands what is none of its own.
+                Shown::Heading(_) if y + 1 == list.bottom() => continue,
                 Shown::Heading(words) => {
                     Pen::new(frame.buffer_mut(), line(y)).put(words, theme.quiet);
                     continue;

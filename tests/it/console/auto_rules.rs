@@ -364,6 +364,16 @@ fn a_key_pauses_the_rules_and_lets_them_go_on() {
 }
 
 #[test]
+fn the_second_clock_gives_way_to_the_names_of_the_rules_that_act() {
+    let head = |width| Made { size: (width, 40), ..made() }.start().screen().lines().next().unwrap().to_owned();
+
+    let (narrow, wide) = (head(150), head(200));
+
+    assert!(narrow.contains("rules act: small") && !narrow.contains("local"), "{narrow}");
+    assert!(wide.contains("rules act: small") && wide.contains("local"), "{wide}");
+}
+
+#[test]
 fn where_no_rule_is_named_the_key_says_so_and_the_header_nothing() {
     let mut rig = Made { auto_rules: &[], ..made() }.start();
 

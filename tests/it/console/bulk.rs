@@ -550,6 +550,7 @@ fn a_stopped_amount_is_said_of_one_currency_alone() {
 
     let form = rig.screen();
     assert!(form.contains("2 will be sent") && form.contains("the stopped amount is in EUR"), "{form}");
+    assert_eq!(form.matches("PARTIALLY_STOPPED, 0.50 EUR, NOT SETTLED").count(), 2, "{form}");
 }
 
 #[test]

@@ -501,6 +501,25 @@ fn a_key_that_means_nothing_in_the_case_says_so_and_one_goes_to_the_alert_that_i
 }
 
 #[test]
+fn a_click_on_the_alert_that_is_warned_of_goes_to_it() {
+    let mut alerts = three();
+    let paid = refunded_sibling(&alerts[0], 1_001, clock().now());
+    let named = paid.provider_id.clone();
+    alerts.push(paid);
+    let mut rig = Rig::new(alerts);
+    rig.press("enter");
+    let here = |rig: &mut Rig| rig.screen().lines().find(|line| line.contains('▌')).unwrap_or_default().to_owned();
+    let before = here(&mut rig);
+
+    rig.click_on("Whoever refunds again");
+    let beside = here(&mut rig);
+    rig.click_on("Already refunded:");
+
+    assert_eq!(beside, before, "what is said of it goes nowhere");
+    assert!(!before.contains(&named) && here(&mut rig).contains(&named), "{}", rig.screen());
+}
+
+#[test]
 fn an_invalid_answer_is_never_told_as_a_refund() {
     let mut alerts = three();
     let word = |alert: &mut Alert, status, outcome: &str, refunded: &str, reason: Option<&str>| {

@@ -121,6 +121,18 @@ fn a_column_that_is_chosen_and_has_no_room_says_so() {
 }
 
 #[test]
+fn what_had_no_room_is_not_said_of_another_width() {
+    let mut rig = Made { size: (80, 24), ..Made::default() }.start();
+    rig.press("c");
+    let before = rig.screen();
+
+    rig.resize(200, 60);
+
+    let after = rig.screen();
+    assert!(before.contains("no room at this width") && !after.contains("no room at this width"), "{before}\n{after}");
+}
+
+#[test]
 fn the_buttons_of_a_list_are_pressed_by_the_mouse_as_by_their_keys() {
     let mut rig = Made::default().start();
 

@@ -21,8 +21,10 @@ fn buttons() -> [Button<'static, Place>; 3] {
     })
 }
 
-/// Lines of the form with its edge: title, fields with gaps, buttons, a word.
-const LINES: u16 = 15;
+/// Lines of the form with its edge, without those of the buttons and further ones of the states: title, fields, a word; and the blank ones
+/// between them.
+const LINES: u16 = 8;
+const GAPS: u16 = 5;
 
 impl DeliveryFilterForm {
     /// Draws the form into the middle of an area.
@@ -32,17 +34,18 @@ impl DeliveryFilterForm {
         let states = self.state_lines(draw, form.content);
         let more = u16::try_from(states.len()).unwrap_or(1).saturating_sub(1);
         let button_rows = button_lines(&buttons(), form.panel.room());
-        let height = (LINES + more + button_rows - 1).min(area.height);
-        let inside = form.panel.open(height.saturating_sub(2), draw.theme, frame.buffer_mut());
+        let lines = LINES + more + button_rows;
         // Where there is little room the blank lines go first.
-        let gap = u16::from(inside.height >= LINES - 3 + more + button_rows);
+        let gap = u16::from(lines + GAPS <= area.height);
+        let height = (lines + gap * GAPS).min(area.height);
+        let inside = form.panel.open(height.saturating_sub(2), draw.theme, frame.buffer_mut());
         let line = |number: u16| Rect { y: inside.y + number, height: 1, ..inside }.intersection(inside);
         Pen::new(frame.buffer_mut(), line(0)).put("Deliveries", draw.theme.strong);
         let endpoint = line(2 + more + 2 * gap);
         let from = line(3 + more + 3 * gap);
-        let until = line(4 + more + 3 * gap);
-        let buttons = Rect { height: button_rows, ..line(6 + more + 4 * gap) }.intersection(inside);
-        let word = line(6 + button_rows + more + 5 * gap);
+        let until = line(4 + more + 4 * gap);
+        let buttons = Rect { height: button_rows, ..line(5 + more + 5 * gap) }.intersection(inside);
+        let word = line(5 + button_rows + more + 5 * gap);
         self.label(Place::States, "State", draw, frame, line(1 + gap));
         for (states, number) in states.iter().zip(1 + gap..) {
             let line = line(number);

@@ -13,7 +13,7 @@ use crate::console::dialogs::resolve_form::AnswerRoom;
 use crate::console::guards::{Gets, left_out_words};
 use crate::console::pen::put_right;
 use crate::console::text::{columns, counted, sanitize, wrap, wrap_styled};
-use crate::console::unfinished::in_words;
+use crate::console::unfinished::in_words_with;
 use crate::console::{Action, AppContext, Pen};
 use crate::domain::Dialect;
 
@@ -257,7 +257,12 @@ impl ManyForm {
         let theme = &cx.theme;
         let draw = cx.draw_context();
         let shown = |position: usize| match self.gets_of(position) {
-            Some(Gets::Sent(resolution)) => (("·", theme.accent), in_words(resolution), theme.plain, false),
+            Some(Gets::Sent(resolution)) => (
+                ("·", theme.accent),
+                sanitize(&in_words_with(resolution, &self.rows[position].alert.currency)).into_owned(),
+                theme.plain,
+                false,
+            ),
             Some(Gets::Out { why, care: true, .. }) => (("⚠", theme.warning), why.clone(), theme.warning, false),
             Some(Gets::Out { why, care: false, .. }) => (("–", theme.quiet), left_out_words(why), theme.quiet, true),
             None => ((" ", theme.quiet), String::new(), theme.quiet, false),

@@ -24,7 +24,7 @@ const BEFORE_BAR: u16 = 2;
 
 /// The most columns for the names, fewer where there are few columns, and for the keys.
 const NAMES: u16 = 24;
-const FEW_NAMES: u16 = 16;
+const FEW_NAMES: u16 = 21;
 const KEYS: u16 = 16;
 
 /// In fewer columns what an offer does stands under the list alone, in so many lines.

@@ -13,18 +13,18 @@ use super::webhooks::outcome_told;
 use super::words::name_of;
 use crate::console::decisions::State;
 use crate::console::resolving::UNLOOKED;
+use crate::console::screens::queue::columns::masked;
 use crate::console::text::{columns, count, sanitize, wrap};
 use crate::console::widgets::scrollbar;
 use crate::console::{Action, AppContext, KeyContext, Loadable};
 use crate::desk::{DecisionFate, DecisionRecord, Note};
-use crate::domain::{AlertId, AuditEntry};
+use crate::domain::{Alert, AlertId, AuditEntry};
 
 /// From so many columns on what was sent stands beside the steps.
 const BESIDE: u16 = 96;
 
-/// Columns of a step's time, and of the labels.
-const WHEN: u16 = 14;
-const LABEL: u16 = 15;
+/// Columns of the labels, and of a step's time.
+const LABEL: u16 = 14;
 
 /// Draws the row under the cursor, scrolled as it was left.
 pub fn draw(screen: &ActivityScreen, rows: &[Happening<'_>], cx: &AppContext, buffer: &mut Buffer, area: Rect) {
@@ -46,6 +46,9 @@ pub fn draw(screen: &ActivityScreen, rows: &[Happening<'_>], cx: &AppContext, bu
         _ => {}
     }
     if let Some(alert) = happening.alert() {
+        if other.lines.last().is_some_and(|line| line.width() > 0) {
+            other.gap();
+        }
         other.alert(screen, alert);
     }
     for page in [&mut page, &mut right] {
@@ -143,17 +146,17 @@ impl Page<'_> {
             Happening::Attempt(attempt) => {
                 let row = row_of(happening, self.cx);
                 let theme = self.cx.theme;
-                self.fact("sent", WHEN, &self.cx.times().full(attempt.started_at), theme.plain);
-                self.fact("by", WHEN, &row.who, theme.plain);
-                self.fact("known", WHEN, &sanitize(&attempt.detail), theme.plain);
-                self.fact("now", WHEN, &row.proof, row.tone.of(&theme));
+                self.fact("sent", LABEL, &self.cx.times().full(attempt.started_at), theme.plain);
+                self.fact("by", LABEL, &row.who, theme.plain);
+                self.fact("known", LABEL, &sanitize(&attempt.detail), theme.plain);
+                self.fact("now", LABEL, &row.proof, row.tone.of(&theme));
             }
             Happening::Audit(entry) => self.audit(entry),
             Happening::Told(told) => {
                 let theme = self.cx.theme;
-                self.fact("told", WHEN, &self.cx.times().full(told.at), theme.plain);
+                self.fact("told", LABEL, &self.cx.times().full(told.at), theme.plain);
                 if let Some(alert) = &told.alert {
-                    self.fact("about", WHEN, &name_of(alert), theme.plain);
+                    self.fact("about", LABEL, &name_of(alert), theme.plain);
                 }
             }
         }
@@ -161,12 +164,12 @@ impl Page<'_> {
 
     fn note(&mut self, note: &Note, named: &str) {
         let theme = self.cx.theme;
-        self.fact("noted", WHEN, &self.cx.times().full(note.at), theme.plain);
+        self.fact("noted", LABEL, &self.cx.times().full(note.at), theme.plain);
         if let Some(user) = &note.user {
-            self.fact("by", WHEN, &sanitize(user), theme.plain);
+            self.fact("by", LABEL, &sanitize(user), theme.plain);
         }
-        self.fact("about", WHEN, named, theme.plain);
-        self.fact("", WHEN, "It is kept on this machine; the service never sees it.", theme.quiet);
+        self.fact("about", LABEL, named, theme.plain);
+        self.fact("", LABEL, "It is kept on this machine; the service never sees it.", theme.quiet);
         self.gap();
     }
 
@@ -174,9 +177,9 @@ impl Page<'_> {
         let (cx, theme) = (self.cx, self.cx.theme);
         let first = together.decisions.first();
         let by = first.and_then(|record| record.user.as_deref()).map(|user| format!(" by {}", sanitize(user))).unwrap_or_default();
-        self.fact(&cx.times().moment(together.made_at(), cx.now), WHEN, &format!("staged together{by}"), theme.plain);
+        self.fact(&cx.times().moment(together.made_at(), cx.now), LABEL, &format!("staged together{by}"), theme.plain);
         for (words, tone) in together.fates(cx) {
-            self.fact("", WHEN, &words, tone.of(&theme));
+            self.fact("", LABEL, &words, tone.of(&theme));
         }
         self.gap();
     }
@@ -208,22 +211,22 @@ impl Page<'_> {
             outcome_told(screen.deliveries_of(record.said.alert.id), cx.times(), cx.now).filter(|_| is_recorded)
         {
             let when = at.map(|at| cx.times().moment(at, cx.now)).unwrap_or_default();
-            self.fact(&when, WHEN, &words, tone.of(&theme));
+            self.fact(&when, LABEL, &words, tone.of(&theme));
         }
     }
 
     fn audit(&mut self, entry: &AuditEntry) {
         let theme = self.cx.theme;
         let from = if entry.origin.is_empty() { String::new() } else { format!(", from {}", sanitize(&entry.origin)) };
-        self.fact("when", WHEN, &self.cx.times().full(entry.at), theme.plain);
-        self.fact("by", WHEN, &format!("{}{from}", sanitize(&entry.actor)), theme.plain);
+        self.fact("when", LABEL, &self.cx.times().full(entry.at), theme.plain);
+        self.fact("by", LABEL, &format!("{}{from}", sanitize(&entry.actor)), theme.plain);
         if !entry.person.is_empty() {
-            self.fact("says to be", WHEN, &sanitize(&entry.person), theme.plain);
+            self.fact("says to be", LABEL, &sanitize(&entry.person), theme.plain);
         }
-        self.fact("what", WHEN, &sanitize(&entry.action), theme.plain);
-        self.fact("to", WHEN, &sanitize(&entry.subject), theme.plain);
-        self.fact("more", WHEN, &sanitize(&entry.detail), theme.plain);
-        self.fact("entry", WHEN, &entry.number.to_string(), theme.quiet);
+        self.fact("what", LABEL, &sanitize(&entry.action), theme.plain);
+        self.fact("to", LABEL, &sanitize(&entry.subject), theme.plain);
+        self.fact("more", LABEL, &sanitize(&entry.detail), theme.plain);
+        self.fact("entry", LABEL, &entry.number.to_string(), theme.quiet);
     }
 
     fn steps(&mut self, record: &DecisionRecord) {
@@ -239,29 +242,29 @@ impl Page<'_> {
                     (None, None) => String::new(),
                 });
             }
-            self.fact(&self.cx.times().moment(*at, now), WHEN, &words, tone.of(&theme));
+            self.fact(&self.cx.times().moment(*at, now), LABEL, &words, tone.of(&theme));
         }
         if let Some(why) = &record.unlooked {
-            self.fact("", WHEN, &format!("{UNLOOKED}: {}", sanitize(why)), theme.warning);
+            self.fact("", LABEL, &format!("{UNLOOKED}: {}", sanitize(why)), theme.warning);
         }
         let pending = live(record, self.cx);
         match pending.map(|decision| (decision, &decision.state)) {
             Some((decision, State::Checking(polling))) => {
                 let outcome = if polling.polls == 0 { "" } else { ": no outcome yet" };
-                self.fact("", WHEN, &format!("{}{outcome}", looked_words(decision, polling.polls)), theme.quiet);
+                self.fact("", LABEL, &format!("{}{outcome}", looked_words(decision, polling.polls)), theme.quiet);
                 if let Some(at) = polling.next_wake() {
-                    self.fact(&self.cx.times().moment(at, now), WHEN, "next look; it is never sent twice by itself", theme.accent);
+                    self.fact(&self.cx.times().moment(at, now), LABEL, "next look; it is never sent twice by itself", theme.accent);
                 }
                 if !self.cx.place.read_only {
                     let goes = self.cx.settings.keymap.key_in(KeyContext::Activity, Action::GoToAlert);
-                    self.fact("", WHEN, &format!("{goes} goes to its alert for a new answer"), theme.quiet);
+                    self.fact("", LABEL, &format!("{goes} goes to its alert for a new answer"), theme.quiet);
                 }
             }
-            Some((_, State::Staged(due))) => self.fact(&self.cx.times().moment(*due, now), WHEN, "it leaves", theme.accent),
+            Some((_, State::Staged(due))) => self.fact(&self.cx.times().moment(*due, now), LABEL, "it leaves", theme.accent),
             _ => {}
         }
         if record.dismissed {
-            self.fact("", WHEN, "seen to: it calls for nobody any more", theme.quiet);
+            self.fact("", LABEL, "seen to: it calls for nobody any more", theme.quiet);
         }
     }
 
@@ -284,6 +287,24 @@ impl Page<'_> {
         self.gap();
     }
 
+    /// What one knows an alert by.
+    fn facts_of(&mut self, alert: &Alert) {
+        let theme = self.cx.theme;
+        let kind = format!("{} {}", alert.provider, alert.alert_type.words());
+        let money = alert.money().map_or_else(|| "–".to_owned(), |money| money.to_string());
+        let order = alert.merchant_order_id.as_deref().unwrap_or("–");
+        let facts = [
+            ("network", kind.as_str()),
+            ("amount", &money),
+            ("card", &masked(alert)),
+            ("descriptor", &alert.merchant_descriptor),
+            ("order", order),
+        ];
+        for (label, text) in facts {
+            self.fact(label, LABEL, &sanitize(text), theme.plain);
+        }
+    }
+
     /// The alert as it is now.
     fn alert(&mut self, screen: &ActivityScreen, id: AlertId) {
         let (theme, now) = (self.cx.theme, self.cx.now);
@@ -299,6 +320,7 @@ impl Page<'_> {
                     self.lines.extend(wrap(&stands, self.width).into_iter().map(|line| Line::styled(line, theme.strong)));
                     self.lines.push(read.into());
                 }
+                self.facts_of(alert);
             }
             Some((_, Loadable::Failed(error))) => {
                 let words = format!("It cannot be read: {}", sanitize(&error.to_string()));

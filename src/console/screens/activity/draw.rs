@@ -20,8 +20,9 @@ const GUTTER: u16 = 2;
 /// From so many columns on a row says who did it.
 const WIDE: u16 = 100;
 
-/// From so many rows on there is room for blank lines.
-const ROOMY: u16 = 24;
+/// From so many rows on there is room for blank lines, and for one at each side of the line between the list and the steps.
+const ROOMY: u16 = 17;
+const AIRY: u16 = 24;
 
 /// From so many rows on the steps of the row under the cursor stand below the list.
 const WITH_STEPS: u16 = 12;
@@ -56,19 +57,16 @@ pub fn draw(screen: &ActivityScreen, cx: &AppContext, buffer: &mut Buffer, area:
     let lines = sections::lines(rows.len(), (needing, decided), sections::nothing_needs_you(screen, cx), blank > 0);
     // The list has what its lines need, at most half; what is known of the row under the cursor stands right below it.
     let wanted = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_add(1);
+    let air = u16::from(below.height >= AIRY);
     let height = if below.height < WITH_STEPS { below.height } else { wanted.min(below.height / 2) };
     let foot = below.height - height;
     let list = Rect { height, ..below };
     draw_rows(screen, (&rows, &lines), cx, buffer, list);
     if foot > 0 {
-        let line = Rect { y: list.bottom(), height: 1, x: area.x + 1, width: area.width.saturating_sub(2) };
+        let line = Rect { y: list.bottom() + air, height: 1, x: area.x + 1, width: area.width.saturating_sub(2) };
         Pen::new(buffer, line).put(&"─".repeat(usize::from(line.width)), cx.theme.line);
-        let inside = Rect {
-            x: area.x + GUTTER,
-            y: list.bottom() + 1,
-            width: area.width.saturating_sub(GUTTER + 1),
-            height: below.bottom().saturating_sub(list.bottom() + 1),
-        };
+        let y = line.bottom() + air;
+        let inside = Rect { x: area.x + GUTTER, y, width: area.width.saturating_sub(GUTTER + 1), height: below.bottom().saturating_sub(y) };
         detail::draw(screen, &rows, cx, buffer, inside);
     }
 }
@@ -230,7 +228,7 @@ const PROOF: u16 = 14;
 const DECIDED: u16 = 26;
 const ALERT: u16 = 24;
 
-/// The most that they are given.
+/// The most that they are given; what was told has all that is left where no row has a proof.
 const MOST: [u16; 3] = [18, 56, 40];
 
 /// What and which alert have at most so many where a row does not say who did it: the proof is why one looks.
@@ -251,7 +249,8 @@ fn heads(view: ActivityView, width: u16, [when, local]: [u16; 2], needed: [u16; 
     let when: Head = (WHEN, when, |_| "");
     let wide = width >= WIDE;
     let named_title = if view == ActivityView::Service { "TO WHAT" } else { "ALERT" };
-    let [who, what, named] = [0, 1, 2].map(|part| needed[part].clamp(LEAST[part], MOST[part]));
+    let most = if needed[3] == 0 { [MOST[0], u16::MAX, MOST[2]] } else { MOST };
+    let [who, what, named] = [0, 1, 2].map(|part| needed[part].clamp(LEAST[part], most[part]));
     let mut rest = room.saturating_sub(when.1 + 2);
     let mut heads = vec![when];
     if local > 0 {
@@ -276,7 +275,8 @@ fn heads(view: ActivityView, width: u16, [when, local]: [u16; 2], needed: [u16; 
     // The proof is why one looks: it has its room first, then which alert it was, then what was decided. Below stands all of it.
     let most = if wide || view == ActivityView::Service { [u16::MAX; 2] } else { MOST_NARROW };
     let (what, named) = (what.min(most[0]), named.min(most[1]));
-    let proof = needed[3].min(rest.saturating_sub(what.min(DECIDED) + LEAST[2] + 4)).max(PROOF);
+    let has_proof = needed[3] > 0;
+    let proof = needed[3].min(rest.saturating_sub(what.min(DECIDED) + LEAST[2] + 4)).max(if has_proof { PROOF } else { 0 });
     // Where the proof has no more than its least, which alert it was goes before what was decided.
     let decided = if proof > PROOF { what.min(DECIDED) } else { 0 };
     let what = what.min(rest.saturating_sub(named.min(ALERT) + proof + 4).max(decided)).max(LEAST[1]);
@@ -284,7 +284,9 @@ fn heads(view: ActivityView, width: u16, [when, local]: [u16; 2], needed: [u16; 
     heads.push(("WHAT", what, |row| &row.what));
     heads.push((named_title, named, |row| &row.named));
     let proof = if view == ActivityView::Service { "MORE" } else { "PROOF" };
-    heads.push((proof, rest.saturating_sub(what + named + 4), |row| &row.proof));
+    if has_proof {
+        heads.push((proof, rest.saturating_sub(what + named + 4), |row| &row.proof));
+    }
     heads
 }
 
@@ -411,5 +413,13 @@ mod tests {
         let [what, named, proof] = ["WHAT", "ALERT", "PROOF"].map(width_of);
         assert!(what >= least[0] && named >= least[1] && proof >= least[2], "{what} {named} {proof}");
         assert!(heads.iter().map(|(_, width, _)| width + 2).sum::<u16>() <= width, "{heads:?}");
+    }
+
+    #[test]
+    fn where_no_row_has_a_proof_what_was_told_has_its_room() {
+        let heads = heads(ActivityView::All, 120, [8, 5], [5, 54, 17, 0]);
+
+        let told: Vec<(&str, u16)> = heads.iter().map(|(title, width, _)| (*title, *width)).collect();
+        assert_eq!(told, [("WHEN", 8), ("LOCAL", 5), ("WHO", 5), ("WHAT", 54), ("ALERT", 17)]);
     }
 }

@@ -142,35 +142,38 @@ fn text_of(happening: &Happening<'_>, cx: &AppContext) -> String {
     [&row.who, &row.what, &row.named, &row.proof, &id, provider_id, way, from].join("\n").to_lowercase()
 }
 
-/// From so many columns on a sentence about an alert has the columns of a decision, and so much of what it says counts for them.
+/// From so many columns on a sentence about an alert has the columns of a decision, and so much of what it says counts for them where there
+/// are decisions beside it.
 pub(super) const MUCH: u16 = 100;
 const WIDEST_SAID: u16 = 46;
 
 /// How wide who, what, which alert and the proof are in the rows of a view that were shown. They grow and never shrink, so that nothing moves to and
 /// fro while one scrolls.
 #[derive(Debug, Default)]
-pub struct RowWidths(Cell<(ActivityView, [u16; 4])>);
+pub struct RowWidths(Cell<(ActivityView, [u16; 4], u16)>);
 
 impl RowWidths {
     /// Those with these rows of a view, in so much room.
     pub fn with<'r>(&self, view: ActivityView, rows: impl IntoIterator<Item = &'r ActivityRow>, room: u16) -> [u16; 4] {
-        let (before, known) = self.0.get();
-        let known = if before == view { known } else { [0; 4] };
+        let (before, known, said) = self.0.get();
+        let (known, mut most_said) = if before == view { (known, said) } else { ([0; 4], 0) };
         let widths = rows.into_iter().fold(known, |widths, row| {
             let [who, what, named, proof] = [&row.who, &row.what, &row.named, &row.proof].map(|text| columns(text));
             // A sentence among decisions has the room that they leave, and makes none but where there is much.
             if row.is_told && !view.is_of_sentences() {
-                let said = row.said_of_named().map(|said| columns(said).min(WIDEST_SAID)).filter(|_| room >= MUCH);
-                return match said {
-                    Some(said) => [widths[0].max(who), widths[1].max(said), widths[2].max(named), widths[3]],
-                    None => [widths[0].max(who), widths[1], widths[2], widths[3]],
+                let Some(said) = row.said_of_named().filter(|_| room >= MUCH) else {
+                    return [widths[0].max(who), widths[1], widths[2], widths[3]];
                 };
+                most_said = most_said.max(columns(said));
+                return [widths[0].max(who), widths[1], widths[2].max(named), widths[3]];
             }
             let what = if row.is_part { what + PART_INDENT } else { what };
             [widths[0].max(who), widths[1].max(what), widths[2].max(named), widths[3].max(proof)]
         });
-        self.0.set((view, widths));
-        widths
+        self.0.set((view, widths, most_said));
+        let [who, what, named, proof] = widths;
+        let said = if proof == 0 { most_said } else { most_said.min(WIDEST_SAID) };
+        [who, what.max(said), named, proof]
     }
 }
 
@@ -343,10 +346,13 @@ mod tests {
         };
         let long = ActivityRow { what: told.what.replace("the window", &"the window ".repeat(9)), ..told.clone() };
 
-        let of = |row: &ActivityRow, room| RowWidths::default().with(ActivityView::All, [row], room);
-        let widths = [of(&told, 80), of(&told, 120), of(&told, 200), of(&long, 120)];
+        let decided = ActivityRow { what: "REFUNDED".to_owned(), proof: "recorded".to_owned(), ..ActivityRow::default() };
 
-        assert_eq!(widths, [[0, 0, 0, 0], [0, 43, 28, 0], [0, 43, 28, 0], [0, 46, 28, 0]]);
+        let of = |rows: &[&ActivityRow], room| RowWidths::default().with(ActivityView::All, rows.iter().copied(), room);
+        let widths = [of(&[&told], 80), of(&[&told], 120), of(&[&told], 200), of(&[&long], 120), of(&[&long, &decided], 120)];
+
+        // Only beside a decision, whose columns it has, a long one is cut for them.
+        assert_eq!(widths, [[0, 0, 0, 0], [0, 43, 28, 0], [0, 43, 28, 0], [0, 132, 28, 0], [0, 46, 28, 8]]);
         assert_eq!(told.named_behind(), "INV-2026-44966", "an alert is not named twice");
     }
 }

@@ -42,13 +42,8 @@ pub fn draw(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area:
     }
     let Some(view) = InsightsView::of(screen, cx) else { return };
     let head = parts::head(&view, body.width);
-    let mut columns = columns_of(&view, body.width, ChartRows::LEAST);
-    // The charts of days stand in the first column: what it leaves of the height is theirs.
-    let used = columns.first().map_or(0, |(_, lines)| lines.len()) + head.len();
-    let room = body.height.saturating_sub(u16::try_from(used).unwrap_or(u16::MAX));
-    if room > 0 {
-        columns = columns_of(&view, body.width, ChartRows::with(room));
-    }
+    let room = body.height.saturating_sub(u16::try_from(head.len()).unwrap_or(u16::MAX));
+    let columns = columns_of(&view, body.width, room);
     let rows = columns.iter().map(|(_, lines)| lines.len()).max().unwrap_or(0) + head.len();
     let rows = u16::try_from(rows).unwrap_or(u16::MAX);
     let most = rows.saturating_sub(body.height);
@@ -84,32 +79,100 @@ pub fn draw(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area:
     scrollbar::draw(draw.theme, buffer, bar, top.into(), rows.into());
 }
 
-/// The parts, one below the other in each column.
-fn columns_of(view: &InsightsView<'_>, width: u16, rows: ChartRows) -> Vec<(Rect, Vec<Line<'static>>)> {
-    let column = |x, width| Rect { x, y: 0, width, height: 0 };
+/// A column of the screen: where it stands, and its lines.
+type PartsColumn = (Rect, Vec<Line<'static>>);
+
+/// The parts, one below the other in each column. What so many rows leave is the charts' of the days.
+fn columns_of(view: &InsightsView<'_>, width: u16, rows: u16) -> Vec<PartsColumn> {
     if width < TWO_COLUMNS {
-        let width = width.min(WIDEST);
-        let parts = [
-            lapses::lapses(view, width),
-            parts::today(view, width),
-            parts::response_times(view, width),
-            parts::networks(view, width),
-            parts::decisions(view, width, rows),
-            programmes::measured(view, width),
-            parts::unknown(view, width),
-        ];
-        return vec![(column(0, width), below_each_other(parts))];
+        return with_tall_charts(rows, ChartRows::with, |rows| one_column(view, width, rows));
     }
-    let each = ((width - BETWEEN) / 2).min(WIDEST);
-    let left = [lapses::lapses(view, each), parts::decisions(view, each, rows)];
-    let right = [
-        parts::today(view, each),
-        parts::response_times(view, each),
-        parts::networks(view, each),
-        programmes::measured(view, each),
-        parts::unknown(view, each),
-    ];
-    vec![(column(0, each), below_each_other(left)), (column(each + BETWEEN, each), below_each_other(right))]
+    let parts = Parts::of(view, ((width - BETWEEN) / 2).min(WIDEST));
+    let ways = WAYS.map(|way| {
+        let charts = |room| if way.lapsed_beside { ChartRows::beside(room) } else { ChartRows::with(room) };
+        with_tall_charts(rows, charts, |rows| parts.in_two(view, way, rows))
+    });
+    // Nothing is scrolled away where another way has room for it; then both end as near to each other as they can.
+    let ends = |columns: &Vec<PartsColumn>| {
+        let [most, least] = [usize::max, usize::min].map(|of| columns.iter().map(|(_, lines)| lines.len()).reduce(of).unwrap_or(0));
+        (most.saturating_sub(usize::from(rows)), most - least)
+    };
+    ways.into_iter().min_by_key(ends).unwrap_or_default()
+}
+
+/// The columns with charts as tall as so many rows leave, which are in the first one.
+fn with_tall_charts(rows: u16, charts: impl Fn(u16) -> ChartRows, drawn: impl Fn(ChartRows) -> Vec<PartsColumn>) -> Vec<PartsColumn> {
+    let least = drawn(charts(0));
+    let used = least.first().map_or(0, |(_, lines)| lines.len());
+    match rows.saturating_sub(u16::try_from(used).unwrap_or(u16::MAX)) {
+        0 => least,
+        room => drawn(charts(room)),
+    }
+}
+
+fn one_column(view: &InsightsView<'_>, width: u16, rows: ChartRows) -> Vec<PartsColumn> {
+    let width = width.min(WIDEST);
+    let Parts { lapses, today, response_times, networks, measured, unknown, .. } = Parts::of(view, width);
+    let (decisions, lapsed) = (parts::decisions(view, width, rows), parts::lapsed(view, width, rows, true));
+    let parts = [lapses, today, response_times, networks, decisions, lapsed, measured, unknown];
+    vec![(Rect { width, ..Rect::ZERO }, below_each_other(parts))]
+}
+
+/// Where the parts stand in two columns that need not stand in one of them.
+#[derive(Debug, Clone, Copy)]
+struct Way {
+    /// Whether what lapsed on each day stands in the second one, and not below the decisions.
+    lapsed_beside: bool,
+    /// Whether what is measured stands in the first one, and what cannot be known.
+    measured_first: bool,
+    unknown_first: bool,
+}
+
+/// The ways, the usual one first.
+const WAYS: [Way; 4] = {
+    let usual = Way { lapsed_beside: false, measured_first: false, unknown_first: false };
+    let unknown_first = Way { unknown_first: true, ..usual };
+    [usual, Way { lapsed_beside: true, ..usual }, unknown_first, Way { measured_first: true, ..unknown_first }]
+};
+
+/// The parts whose lines are the same wherever they stand, in columns of such a width.
+struct Parts {
+    width: u16,
+    lapses: Vec<Line<'static>>,
+    today: Vec<Line<'static>>,
+    response_times: Vec<Line<'static>>,
+    networks: Vec<Line<'static>>,
+    measured: Vec<Line<'static>>,
+    unknown: Vec<Line<'static>>,
+}
+
+impl Parts {
+    fn of(view: &InsightsView<'_>, width: u16) -> Self {
+        Self {
+            width,
+            lapses: lapses::lapses(view, width),
+            today: parts::today(view, width),
+            response_times: parts::response_times(view, width),
+            networks: parts::networks(view, width),
+            measured: programmes::measured(view, width),
+            unknown: parts::unknown(view, width),
+        }
+    }
+
+    fn in_two(&self, view: &InsightsView<'_>, way: Way, rows: ChartRows) -> Vec<PartsColumn> {
+        let either = |first: bool, part: &Vec<Line<'static>>| {
+            let (here, nowhere) = (part.clone(), Vec::new());
+            if first { [here, nowhere] } else { [nowhere, here] }
+        };
+        let decisions = parts::decisions(view, self.width, rows);
+        let [below, beside] = either(!way.lapsed_beside, &parts::lapsed(view, self.width, rows, !way.lapsed_beside));
+        let [measured_first, measured] = either(way.measured_first, &self.measured);
+        let [unknown_first, unknown] = either(way.unknown_first, &self.unknown);
+        let first = [self.lapses.clone(), decisions, below, measured_first, unknown_first];
+        let second = [self.today.clone(), self.response_times.clone(), self.networks.clone(), beside, measured, unknown];
+        let column = |x| Rect { x, width: self.width, ..Rect::ZERO };
+        vec![(column(0), below_each_other(first)), (column(self.width + BETWEEN), below_each_other(second))]
+    }
 }
 
 fn below_each_other<const N: usize>(parts: [Vec<Line<'static>>; N]) -> Vec<Line<'static>> {

@@ -33,10 +33,19 @@ impl ChartRows {
     /// The least.
     pub const LEAST: Self = Self { decisions: 6, lapsed: 1 };
 
-    /// With so many rows more, as far as they make a picture clearer.
+    /// The most: taller ones are no clearer.
+    pub const MOST: Self = Self { decisions: 18, lapsed: 6 };
+
+    /// With so many rows more.
     pub fn with(room: u16) -> Self {
-        let lapsed = (room / 3).min(5);
-        Self { decisions: Self::LEAST.decisions + (room - lapsed).min(12), lapsed: Self::LEAST.lapsed + lapsed }
+        let lapsed = (room / 3).min(Self::MOST.lapsed - Self::LEAST.lapsed);
+        let decisions = (room - lapsed).min(Self::MOST.decisions - Self::LEAST.decisions);
+        Self { decisions: Self::LEAST.decisions + decisions, lapsed: Self::LEAST.lapsed + lapsed }
+    }
+
+    /// With so many rows more for the decisions, where what lapsed stands beside them.
+    pub fn beside(room: u16) -> Self {
+        Self { decisions: Self::MOST.decisions.min(Self::LEAST.decisions + room), ..Self::MOST }
     }
 
     /// No column is taller than it counts, but for the least: one decision is no tower.
@@ -165,11 +174,19 @@ pub fn head(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     lines
 }
 
-/// Rows of sums with each currency in a column of its own, in the order of the last row, which has them all; behind them what is no sum.
+/// Rows of sums with each currency in a column of its own: those of the first row in its order, so that it has no gap, then those of the
+/// others; behind them what is no sum.
 fn by_currency(rows: Vec<&[String]>) -> Vec<Vec<String>> {
-    let Some(all) = rows.last().copied() else { return Vec::new() };
-    let currency = |sum: &String| sum.rsplit(' ').next().map(str::to_owned);
-    let of = |row: &[String], wanted: &String| row.iter().find(|sum| currency(sum) == currency(wanted)).cloned().unwrap_or_default();
+    let currency = |sum: &str| sum.rsplit(' ').next().unwrap_or_default().to_owned();
+    let mut all: Vec<String> = Vec::new();
+    for sum in rows.iter().copied().flatten() {
+        if !all.contains(&currency(sum)) {
+            all.push(currency(sum));
+        }
+    }
+    let untold = currency(WITHOUT_AMOUNT);
+    all.sort_by_key(|currency| *currency == untold);
+    let of = |row: &[String], wanted: &String| row.iter().find(|sum| currency(sum) == *wanted).cloned().unwrap_or_default();
     rows.into_iter().map(|row| all.iter().map(|wanted| of(row, wanted)).collect()).collect()
 }
 
@@ -268,12 +285,15 @@ fn wrap_spans(spans: Vec<Span<'static>>, width: u16) -> Vec<Line<'static>> {
     lines
 }
 
+/// What is said of alerts that have none.
+const WITHOUT_AMOUNT: &str = "without an amount";
+
 /// The sum of each currency, most alerts first, and how many have no amount.
 pub(super) fn money_of(rows: &[&Lapsing]) -> Vec<String> {
     let priced = rows.iter().filter(|row| row.unpriced < row.alerts);
     let sums = sums_by_currency(priced.map(|row| (row.alerts, row.money.clone())));
     let unpriced: u64 = rows.iter().map(|row| row.unpriced).sum();
-    let untold = (unpriced > 0).then(|| format!("{} without an amount", count(unpriced)));
+    let untold = (unpriced > 0).then(|| format!("{} {WITHOUT_AMOUNT}", count(unpriced)));
     sums.iter().map(|money| sanitize(&money.to_string()).into_owned()).chain(untold).collect()
 }
 
@@ -433,15 +453,43 @@ fn raised(view: &InsightsView<'_>, provider: &Provider) -> Vec<u64> {
     (today - RECENT_DAYS + 1..=today).map(|day| on(day).sum()).collect()
 }
 
-/// Decisions of each day as columns, and below them what was missed.
+/// The days that are told, each with what is counted of it.
+fn each_day(view: &InsightsView<'_>, pick: fn(&DayCount) -> u64) -> Vec<(i64, u64)> {
+    let on = |day: i64| view.insights().days.iter().filter(|count| count.day == day).map(pick).sum::<u64>();
+    (first_day(view.insights().calendar, view.now())..=view.today()).map(|day| (day, on(day))).collect()
+}
+
+/// A chart of days in so many rows: today in the first style, the days before in the other one.
+fn days_chart(view: &InsightsView<'_>, days: &[(i64, u64)], (today, before): (Style, Style), width: u16, rows: u16) -> Vec<Line<'static>> {
+    let styled = days.iter().map(|(day, number)| (*number, if *day == view.today() { today } else { before }));
+    column_chart(&styled.collect::<Vec<_>>(), day_cells(days, width), rows, view.draw.theme.quiet)
+}
+
+/// How wide a day is, and the gap behind it, as far as there is room: two cells and a gap, or one with or without it.
+fn day_cells(days: &[(i64, u64)], width: u16) -> (usize, usize) {
+    match usize::from(width) / days.len().max(1) {
+        3.. => (2, 1),
+        2 => (1, 1),
+        _ => (1, 0),
+    }
+}
+
+/// The first and the last day, below a chart of them.
+fn day_axis(view: &InsightsView<'_>, days: &[(i64, u64)], width: u16) -> Line<'static> {
+    let (calendar, (wide, gap)) = (view.insights().calendar, day_cells(days, width));
+    let first = days.first().map_or(view.today(), |(day, _)| *day);
+    let first = times::day_of_axis(calendar.day_start(first).with_timezone(&calendar.offset()).date_naive());
+    let rest = (days.len() * (wide + gap)).saturating_sub(first.len() + gap);
+    Line::from(view.quiet(format!("{first}{:>rest$}", "today")))
+}
+
+/// Decisions of each day as columns.
 pub fn decisions(view: &InsightsView<'_>, width: u16, rows: ChartRows) -> Vec<Line<'static>> {
-    let (theme, today, calendar) = (view.draw.theme, view.today(), view.insights().calendar);
-    let on = |day: i64, pick: fn(&DayCount) -> u64| view.insights().days.iter().filter(|count| count.day == day).map(pick).sum::<u64>();
-    let days: Vec<i64> = (first_day(calendar, view.now())..=today).collect();
-    let made: Vec<u64> = days.iter().map(|day| on(*day, DayCount::decisions)).collect();
-    let missed: Vec<u64> = days.iter().map(|day| on(*day, |count| count.missed)).collect();
-    let (most, all) = (made.iter().copied().max().unwrap_or(0), made.iter().sum::<u64>());
-    let told = format!("{} in {INSIGHT_DAYS} {}, {} today", count(all), day_words(view), count(made.last().copied().unwrap_or(0)));
+    let theme = view.draw.theme;
+    let made = each_day(view, DayCount::decisions);
+    let numbers = || made.iter().map(|(_, number)| *number);
+    let (most, all) = (numbers().max().unwrap_or(0), numbers().sum::<u64>());
+    let told = format!("{} in {INSIGHT_DAYS} {}, {} today", count(all), day_words(view), count(numbers().next_back().unwrap_or(0)));
     let mut lines = vec![heading(view, "DECISIONS A DAY", &told)];
     let with_most = heading(view, "DECISIONS A DAY", &format!("{told}, most {}", count(most)));
     // A number that is cut is another one.
@@ -449,47 +497,41 @@ pub fn decisions(view: &InsightsView<'_>, width: u16, rows: ChartRows) -> Vec<Li
         lines = vec![with_most];
     }
     lines.extend(limited(view, false, width));
-    // A day is as wide as there is room: two cells and a gap, or one with or without it.
-    let cells @ (wide, gap) = match usize::from(width) / days.len().max(1) {
-        3.. => (2, 1),
-        2 => (1, 1),
-        _ => (1, 0),
-    };
-    let drawn = |numbers: &[u64], today_too: Style, before: Style, rows| {
-        let styled = numbers.iter().zip(&days).map(|(number, day)| (*number, if *day == today { today_too } else { before }));
-        column_chart(&styled.collect::<Vec<_>>(), cells, rows, theme.quiet)
-    };
     if view.plain {
-        lines.extend(days_told(view, &days, &made, width));
+        lines.extend(days_told(view, &made, width));
     } else if most > 0 {
-        lines.extend(drawn(&made, theme.ok, theme.accent, ChartRows::at_most(rows.decisions, ChartRows::LEAST.decisions, most)));
-        let chart = days.len() * (wide + gap);
-        let first = times::day_of_axis(calendar.day_start(days[0]).with_timezone(&calendar.offset()).date_naive());
-        lines.push(Line::from(view.quiet(format!("{first}{:>rest$}", "today", rest = chart.saturating_sub(first.len() + gap)))));
+        let rows = ChartRows::at_most(rows.decisions, ChartRows::LEAST.decisions, most);
+        lines.extend(days_chart(view, &made, (theme.ok, theme.accent), width, rows));
+        lines.push(day_axis(view, &made, width));
     } else {
         lines.push(Line::from(view.plain("none whose time is known")));
     }
-    lines.push(Line::default());
-    let lost: u64 = missed.iter().sum();
-    lines.push(heading(
-        view,
-        "LAPSED A DAY",
-        &format!("{} in {INSIGHT_DAYS} days, {} today", count(lost), count(missed.last().copied().unwrap_or(0))),
-    ));
+    lines
+}
+
+/// What was missed on each day as columns. Below the decisions they have the days of those.
+pub fn lapsed(view: &InsightsView<'_>, width: u16, rows: ChartRows, is_below: bool) -> Vec<Line<'static>> {
+    let theme = view.draw.theme;
+    let missed = each_day(view, |count| count.missed);
+    let numbers = || missed.iter().map(|(_, number)| *number);
+    let (most, all) = (numbers().max().unwrap_or(0), numbers().sum::<u64>());
+    let told = format!("{} in {INSIGHT_DAYS} days, {} today", count(all), count(numbers().next_back().unwrap_or(0)));
+    let mut lines = vec![heading(view, "LAPSED A DAY", &told)];
     if view.plain {
-        lines.extend(days_told(view, &days, &missed, width));
-    } else if lost > 0 {
-        let most = missed.iter().copied().max().unwrap_or(0);
-        lines.extend(drawn(&missed, theme.danger, theme.danger, ChartRows::at_most(rows.lapsed, ChartRows::LEAST.lapsed, most)));
+        lines.extend(days_told(view, &missed, width));
+    } else if most > 0 {
+        let rows = ChartRows::at_most(rows.lapsed, ChartRows::LEAST.lapsed, most);
+        lines.extend(days_chart(view, &missed, (theme.danger, theme.danger), width, rows));
+        lines.extend((!is_below).then(|| day_axis(view, &missed, width)));
     }
     lines
 }
 
 /// A number of each day that has any, for whoever is read a chart: `24 Nov: 12  25 Nov: 9`.
-fn days_told(view: &InsightsView<'_>, days: &[i64], numbers: &[u64], width: u16) -> Vec<Line<'static>> {
+fn days_told(view: &InsightsView<'_>, days: &[(i64, u64)], width: u16) -> Vec<Line<'static>> {
     let calendar = view.insights().calendar;
     let label = |day: i64| times::day_of_axis(calendar.day_start(day).with_timezone(&calendar.offset()).date_naive());
-    let told = days.iter().zip(numbers).filter(|(_, number)| **number > 0);
+    let told = days.iter().filter(|(_, number)| *number > 0);
     let told: Vec<String> = told.map(|(day, number)| format!("{}: {}", label(*day), count(*number))).collect();
     pack(&told, width).into_iter().map(|line| Line::from(view.plain(line))).collect()
 }

@@ -1,59 +1,40 @@
-//! Sums below each other: a table whose columns have their decimal points in one line, and as much of it as there is room for.
+//! Sums below each other: a table whose columns end in their currencies, and as much of it as there is room for.
 
 use super::chart::first_of;
 use crate::console::text::columns;
 
-/// A sum of the table: what stands before its decimal point, from it on, and behind the number.
-struct Cell<'s> {
-    whole: &'s str,
-    fraction: &'s str,
-    behind: &'s str,
+/// The number and the currency of `1,480.00 AED`; none where it begins with no number that a currency follows.
+fn parts_of(sum: &str) -> Option<(&str, &str)> {
+    let is_sum =
+        |number: &str, behind: &str| number.starts_with(|first: char| first.is_ascii_digit() || first == '-') && !behind.contains(' ');
+    sum.split_once(' ').filter(|(number, behind)| is_sum(number, behind))
 }
 
-impl<'s> Cell<'s> {
-    /// The parts of `1,480.00 AED`; none where it begins with no number that a currency follows.
-    fn of(sum: &'s str) -> Option<Self> {
-        let (number, behind) = sum.split_once(' ')?;
-        let is_sum = number.starts_with(|first: char| first.is_ascii_digit() || first == '-') && !behind.contains(' ');
-        let at = number.find('.').unwrap_or(number.len());
-        is_sum.then_some(Self { whole: &number[..at], fraction: &number[at..], behind })
-    }
-}
-
-/// The widths of a column: before the point, from it on, behind the number, and of what is no sum.
+/// The widths of a column: of the numbers, of what stands behind them, and of what is no sum.
 #[derive(Debug, Clone, Copy, Default)]
-struct Widths([u16; 4]);
+struct Widths([u16; 3]);
 
 impl Widths {
     fn with(self, item: &str) -> Self {
-        let Self([whole, fraction, behind, other]) = self;
-        Self(match Cell::of(item) {
-            Some(cell) => [whole.max(columns(cell.whole)), fraction.max(columns(cell.fraction)), behind.max(columns(cell.behind)), other],
-            None => [whole, fraction, behind, other.max(columns(item))],
+        let Self([numbers, behind, other]) = self;
+        Self(match parts_of(item) {
+            Some((number, currency)) => [numbers.max(columns(number)), behind.max(columns(currency)), other],
+            None => [numbers, behind, other.max(columns(item))],
         })
     }
 
     fn all(self) -> u16 {
-        let Self([whole, fraction, behind, other]) = self;
-        other.max(if behind > 0 { whole + fraction + 1 + behind } else { 0 })
+        let Self([numbers, behind, other]) = self;
+        other.max(if behind > 0 { numbers + 1 + behind } else { 0 })
     }
 
+    /// A number stands at its currency, whatever decimals that has, as in the Queue.
     fn put(self, item: &str) -> String {
-        let Self([whole, fraction, behind, _]) = self;
-        let told = Cell::of(item).map_or_else(
-            || item.to_owned(),
-            |cell| {
-                format!(
-                    "{:>whole$}{:<fraction$} {:<behind$}",
-                    cell.whole,
-                    cell.fraction,
-                    cell.behind,
-                    whole = usize::from(whole),
-                    fraction = usize::from(fraction),
-                    behind = usize::from(behind)
-                )
-            },
-        );
+        let Self([numbers, ..]) = self;
+        let told = match parts_of(item) {
+            Some((number, currency)) => format!("{number:>numbers$} {currency}", numbers = usize::from(numbers)),
+            None => item.to_owned(),
+        };
         format!("{told:<all$}", all = usize::from(self.all()))
     }
 }
@@ -85,12 +66,12 @@ mod tests {
     }
 
     #[test]
-    fn decimal_points_stand_in_one_line_and_currencies_behind_them() {
+    fn numbers_stand_at_their_currencies_and_those_below_each_other() {
         let sums = rows(&[&["4,792.91 USD", "288.000 BHD"], &["9,800 JPY"], &[], &["99.85 EUR", "2 without an amount"]]);
 
         let table = sums_table(&sums, 60);
 
-        assert_eq!(table, ["4,792.91 USD  288.000 BHD", "9,800    JPY", "", "   99.85 EUR  2 without an amount"]);
+        assert_eq!(table, ["4,792.91 USD  288.000 BHD", "   9,800 JPY", "", "   99.85 EUR  2 without an amount"]);
     }
 
     #[test]

@@ -162,13 +162,13 @@ fn endpoint_heads(width: u16, widest: u16) -> Vec<Head> {
         return vec![("ENDPOINT", room.saturating_sub(state), false), ("HEALTH", state, false), ("LAST TAKEN", success, false)];
     }
     let endpoint = widest.clamp(8, room.saturating_sub((room / 2).clamp(20, 72)).max(8));
-    let state = room.saturating_sub(endpoint).min(72);
+    // The health stands last: what is wrong has all the room, and where nothing is there is no gap behind it.
     vec![
         ("ENDPOINT", endpoint, false),
         ("CREDENTIAL", known_by, false),
         ("SIGNED", signed, false),
-        ("HEALTH", state, false),
         ("LAST TAKEN", success, false),
+        ("HEALTH", room.saturating_sub(endpoint), false),
     ]
 }
 
