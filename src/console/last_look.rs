@@ -1,5 +1,5 @@
-//! The last look for doubles, right before a refund leaves, or an answer that rests on one: others may have refunded the payment since its form
-//! was filled in, and what is to have been refunded may not be.
+//! The last look right before a decision leaves: another console of the desk may have answered its alert, and where a refund is in question,
+//! others may have refunded the payment since its form was filled in, and what is to have been refunded may not be.
 
 use std::time::Duration;
 
@@ -16,6 +16,9 @@ pub const LONGEST: Duration = Duration::from_secs(60);
 /// So long it takes at least where only whole hours are known: the window may close any moment, or be open for long.
 pub const LEAST: Duration = Duration::from_secs(5);
 
+/// Why a decision does not leave on which another console of the desk was faster.
+const RECORDED_HERE: &str = "an answer on this alert was recorded at this desk meanwhile";
+
 /// What it is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LookSort {
@@ -28,6 +31,8 @@ pub enum LookSort {
     },
     /// What a rule staged: another console of the desk must not have decided on its alert.
     OfRule,
+    /// Any other answer: the same, and the service is not asked.
+    Plain,
 }
 
 /// What is compared before a decision leaves.
@@ -60,6 +65,8 @@ pub enum LookStage {
 pub enum Looked {
     /// Nothing speaks against it.
     Clear,
+    /// Its alert was answered meanwhile: the alert as it is.
+    Answered(Box<Alert>),
     /// Why it does not leave: the payment was refunded otherwise, or may be; or what it rests on is not so.
     Against(String),
     /// The other alert on the payment that is refunded, so that it does not leave.
@@ -93,12 +100,15 @@ impl LookAgain {
 
 impl LastLook {
     /// Looks at the deployment, at the shop's orders, which `advise` asks for an alert with others on its payment, and at what consoles of this desk
-    /// have under way, which `coming` reads.
+    /// have under way, which `coming` reads beside this decision's key, with whether one of them recorded an answer first.
     pub async fn look<A, C>(&self, deployment: &Deployment, advise: A, coming: C) -> Looked
     where
         A: FnOnce(&Alert, &[Alert]) -> Result<Option<(String, OrderAdvice)>, ServiceError>,
-        C: FnOnce() -> Result<Vec<ComingDecision>, String>,
+        C: FnOnce(&str) -> Result<(Vec<ComingDecision>, bool), String>,
     {
+        if self.sort == LookSort::Plain {
+            return self.look_plainly(coming(&self.decision));
+        }
         let mut again = LookAgain::Soon;
         let payment = match tokio::time::timeout(self.within, self.ask(deployment)).await {
             Ok(asked) => asked.map_err(|error| {
@@ -109,8 +119,9 @@ impl LastLook {
             Err(_) => Err(format!("no answer within {} s", LONGEST.as_secs())),
         };
         // Read last: what was staged here is in it, and what another console staged before that.
-        let (coming, mut untold) = match coming() {
-            Ok(coming) => (self.before_it(coming), None),
+        let (coming, mut untold) = match coming(&self.decision) {
+            Ok((_, true)) => return Looked::Against(RECORDED_HERE.to_owned()),
+            Ok((coming, false)) => (self.before_it(coming), None),
             Err(why) => (Vec::new(), Some(why)),
         };
         if let Some(other) = weightiest(&coming, self.alert.id).filter(|other| !self.known.elsewhere.contains(&other.key)) {
@@ -120,6 +131,7 @@ impl LastLook {
         match payment {
             Ok(payment) => match (self.with_coming(payment, &coming), self.sort) {
                 (Payment::Another(changed), _) => return Looked::Against(changed),
+                (Payment::Answered(alert), _) => return Looked::Answered(alert),
                 (Payment::Refunded(_), LookSort::RestsOnRefund { .. }) => return Looked::Clear,
                 (Payment::Refunded(other), _) => return Looked::PaidTwice(other),
                 (Payment::OnItsWay(other), LookSort::RestsOnRefund { .. }) => {
@@ -135,7 +147,7 @@ impl LastLook {
                 (Payment::Open(found), LookSort::RestsOnRefund { waited }) if waited || self.misses_a_refund(&found) => {
                     return Looked::Against("the refund that it was to follow is not recorded".to_owned());
                 }
-                (Payment::Open(_), LookSort::RestsOnRefund { .. } | LookSort::OfRule) => {
+                (Payment::Open(_), LookSort::RestsOnRefund { .. } | LookSort::OfRule | LookSort::Plain) => {
                     return untold.map_or(Looked::Clear, |why| Looked::InPart(why, again));
                 }
                 (Payment::Open(found), LookSort::Refund) => others = found,
@@ -154,6 +166,18 @@ impl LastLook {
             Err(_) => {}
         }
         untold.map_or(Looked::Clear, |why| Looked::InPart(why.trim_end_matches('.').to_owned(), again))
+    }
+
+    /// Looks at what consoles of this desk have under way alone. Where that cannot be read it leaves: the service takes one answer.
+    fn look_plainly(&self, coming: Result<(Vec<ComingDecision>, bool), String>) -> Looked {
+        let Ok((coming, is_overtaken)) = coming else { return Looked::Clear };
+        if is_overtaken {
+            return Looked::Against(RECORDED_HERE.to_owned());
+        }
+        let other = weightiest(&self.before_it(coming), self.alert.id)
+            .filter(|other| !self.known.elsewhere.contains(&other.key))
+            .map(elsewhere_in_words);
+        other.map_or(Looked::Clear, Looked::Against)
     }
 
     /// Of what consoles of this desk have under way, what goes before this decision: all that has left, and what was staged before it. Of two that
@@ -198,6 +222,9 @@ impl LastLook {
         let (alert, query) = (&self.alert, duplicate::query(&self.alert));
         match deployment.alerts.get(alert.id).await {
             Ok(now) => {
+                if now.outcome.is_some() {
+                    return Ok(Payment::Answered(Box::new(now)));
+                }
                 if let Some(changed) = now.changed_since(alert) {
                     return Ok(Payment::Another(changed));
                 }
@@ -233,6 +260,8 @@ pub fn called(other: &Alert) -> String {
 enum Payment {
     /// It is not the one that was decided on: what changed.
     Another(String),
+    /// The alert has an outcome.
+    Answered(Box<Alert>),
     /// It was refunded by this other alert.
     Refunded(Box<Alert>),
     /// A refund of this other alert is with its network, or may have arrived.

@@ -101,9 +101,9 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             Message::Changed(changes.next_change(after).await)
         }
         Effect::Look(key, look) => {
-            let coming = || match desk.and_then(Desk::journal) {
-                Some(journal) => journal.coming().map_err(|error| error.to_string()),
-                None => Ok(Vec::new()),
+            let coming = |key: &str| match desk.and_then(Desk::journal) {
+                Some(journal) => journal.coming_beside(key).map_err(|error| error.to_string()),
+                None => Ok((Vec::new(), false)),
             };
             Message::Looked(key, look.look(deployment, |alert, others| advisor(desk)(alert, others), coming).await)
         }

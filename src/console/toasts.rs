@@ -148,9 +148,9 @@ impl Toasts {
         self.all.clear();
     }
 
-    /// Takes all away; whether one told of what did not go well, which a step back is spent on.
+    /// Takes all away; whether one told of a key or of what did not go well, which a step back is spent on.
     pub fn dismiss(&mut self) -> bool {
-        std::mem::take(&mut self.all).iter().any(|toast| toast.tone == Tone::Bad)
+        std::mem::take(&mut self.all).iter().any(|toast| toast.tone == Tone::Bad || toast.hint.is_some())
     }
 
     /// Takes away what was only to know: whoever goes elsewhere has read it.

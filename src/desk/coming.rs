@@ -34,6 +34,8 @@ pub struct ComingDecision {
 #[derive(Debug, Clone, Default)]
 pub struct ComingDecisions {
     all: Vec<ComingDecision>,
+    /// The keys of those that had not left when another one on their alert was recorded.
+    overtaken: HashSet<String>,
 }
 
 impl ComingDecisions {
@@ -51,14 +53,17 @@ impl ComingDecisions {
             JournalStep::Unknown { decision, .. } => self.put(decision, ComingStage::Unknown),
             JournalStep::TakenBack { decision } | JournalStep::Refused { decision, .. } | JournalStep::Read { decision } => {
                 self.all.retain(|coming| coming.key != *decision);
+                self.overtaken.remove(decision);
             }
             JournalStep::Recorded { decision, .. }
             | JournalStep::AsDecided { decision, .. }
             | JournalStep::Overtaken { decision, .. }
             | JournalStep::Answered { decision, .. } => {
                 // The alert has its outcome: none of the others on it lands any more.
-                let answered = self.all.iter().find(|coming| coming.key == *decision).map(|coming| coming.alert.id);
-                self.all.retain(|coming| Some(coming.alert.id) != answered);
+                let Some(answered) = self.all.iter().find(|coming| coming.key == *decision).map(|coming| coming.alert.id) else { return };
+                let late = self.all.extract_if(.., |coming| coming.alert.id == answered);
+                let late = late.filter(|coming| coming.key != *decision && coming.stage == ComingStage::Staged);
+                self.overtaken.extend(late.map(|coming| coming.key));
             }
             JournalStep::Unlooked { .. }
             | JournalStep::Typing { .. }
@@ -71,6 +76,11 @@ impl ComingDecisions {
 
     fn put(&mut self, decision: &str, stage: ComingStage) {
         self.all.iter_mut().filter(|coming| coming.key == decision).for_each(|coming| coming.stage = stage);
+    }
+
+    /// Whether another decision on its alert was recorded before this one left.
+    pub fn is_overtaken(&self, key: &str) -> bool {
+        self.overtaken.contains(key)
     }
 
     /// Those that may still land while these consoles run. What one that is gone had not sent never leaves; whether what it had sent arrived

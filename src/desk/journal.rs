@@ -125,6 +125,11 @@ impl Journal {
         self.coming.read(&self.directory)
     }
 
+    /// The same, beside a decision of this console; and whether another one on its alert was recorded before it left.
+    pub fn coming_beside(&self, key: &str) -> Result<(Vec<ComingDecision>, bool), DeskError> {
+        Ok((self.coming()?, self.coming.is_overtaken(key)))
+    }
+
     /// Stages decisions where nobody has decided on their alerts since a mark; returns the keys of those. Consoles on one desk do this one after
     /// the other, so that of two that would stage the same one does.
     pub fn claim(&self, from: &JournalMark, steps: Vec<JournalStep>) -> Result<Vec<String>, DeskError> {
@@ -336,6 +341,11 @@ impl ComingReader {
         part.entries.iter().for_each(|entry| known.1.take(entry));
         known.0 = part.mark;
         Ok(known.1.while_live(&live))
+    }
+
+    /// Whether another decision on its alert was recorded before this one left, as the journal was read last.
+    fn is_overtaken(&self, key: &str) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).1.is_overtaken(key)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The last look of decisions that are about to leave: a refund, and an answer that rests on one. Until it is done they have not left.
+//! The last look of decisions that are about to leave. Until it is done they have not left.
 
 use chrono::Duration;
 
@@ -39,13 +39,26 @@ impl PendingDecision {
         if let LookStage::Done(why, _) = &self.look { why.as_deref() } else { None }
     }
 
+    /// Whether its last look asks the service for doubles, which takes its time.
+    pub(super) fn asks_the_service(&self) -> bool {
+        self.look_sort() != LookSort::Plain
+    }
+
+    fn look_sort(&self) -> LookSort {
+        match (self.resolution.rests_on_another(), self.resolution.gives_money_back()) {
+            (true, _) => LookSort::RestsOnRefund { waited: self.waits_elsewhere },
+            (false, true) => LookSort::Refund,
+            (false, false) if self.rule.is_some() => LookSort::OfRule,
+            (false, false) => LookSort::Plain,
+        }
+    }
+
     /// Whether it has to be looked before it leaves, or again.
     fn needs_look(&self, now: Timestamp) -> bool {
-        let looks = self.resolution.gives_money_back() || self.resolution.rests_on_another() || self.rule.is_some();
         match self.look {
-            LookStage::Due => looks,
+            LookStage::Due => true,
             LookStage::Running => false,
-            LookStage::Done(_, at) => looks && now - at > FRESH,
+            LookStage::Done(_, at) => now - at > FRESH,
         }
     }
 
@@ -62,12 +75,13 @@ impl PendingDecision {
             (None, Some(closes)) => until(closes - MARGIN).max(LEAST),
             (None, None) => LONGEST,
         };
-        let sort = match (self.resolution.rests_on_another(), self.resolution.gives_money_back()) {
-            (true, _) => LookSort::RestsOnRefund { waited: self.waits_elsewhere },
-            (false, true) => LookSort::Refund,
-            (false, false) => LookSort::OfRule,
-        };
-        LastLook { alert: self.alert.clone(), decision: self.journal_key(), sort, known: self.known.clone(), within: within.min(LONGEST) }
+        LastLook {
+            alert: self.alert.clone(),
+            decision: self.journal_key(),
+            sort: self.look_sort(),
+            known: self.known.clone(),
+            within: within.min(LONGEST),
+        }
     }
 }
 
@@ -108,6 +122,11 @@ impl Decisions {
                 (decision.look, decision.state) = (LookStage::Due, State::Staged(now + AGAIN));
                 decision.waits_elsewhere = true;
                 return None;
+            }
+            Looked::Answered(alert) => {
+                let event = DecisionEvent::Overtaken(alert);
+                self.note(key, &event, now);
+                return Some(event);
             }
             Looked::Waits(why) | Looked::Against(why) => why,
             Looked::PaidTwice(other) => {

@@ -159,7 +159,7 @@ impl Decisions {
     pub fn departure(&self, decision: &PendingDecision, due: Timestamp, now: Timestamp) -> Departure {
         if decision.after.is_some() || decision.waits_elsewhere && due > now {
             Departure::AfterFirst
-        } else if decision.is_looked_at() {
+        } else if decision.is_looked_at() && decision.asks_the_service() {
             Departure::AfterLook
         } else if self.is_kept(decision) {
             Departure::Paused

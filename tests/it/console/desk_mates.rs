@@ -356,3 +356,21 @@ fn a_case_leaves_out_what_is_recorded() {
     assert!(form.contains("recorded already, the list is behind"), "{form}");
     assert!(rig.service.resolutions.lock().unwrap().iter().all(|(id, _)| *id != first), "{}", rig.screen());
 }
+
+#[rstest]
+#[case::a_refund("r")]
+#[case::another_answer("n")]
+fn what_another_console_records_in_the_grace_does_not_leave_from_here(#[case] key: &str) {
+    let directory = tempfile::tempdir().unwrap();
+    let (alerts, [first, _]) = morning_of_twins(clock().now());
+    let mut rig = console(&directory, Made { size: (200, 60), ..Made::of(alerts.clone()) });
+    rig.update(Message::GoToAlert(first));
+    rig.advance(Duration::seconds(1));
+    rig.press(&format!("{key} ctrl-s"));
+    recorded(&directory, &alerts[0]);
+
+    rig.advance(Duration::seconds(10));
+
+    assert_eq!((staged(&rig), rig.sent()), (1, 0), "{}", rig.screen());
+    assert!(told(&mut rig).contains("recorded at this desk meanwhile"), "{}", rig.screen());
+}

@@ -65,6 +65,21 @@ fn a_refund_whose_last_look_fails_leaves_and_its_proof_says_why() {
 }
 
 #[test]
+fn a_refund_whose_alert_was_answered_in_its_grace_does_not_leave() {
+    let (alerts, [first, _]) = morning_of_twins(clock().now());
+    let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
+    rig.update(Message::GoToAlert(first));
+    rig.press("r ctrl-s");
+    refunded_silently(&rig, first);
+
+    rig.advance(Duration::seconds(6));
+
+    assert_eq!(rig.sent(), 0);
+    assert!(rig.screen().contains("another was first"), "{}", rig.screen());
+    assert!(rig.journaled().iter().any(|step| matches!(step, JournalStep::Overtaken { .. })), "{:?}", rig.journaled());
+}
+
+#[test]
 fn a_refund_can_be_taken_back_while_its_last_look_lasts_and_was_not_sent() {
     let (alerts, [first, _]) = morning_of_twins(clock().now());
     let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();

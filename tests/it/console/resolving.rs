@@ -243,13 +243,13 @@ fn an_answer_that_was_recorded_but_not_heard_is_found_at_once() {
 fn the_same_answer_of_another_who_was_faster_is_not_told_as_ones_own() {
     let mut rig = Rig::new(morning(clock().now()));
     let id = rig.current();
-    let said = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
+    let said = Resolution::Current { decision: Decision::NotRefunded, comments: String::new() };
     rig.service.record(id, &ResolveRequest { resolution: said, idempotency_key: None }).unwrap();
 
-    rig.press("r ctrl-s");
+    rig.press("n ctrl-s");
     rig.advance(Duration::seconds(6));
 
-    assert!(rig.screen().contains("is answered as decided, REFUNDED (status RESOLVED); by whom is not known."), "{}", rig.screen());
+    assert!(rig.screen().contains("is answered as decided, NOT REFUNDED (status CHARGEBACK); by whom is not known."), "{}", rig.screen());
 }
 
 #[test]
