@@ -9,7 +9,7 @@ use chrono::Duration;
 use rstest::rstest;
 
 use super::fake::{Fate, morning, refunded_sibling};
-use super::rig::{Made, Rig, clock};
+use super::rig::{Made, Rig, clock, screens};
 use super::settling::unfinished;
 
 /// So many open alerts of payments of their own, the first to lapse first.
@@ -17,7 +17,8 @@ pub fn alike(count: usize) -> Vec<Alert> {
     let now = clock().now();
     let one = morning(now).remove(0);
     let alert = |number: usize| Alert {
-        id: AlertId::generate(),
+        // Known, for pictures.
+        id: AlertId(uuid::Uuid::from_u128(70_000 + number as u128)),
         provider_id: format!("7KQ2F{number:04}"),
         card_last_four: format!("{number:04}"),
         auth_code: None,
@@ -762,4 +763,30 @@ fn an_answer_whose_fate_is_not_known_is_given_anew_with_the_comment_that_it_had(
 
     assert!(same.contains("list 88213") && same.contains("What was written for this decision before is in the form."), "{same}");
     assert!(!rig.screen().contains("list 88213"), "what was written for one decision never slips into another: {}", rig.screen());
+}
+
+fn pictures(name: &str, alerts: usize, dialect: Dialect, keys: &str) {
+    let taken = screens(|size| {
+        let mut made = Made { size, ..Made::of(alike(alerts)) };
+        made.place.dialect = dialect;
+        let mut rig = made.start();
+        rig.press(keys);
+        rig.advance(Duration::milliseconds(200));
+        rig
+    });
+    for (size, screen) in taken {
+        insta::assert_snapshot!(format!("{name}@{size}"), screen);
+    }
+}
+
+#[test]
+fn the_number_that_is_typed_in_pictures() {
+    pictures("typed-count", 12, Dialect::Current, "* b alt-n");
+    pictures("typed-count-missed", 12, Dialect::Current, "* b alt-n ctrl-s");
+}
+
+#[test]
+fn the_form_of_several_in_the_older_dialect_in_pictures() {
+    pictures("older", 3, Dialect::Older, "* b");
+    pictures("older-partial", 3, Dialect::Older, "* b 2 tab 9");
 }
