@@ -111,7 +111,7 @@ struct Way {
 
 fn ways() -> impl Strategy<Value = Way> {
     let after = WAYS_AFTER.map(|(decided, keys)| Way { decided, keys });
-    prop_oneof![3 => select(&WAYS[..]).prop_map(|keys| Way { decided: "", keys }), 2 => select(after.to_vec())]
+    prop_oneof![1 => select(&WAYS[..]).prop_map(|keys| Way { decided: "", keys }), 1 => select(after.to_vec())]
 }
 
 /// Keys that mean something in a dialog and stand in no keymap.
@@ -142,9 +142,10 @@ enum Step {
     Key(String),
     Text(String),
     Paste(String),
-    Click(u16, u16),
-    /// Pressed here, dragged there, and let go.
-    Drag((u16, u16), (u16, u16)),
+    /// On one of the words that are seen.
+    Click(usize),
+    /// The same, let go so many rows further down, or at the top again.
+    Drag(usize, u16),
     Wheel(bool, u16, u16),
     Resize(u16, u16),
     Wait(i64),
@@ -163,18 +164,17 @@ fn steps(sends: bool) -> impl Strategy<Value = Vec<Step>> {
     let mut keys: Vec<String> = bound.chain(typed).filter(|key| sends || !SENDS.contains(&key.as_str())).collect();
     keys.sort();
     let in_forms: Vec<&str> = IN_FORMS.into_iter().filter(|keys| sends || !keys.split(' ').any(|key| SENDS.contains(&key))).collect();
-    let place = || (0u16..210, 0u16..64);
     // A click may be on a button, which a press that is let go in another row never is; and what is typed may press one.
-    let click = move |(x, y)| if sends { Step::Click(x, y) } else { Step::Drag((x, y), (x, (y + 7) % 64)) };
+    let click = move |word| if sends { Step::Click(word) } else { Step::Drag(word, 7) };
     let presses = move |c: &char| sends || ![' ', '.'].contains(c);
     let step = prop_oneof![
         8 => select(keys).prop_map(Step::Key),
         8 => select(in_forms).prop_map(|key| Step::Key(key.to_owned())),
         1 => "\\PC{0,12}".prop_map(move |text| Step::Text(text.chars().filter(presses).collect())),
         1 => "\\PC{0,300}".prop_map(Step::Paste),
-        4 => place().prop_map(click),
-        1 => (0u16..210, 0u16..64, 1u16..60).prop_map(|(x, y, by)| Step::Drag((x, y), (y, (y + by) % 64))),
-        1 => (any::<bool>(), place()).prop_map(|(down, (x, y))| Step::Wheel(down, x, y)),
+        4 => (0usize..10_000).prop_map(click),
+        1 => (0usize..10_000, 1u16..15).prop_map(|(word, rows)| Step::Drag(word, rows)),
+        1 => (any::<bool>(), 0u16..120, 0u16..40).prop_map(|(down, x, y)| Step::Wheel(down, x, y)),
         1 => (0u16..220, 0u16..70).prop_map(|(width, height)| Step::Resize(width, height)),
         2 => (0i64..9_000).prop_map(Step::Wait),
         1 => (0usize..19).prop_map(Step::Arrive),
@@ -223,15 +223,33 @@ fn refusal() -> Fate {
     Fate::Refused(ServiceError::ProviderFailed("no".to_owned()))
 }
 
+/// Where a word of the screen begins, and how many rows the screen has.
+fn seen(rig: &mut Rig, word: usize) -> (u16, u16, u16) {
+    let buffer = rig.draw();
+    let area = buffer.area;
+    let is_blank = |x: u16, y: u16| buffer[(x, y)].symbol().trim().is_empty();
+    let begins = |x: u16, y: u16| !is_blank(x, y) && (x == 0 || is_blank(x - 1, y));
+    let rows = (0..area.height).flat_map(|y| (0..area.width).map(move |x| (x, y)));
+    let words: Vec<(u16, u16)> = rows.filter(|(x, y)| begins(*x, *y)).collect();
+    let (x, y) = words.get(word % words.len().max(1)).copied().unwrap_or_default();
+    (x, y, area.height)
+}
+
 fn take(rig: &mut Rig, step: &Step) {
     match step {
         Step::Key(key) => rig.press(key),
         Step::Text(text) => rig.type_text(text),
-        Step::Click(x, y) => rig.click(*x, *y),
-        Step::Drag((x, y), (to_x, to_y)) => {
-            rig.mouse(MouseEventKind::Down(MouseButton::Left), *x, *y);
-            rig.mouse(MouseEventKind::Drag(MouseButton::Left), *to_x, *to_y);
-            rig.mouse(MouseEventKind::Up(MouseButton::Left), *to_x, *to_y);
+        Step::Click(word) => {
+            let (x, y, _) = seen(rig, *word);
+            rig.click(x, y);
+        }
+        Step::Drag(word, rows) => {
+            let (x, y, height) = seen(rig, *word);
+            // Never in the row where it was pressed.
+            let to = if height < 2 { y + 1 } else { (y + 1 + rows % (height - 1)) % height };
+            rig.mouse(MouseEventKind::Down(MouseButton::Left), x, y);
+            rig.mouse(MouseEventKind::Drag(MouseButton::Left), x, to);
+            rig.mouse(MouseEventKind::Up(MouseButton::Left), x, to);
         }
         Step::Wheel(down, x, y) => rig.mouse(if *down { MouseEventKind::ScrollDown } else { MouseEventKind::ScrollUp }, *x, *y),
         Step::Paste(text) => rig.update(Message::Input(Event::Paste(text.clone()))),
@@ -285,7 +303,7 @@ fn cursors_line(rig: &Rig) -> Option<((u64, u16, AlertId), u64)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
     #[test]
     fn from_wherever_one_is_nothing_panics_and_no_alert_is_answered_twice(
