@@ -1,7 +1,6 @@
 //! Insights from this desk: by the service itself where it can, else from what can be read of its lists within a bound, which is said.
 
 use std::collections::HashSet;
-use std::fmt;
 
 use super::sales::SalesCount;
 use super::same_payment::list_in_some_order;
@@ -36,27 +35,6 @@ pub enum InsightLimit {
     WholeHours,
     /// This month has so many alerts, more than can be read.
     Month { total: u64 },
-}
-
-impl fmt::Display for InsightLimit {
-    /// In a sentence.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Waiting { read, total, in_order } => {
-                let (which, missing) =
-                    if *in_order { ("those that lapse first", "lapses later") } else { ("the first ones of its list", "lapses") };
-                write!(f, "Of {total} open alerts {read}, {which}, were read: of what {missing} some may be missing.")
-            }
-            Self::Past { read, total, in_order } => {
-                let which = if *in_order { "the newest" } else { "the first ones of its list" };
-                write!(f, "Of {total} alerts {read}, {which}, were read: all but what lapses is told of them and of what waits alone.")
-            }
-            Self::WholeHours => f.write_str("Deadlines are told in whole hours here: each counts at the earliest that it can be."),
-            Self::Month { total } => {
-                write!(f, "This month has {total} alerts, more than can be read here: what programmes count is not known.")
-            }
-        }
-    }
 }
 
 /// What this desk knows besides any service: when it recorded decisions, and the sales that were entered.

@@ -1,4 +1,4 @@
-//! Resolve form and filter form: rules as sentences, and a picture of every state at three sizes.
+//! Resolve form and filter form: rules as sentences, and a picture of every state at four sizes.
 
 mod filter;
 mod older;

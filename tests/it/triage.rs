@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::support::binary::{run, run_ok, signal};
 use crate::support::terminal::Terminal;
-use crate::support::two_machines::TwoMachines;
+use crate::support::two_machines::{TwoMachines, far_alert};
 
 const CTRL_S: &str = "\x13";
 
@@ -119,6 +119,62 @@ fn alerts_of_another_process_are_triaged_by_token_in_the_words_of_the_older_dial
     let exported = run_ok(world.engine.path(), &["alerts", "export", "--q", "FAR-1"]);
     assert_eq!(serde_json::from_str::<Value>(&exported).unwrap()["outcome"]["amountStopped"], "9.50");
     world.assert_no_database();
+}
+
+#[test]
+fn several_alerts_of_another_process_are_answered_together_in_the_words_of_the_older_dialect() {
+    let world = TwoMachines::with_alerts(3);
+    let mut terminal = world.console_by(&world.by_token(&world.server.url));
+
+    terminal.press("*");
+    terminal.wait_for("3 marked");
+    terminal.press("b");
+    terminal.wait_for("Answer 3 alerts");
+    terminal.press("9");
+    terminal.wait_for("(•) OTHER");
+    terminal.press("\x1bn");
+    terminal.wait_until("what they get", |screen| screen.contains("3 will be sent") && !screen.contains("looking for doubles"));
+    terminal.press(CTRL_S);
+    terminal.wait_for("3 recorded");
+    terminal.press("\x1b");
+    terminal.wait_gone("WHAT HAPPENS");
+    leave(terminal);
+
+    let said = |number| {
+        let alert = world.alert(number);
+        [&alert["status"], &alert["outcome"]["refunded"]].map(|field| field.as_str().unwrap().to_owned())
+    };
+    assert_eq!([1, 2, 3].map(said), [["OTHER", "not refunded"]; 3]);
+}
+
+#[test]
+fn a_case_of_another_process_is_refunded_in_the_words_of_the_older_dialect() {
+    let networks = [("ETHOCA", "ETHOCA_CUSTOMER_DISPUTE"), ("VERIFI", "VERIFI_CANCEL"), ("VERIFI", "VERIFI_DISPUTE")];
+    let payment = (1..).zip(networks).map(|(number, (provider, kind))| {
+        let mut alert = far_alert(number, provider, kind);
+        for (field, value) in [("amount", "19.90"), ("cardLastFour", "0001"), ("acquirerReferenceNumber", "74320456118200319940007")] {
+            alert[field] = json!(value);
+        }
+        alert
+    });
+    let world = TwoMachines::of("sandbox", "", payment);
+    let mut terminal = world.console_by(&world.by_token(&world.server.url));
+
+    terminal.press("\r");
+    terminal.wait_for("answers the others OTHER, NOT REFUNDED");
+    terminal.press("r");
+    terminal.wait_until("what each gets", |screen| screen.contains("3 will be sent") && !screen.contains("looking for doubles"));
+    terminal.press(CTRL_S);
+    terminal.wait_until("all three recorded", |screen| ["FAR-2: OTHER by", "FAR-3: OTHER by"].iter().all(|words| screen.contains(words)));
+    terminal.press("\x1b");
+    terminal.wait_for("by deadline");
+    leave(terminal);
+
+    let said = |number| {
+        let alert = world.alert(number);
+        [&alert["status"], &alert["outcome"]["refunded"]].map(|field| field.as_str().unwrap().to_owned())
+    };
+    assert_eq!([1, 2, 3].map(said), [["RESOLVED", "refunded"], ["OTHER", "not refunded"], ["OTHER", "not refunded"]]);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use ratatui::style::Style;
 use super::menu::NO_FIELD;
 use crate::console::decisions::PendingDecision;
 use crate::console::pen::put_right;
-use crate::console::text::{columns, wrap};
+use crate::console::text::{CUT, columns, wrap};
 use crate::console::times::Moments;
 use crate::console::widgets::buttons::{Button, ButtonKind, button_lines, draw_buttons};
 use crate::console::widgets::panel::{Panel, PanelWidth};
@@ -104,14 +104,35 @@ impl Question {
         }
     }
 
+    /// Keeps so many lines: the answers stay where there is no room for all that is said. Blank ones go first; where that is not enough, the
+    /// last one says that there is more.
+    fn keep_to(&mut self, most: usize, theme: &Theme) {
+        while self.lines.len() > most
+            && let Some(blank) = self.lines.iter().position(|(text, _)| text.is_empty())
+        {
+            self.lines.remove(blank);
+        }
+        if self.lines.len() > most {
+            self.lines.truncate(most.saturating_sub(1));
+            self.line(CUT, theme.quiet);
+        }
+    }
+
     /// Draws the lines on a panel, and below them the answers as buttons: the first one is the safe one, has the focus and alone is filled.
-    pub fn draw<T: Copy + PartialEq>(self, answers: &[KeyedAnswer<'_, T>], targets: &ClickTargets<T>, theme: &Theme, buffer: &mut Buffer) {
+    pub fn draw<T: Copy + PartialEq>(
+        mut self,
+        answers: &[KeyedAnswer<'_, T>],
+        targets: &ClickTargets<T>,
+        theme: &Theme,
+        buffer: &mut Buffer,
+    ) {
         let kind = |index: usize| if index == 0 { ButtonKind::Safe } else { ButtonKind::Quiet };
         let answers_in_order = answers.iter().enumerate();
         let buttons: Vec<_> =
             answers_in_order.map(|(index, (answer, key, words))| Button::new(kind(index), *answer, *words, *key)).collect();
-        let lines = u16::try_from(self.lines.len()).unwrap_or(u16::MAX);
         let below = button_lines(&buttons, self.room());
+        self.keep_to(self.panel.most_lines().saturating_sub(below).into(), theme);
+        let lines = u16::try_from(self.lines.len()).unwrap_or(u16::MAX);
         let inside = self.panel.open(lines.saturating_add(below), theme, buffer);
         for ((text, style), row) in self.lines.iter().zip(inside.rows()) {
             Pen::new(buffer, row).put(text, *style);
@@ -119,8 +140,7 @@ impl Question {
         if let (true, Some(first)) = (self.production, inside.rows().next()) {
             put_right(buffer, first, PRODUCTION, theme.production);
         }
-        // The answers stay where there is no room for all that is said.
-        let y = inside.y.saturating_add(lines).min(inside.bottom().saturating_sub(below));
+        let y = inside.y.saturating_add(lines);
         let row = Rect { y, height: inside.bottom().saturating_sub(y), ..inside };
         if let Some((safe, ..)) = answers.first() {
             draw_buttons(&buttons, *safe, 0, (theme, buffer, row), |area, answer| targets.push(area, answer));

@@ -57,6 +57,11 @@ impl Panel {
         self.width.saturating_sub(2 * self.margin)
     }
 
+    /// Lines that there is room for between its edges.
+    pub fn most_lines(self) -> u16 {
+        self.area.height.saturating_sub(2)
+    }
+
     /// Where it stands with so many lines between its edges: nearer to the top than to the foot, as far as there is room. Where its height
     /// changes, its top stays that of the tallest.
     pub fn place(self, lines: u16, tallest: u16) -> Rect {

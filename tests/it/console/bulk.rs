@@ -10,7 +10,7 @@ use chrono::Duration;
 use rstest::rstest;
 
 use super::fake::{Fate, morning, refunded_sibling};
-use super::rig::{Made, Rig, clock};
+use super::rig::{Made, Rig, clock, screens};
 use super::settling::unfinished;
 
 /// So many open alerts of payments of their own, the first to lapse first.
@@ -18,7 +18,8 @@ pub fn alike(count: usize) -> Vec<Alert> {
     let now = clock().now();
     let one = morning(now).remove(0);
     let alert = |number: usize| Alert {
-        id: AlertId::generate(),
+        // Known, for pictures.
+        id: AlertId(uuid::Uuid::from_u128(70_000 + number as u128)),
         provider_id: format!("7KQ2F{number:04}"),
         card_last_four: format!("{number:04}"),
         auth_code: None,
@@ -832,4 +833,30 @@ fn what_the_database_could_not_take_was_not_sent_and_the_rest_waits_with_it() {
     assert_eq!(tried, 4);
     assert!(!waiting.contains("not known") && !waiting.contains("failed"), "{waiting}");
     assert!(statuses(&rig, &alerts).iter().all(|status| *status == AlertStatus::Chargeback), "{}", rig.screen());
+}
+
+fn pictures(name: &str, alerts: usize, dialect: Dialect, keys: &str) {
+    let taken = screens(|size| {
+        let mut made = Made { size, ..Made::of(alike(alerts)) };
+        made.place.dialect = dialect;
+        let mut rig = made.start();
+        rig.press(keys);
+        rig.advance(Duration::milliseconds(200));
+        rig
+    });
+    for (size, screen) in taken {
+        insta::assert_snapshot!(format!("{name}@{size}"), screen);
+    }
+}
+
+#[test]
+fn the_number_that_is_typed_in_pictures() {
+    pictures("typed-count", 12, Dialect::Current, "* b alt-n");
+    pictures("typed-count-missed", 12, Dialect::Current, "* b alt-n ctrl-s");
+}
+
+#[test]
+fn the_form_of_several_in_the_older_dialect_in_pictures() {
+    pictures("older", 3, Dialect::Older, "* b");
+    pictures("older-partial", 3, Dialect::Older, "* b 2 tab 9");
 }

@@ -7,7 +7,7 @@ use avert::service::{OutcomeUnknown, ServiceError};
 use chrono::Duration;
 
 use super::fake::{Fate, morning, refunded_sibling};
-use super::rig::{Made, Rig, clock};
+use super::rig::{Made, Rig, clock, screens};
 
 /// A morning whose first payment three networks have alerted.
 pub fn three() -> Vec<Alert> {
@@ -880,4 +880,73 @@ fn an_alert_that_another_refunded_is_not_offered_for_sending_and_the_payment_is_
     assert!(asked.contains("1 decision has waited here, not sent") && asked.contains("CDRN"), "{asked}");
     assert!(asked.contains("not sent; the payment is refunded.") && !asked.contains("may be wrong"), "{asked}");
     assert_eq!(rig.sent(), 0);
+}
+
+fn pictures(name: &str, dialect: Dialect, state: impl Fn(&mut Rig)) {
+    let taken = screens(|size| {
+        let mut made = Made { size, ..Made::of(three()) };
+        made.place.dialect = dialect;
+        let mut rig = made.start();
+        rig.press("enter");
+        state(&mut rig);
+        rig.advance(Duration::milliseconds(200));
+        rig
+    });
+    for (size, screen) in taken {
+        insta::assert_snapshot!(format!("{name}@{size}"), screen);
+    }
+}
+
+#[test]
+fn a_case_of_three_in_pictures() {
+    pictures("three", Dialect::Current, |rig| rig.press("j"));
+}
+
+#[test]
+fn its_raw_json_in_pictures() {
+    pictures("json", Dialect::Current, |rig| rig.press("x"));
+    pictures("json-older", Dialect::Older, |rig| rig.press("x"));
+}
+
+#[test]
+fn a_case_and_its_form_in_the_older_dialect_in_pictures() {
+    pictures("older", Dialect::Older, |_| {});
+    pictures("older-form", Dialect::Older, |rig| rig.press("r"));
+    pictures("older-form-other", Dialect::Older, |rig| rig.press("i"));
+}
+
+#[test]
+fn a_case_that_waits_for_its_refund_in_pictures() {
+    pictures("staged", Dialect::Current, |rig| {
+        rig.press("r ctrl-s");
+        rig.advance(Duration::seconds(2));
+    });
+}
+
+#[test]
+fn the_question_about_what_was_to_follow_a_refund_in_pictures() {
+    let refused = ServiceError::ProviderFailed("closed by the issuer".to_owned());
+    let unknown = ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told("time-out"));
+    for (name, error) in [("refund-refused", refused), ("refund-unknown", unknown)] {
+        pictures(name, Dialect::Current, |rig| {
+            rig.service.next_resolution(Fate::Refused(error.clone()));
+            rig.press("r ctrl-s esc");
+            rig.advance(Duration::minutes(2));
+        });
+    }
+}
+
+#[test]
+fn a_click_on_the_alert_that_a_case_warns_of_goes_to_its_row() {
+    let mut alerts = three();
+    alerts.push(refunded_sibling(&alerts[0], 1_001, clock().now()));
+    let mut rig = Made { size: (120, 40), ..Made::of(alerts) }.start();
+    rig.press("enter");
+    let row = |rig: &mut Rig| rig.screen().lines().find(|line| line.starts_with('▌')).unwrap_or_default().to_owned();
+    let before = row(&mut rig);
+
+    rig.click_on("Already refunded: ETHOCA 5F2RE396");
+
+    assert!(!before.contains("5F2RE396") && row(&mut rig).contains("5F2RE396"), "{before}\n{}", rig.screen());
+    assert!(rig.screen().contains("4 alerts on one payment"), "{}", rig.screen());
 }

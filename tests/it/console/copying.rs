@@ -6,13 +6,14 @@ use avert::console::effects::Effect;
 use avert::console::message::Message;
 use avert::desk::JournalPart;
 use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertFilter, LinkTemplates};
+use avert::domain::{Alert, AlertFilter, Dialect, LinkTemplates};
 use avert::service::ServiceError;
+use avert::wire::write;
 use chrono::Duration;
 use rstest::rstest;
 
 use super::fake::morning;
-use super::rig::{Made, Rig, clock};
+use super::rig::{Made, Rig, clock, screens};
 
 fn first() -> Alert {
     let alert = morning(clock().now()).remove(0);
@@ -49,7 +50,7 @@ fn the_key_twice_copies_the_id_and_once_shows_what_else_there_is() {
 #[case::order("o", |_: &Alert| "A-10293".to_owned())]
 #[case::last_four("l", |alert: &Alert| alert.card_last_four.clone())]
 #[case::descriptor("d", |alert: &Alert| alert.merchant_descriptor.clone())]
-#[case::json("Y", |alert: &Alert| format!("{{\"providerId\":\"{}\"}}", alert.provider_id))]
+#[case::json("Y", |alert: &Alert| String::from_utf8(write::alert(alert, Dialect::Current, clock().now())).unwrap())]
 fn each_fact_has_a_key_of_its_own(#[case] key: &str, #[case] fact: fn(&Alert) -> String) {
     let mut rig = one();
 
@@ -300,4 +301,52 @@ fn a_read_only_profile_copies_opens_and_exports() {
     rig.press("y y o e enter");
 
     assert_eq!((copied(&rig).len(), browsed(&rig).len(), files(&directory).len()), (1, 1, 1), "{}", rig.screen());
+}
+
+/// What is on the screen after these keys, at each size, on a morning whose alerts have links.
+fn pictures(name: &str, keys: &str) {
+    let links = || links("https://shop.example/orders/{merchantOrderId}", Some("https://pay.example/{acquirerReferenceNumber}"));
+    let taken = screens(|size| {
+        let mut rig = Made { size, links: links(), browses: true, ..Made::default() }.start();
+        rig.holding = true;
+        rig.press(keys);
+        rig
+    });
+    for (size, screen) in taken {
+        insta::assert_snapshot!(format!("{name}@{size}"), screen);
+    }
+}
+
+#[test]
+fn the_copy_menu_in_pictures() {
+    pictures("menu", "j y");
+}
+
+#[test]
+fn a_fact_that_is_absent_in_pictures() {
+    pictures("absent", "j j y o");
+}
+
+#[test]
+fn the_links_in_pictures() {
+    pictures("links", "j o");
+}
+
+#[test]
+fn the_form_of_an_export_in_pictures() {
+    pictures("export-form", "e");
+}
+
+#[test]
+fn an_export_that_goes_on_in_pictures() {
+    let taken = screens(|size| {
+        let mut rig = Made { size, ..Made::default() }.start();
+        rig.holding = true;
+        rig.press("e enter");
+        rig.update(Message::Exporting(1, 1_200, 4_000));
+        rig
+    });
+    for (size, screen) in taken {
+        insta::assert_snapshot!(format!("exporting@{size}"), screen);
+    }
 }

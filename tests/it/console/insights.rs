@@ -12,7 +12,7 @@ use chrono::Duration;
 use crossterm::event::MouseEventKind;
 
 use super::fake::morning;
-use super::rig::{Made, Rig, clock};
+use super::rig::{Made, Rig, clock, screens};
 
 /// A morning, and some weeks before it that were answered or missed.
 pub fn weeks(now: Timestamp) -> Vec<Alert> {
@@ -541,7 +541,7 @@ fn another_deployments_lists_are_read_within_a_bound_which_is_said() {
 
     assert!(screen.contains("2,000 lapse within 4 h"), "{screen}");
     assert!(
-        screen.contains("Of 2500 open alerts 1000, those that lapse first, were read: of what lapses later some may be missing."),
+        screen.contains("Of 2,500 open alerts 1,000, those that lapse first, were read: of what lapses later some may be missing."),
         "{screen}"
     );
     assert!(screen.contains("What programmes count this month is not known here."), "{screen}");
@@ -647,4 +647,70 @@ fn a_day_on_which_none_was_missed_and_a_share_without_a_limit_have_no_colour_of_
 
     assert_ne!(none, some, "{screen}");
     assert_eq!(name, share, "{screen}");
+}
+
+fn pictures(name: &str, made: impl Fn() -> Made, state: impl Fn(&mut Rig)) {
+    let taken = screens(|size| {
+        let mut rig = open(Made { size, ..made() });
+        state(&mut rig);
+        rig
+    });
+    for (size, screen) in taken {
+        insta::assert_snapshot!(format!("{name}@{size}"), screen);
+    }
+}
+
+/// Of another deployment, which is read by its lists.
+fn elsewhere() -> Made {
+    let place = SessionInfo { remote: true, ..Made::default().place };
+    let mut alerts = waiting(2_500, 100);
+    alerts.iter_mut().for_each(|alert| alert.alert_time = Some(clock().now()));
+    Made { operator: false, place, ..Made::of(alerts) }
+}
+
+#[test]
+fn another_deployment_in_pictures() {
+    pictures("elsewhere", elsewhere, |_| {});
+    pictures("elsewhere-end", elsewhere, |rig| {
+        rig.draw();
+        rig.press("G");
+    });
+}
+
+#[test]
+fn what_cannot_be_read_in_pictures() {
+    pictures("unread", || Made { down: true, ..Made::default() }, |_| {});
+    pictures(
+        "stale",
+        || Made::of(weeks(clock().now())),
+        |rig| {
+            rig.service.set_down(Some(ServiceError::Unavailable("the database is busy".to_owned())));
+            rig.press("ctrl-r");
+        },
+    );
+}
+
+#[test]
+fn gauges_in_pictures() {
+    let made = || {
+        let sample = morning(clock().now()).remove(0);
+        let fraud = (0..200u128).map(move |number| Alert {
+            id: avert::domain::AlertId(uuid::Uuid::from_u128(9_000 + number)),
+            status: AlertStatus::Chargeback,
+            alert_time: Some(clock().now() - Duration::hours(2)),
+            ..sample.clone()
+        });
+        Made::of(weeks(clock().now()).into_iter().chain(fraud).collect())
+    };
+    // Where they are far down they are scrolled to, with their heading.
+    pictures("gauges", made, |rig| {
+        rig.update(figures(5, vec![sales("2026-11", CardScheme::Visa, 10_000), sales("2026-10", CardScheme::Mastercard, 3_100)]));
+        rig.draw();
+        rig.press("G");
+        for _ in 0..40 {
+            if !rig.screen().contains("MEASURED AGAINST") {
+                rig.press("k");
+            }
+        }
+    });
 }

@@ -15,7 +15,7 @@ use avert::service::{ResolveRequest, ServiceError};
 use chrono::Duration;
 
 use super::fake::{Fake, morning};
-use super::rig::{Made, Rig, clock, records};
+use super::rig::{Made, Rig, clock, records, screens};
 
 /// The steps that were written down, by name.
 fn steps(rig: &Rig) -> Vec<&'static str> {
@@ -50,11 +50,16 @@ fn left(alert: &Alert, sent: bool) -> LeftDecision {
 
 /// A console after one that died: it had staged a decision on the first alert, sent one on the second, and typed on the third.
 fn after_a_death() -> (Rig, Vec<Alert>) {
+    after_a_death_at((120, 40))
+}
+
+/// The same of this size.
+fn after_a_death_at(size: (u16, u16)) -> (Rig, Vec<Alert>) {
     let alerts = morning(clock().now());
     let left =
         Leftovers { unsent: vec![left(&alerts[0], false)], unanswered: vec![left(&alerts[1], true)], texts: vec![(&alerts[2]).into()] };
     let kept = DeskState { left, ..DeskState::default() };
-    (Made { kept, operator: false, ..Made::of(alerts.clone()) }.start(), alerts)
+    (Made { size, kept, operator: false, ..Made::of(alerts.clone()) }.start(), alerts)
 }
 
 #[test]
@@ -103,7 +108,13 @@ fn what_an_earlier_console_did_not_finish_is_said_at_the_start() {
     ] {
         assert!(screen.contains(words), "{words}: {screen}");
     }
-    insta::assert_snapshot!("after_a_death", screen);
+}
+
+#[test]
+fn what_an_earlier_console_did_not_finish_in_pictures() {
+    for (size, screen) in screens(|size| after_a_death_at(size).0) {
+        insta::assert_snapshot!(format!("after_a_death@{size}"), screen);
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ use avert::domain::{AlertId, Dialect, Environment};
 use chrono::Duration;
 
 use super::fake::Fake;
-use super::rig::{Made, Rig, clock, records};
+use super::rig::{Made, Rig, clock, records, screens};
 
 fn named() -> SessionInfo {
     SessionInfo {
@@ -243,4 +243,37 @@ fn a_note_that_cannot_be_kept_is_not_called_noted_and_stays_as_it_was_typed() {
     assert!(!told.contains("Noted.") && told.contains("a note is begun and not kept yet"), "{told}");
     assert!(again.contains("Customer called."), "{again}");
     assert!(noted.contains("Noted.") && noted.contains("NOTES"), "{noted}");
+}
+
+fn pictures(name: &str, state: impl Fn(&mut Rig)) {
+    let taken = screens(|size| {
+        let mut rig = Made { size, place: named(), ..Made::default() }.start();
+        rig.press("j a");
+        state(&mut rig);
+        rig
+    });
+    for (size, screen) in taken {
+        insta::assert_snapshot!(format!("{name}@{size}"), screen);
+    }
+}
+
+#[test]
+fn the_form_of_a_note_in_pictures() {
+    pictures("form", |rig| rig.type_text("Customer called: the parcel came on Tuesday, and they wait for their bank."));
+}
+
+#[test]
+fn a_note_that_is_refused_in_pictures() {
+    pictures("refused", |rig| {
+        rig.type_text(&"Customer called. ".repeat(31));
+        rig.press("ctrl-s");
+    });
+}
+
+#[test]
+fn a_note_that_was_kept_in_pictures() {
+    pictures("kept", |rig| {
+        rig.type_text("Customer called: the parcel came on Tuesday, and they wait for their bank.");
+        rig.press("ctrl-s");
+    });
 }

@@ -7,7 +7,7 @@ use chrono::Duration;
 use rstest::rstest;
 
 use super::fake::morning;
-use super::rig::{Made, Rig, clock};
+use super::rig::{Made, Rig, clock, screens};
 use avert::domain::time::Clock as _;
 
 /// An order on the payment of an alert, in this state since before the alert came.
@@ -390,4 +390,28 @@ fn an_order_that_is_taken_off_leaves_no_sign_in_the_row() {
 
     let after = super::activity::line(&mut rig, "▌");
     assert!(before.contains("⚠ o ") && !after.contains(" o ") && !after.contains('⚠'), "{before}\n{after}");
+}
+
+fn pictures(name: &str, state: OrderState, keys: &str) {
+    let taken = screens(|size| {
+        let (_directory, mut rig) = rig_of(size, |alert| vec![order_of(alert, "NW-923421", state)]);
+        rig.press(keys);
+        rig.advance(Duration::milliseconds(200));
+        rig
+    });
+    for (size, screen) in taken {
+        insta::assert_snapshot!(format!("{name}@{size}"), screen);
+    }
+}
+
+#[test]
+fn an_order_and_what_it_suggests_in_pictures() {
+    pictures("shipped", OrderState::Shipped, "enter");
+    pictures("refunded", OrderState::Refunded, "enter");
+    pictures("refunded-form", OrderState::Refunded, "r");
+}
+
+#[test]
+fn an_order_that_was_taken_off_in_pictures() {
+    pictures("taken-off", OrderState::Shipped, "enter U");
 }

@@ -6,9 +6,7 @@ use avert::service::{FoundOutBy, OutcomeUnknown, ServiceError};
 use chrono::Duration;
 
 use super::fake::{Fate, credentials, delivery, morning, refunded_sibling};
-use super::rig::{Made, Rig, clock};
-
-const SIZES: [(u16, u16); 4] = [(60, 16), (80, 24), (120, 40), (200, 60)];
+use super::rig::{Made, Rig, SIZES, clock};
 
 /// Takes the pictures of a state.
 fn pictures(name: &str, made: impl Fn() -> Made, state: impl Fn(&mut Rig)) {
@@ -60,6 +58,15 @@ fn what_became_of_alerts_that_were_answered_together() {
         rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed("the case was closed by the issuer".to_owned())));
         rig.press("space space j space b alt-n ctrl-s");
         rig.advance(Duration::seconds(6));
+    });
+}
+
+#[test]
+fn an_answer_that_was_begun() {
+    pictures("begun", doubled, |rig| {
+        rig.press("j i");
+        rig.type_text("no such order");
+        rig.press("esc");
     });
 }
 
@@ -348,6 +355,20 @@ fn a_decision_that_nobody_knows_the_fate_of() {
 #[test]
 fn leaving_with_decisions_that_have_not_left() {
     pictures("leave", doubled, |rig| rig.press("r ctrl-s n tab space ctrl-s q"));
+}
+
+#[test]
+fn leaving_while_the_service_does_not_answer() {
+    let remote = || {
+        let mut made = doubled();
+        made.place.remote = true;
+        made
+    };
+    pictures("leave-offline", remote, |rig| {
+        rig.press("r ctrl-s");
+        rig.service.set_down(Some(ServiceError::Unreachable("no connection".to_owned())));
+        rig.press("ctrl-r q");
+    });
 }
 
 #[test]

@@ -26,6 +26,7 @@ use avert::domain::rule::parse_rules;
 use avert::domain::time::Clock;
 use avert::domain::{Alert, AlertId, Calendar, Environment, LinkTemplates};
 use avert::service::Deployment;
+use avert::wire;
 use chrono::{Duration, FixedOffset};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use futures::executor::block_on;
@@ -41,6 +42,14 @@ use crate::support::clock::ManualClock;
 static TIMERS: LazyLock<Runtime> = LazyLock::new(|| Builder::new_current_thread().enable_time().build().unwrap());
 
 pub const NOW: &str = "2026-11-20T14:03:00Z";
+
+/// The sizes that pictures are taken at.
+pub const SIZES: [(u16, u16); 4] = [(60, 16), (80, 24), (120, 40), (200, 60)];
+
+/// The screen of a state at each size, and the size as the name of its picture has it.
+pub fn screens(state: impl Fn((u16, u16)) -> Rig) -> impl Iterator<Item = (String, String)> {
+    SIZES.into_iter().map(move |size| (format!("{}x{}", size.0, size.1), state(size).screen()))
+}
 
 /// The application and what surrounds it.
 pub struct Rig {
@@ -164,6 +173,7 @@ impl Made {
         }
         let deployment = self.deployment.unwrap_or_else(|| if self.operator { service.deployment() } else { service.plain_deployment() });
         let deployment = if self.place.read_only { deployment.read_only() } else { deployment };
+        let dialect = self.place.dialect;
         let zone = Zone::Fixed(FixedOffset::east_opt(4 * 3600).unwrap());
         let parts = Parts {
             place: self.place,
@@ -187,7 +197,7 @@ impl Made {
             },
             theme: Theme::named(ThemeName::Dark),
             clock: clock.clone(),
-            alert_json: Arc::new(|alert, _| format!("{{\"providerId\":\"{}\"}}", alert.provider_id)),
+            alert_json: Arc::new(move |alert, now| String::from_utf8(wire::write::alert(alert, dialect, now)).unwrap()),
             operator: deployment.changes.is_some(),
             counts: deployment.stats.is_some(),
             compares_all: deployment.duplicates.is_some(),

@@ -59,6 +59,7 @@ fn the_page_at_every_size(#[case] width: u16, #[case] height: u16) {
 #[case(60, 16)]
 #[case(80, 24)]
 #[case(120, 40)]
+#[case(200, 60)]
 fn without_a_rule_it_says_what_rules_are_and_where_they_would_be(#[case] width: u16, #[case] height: u16) {
     let mut rig = page(Made { rules: "", auto_rules: &[], size: (width, height), ..made() });
 

@@ -8,7 +8,7 @@ use rstest::rstest;
 
 use super::bulk::alike;
 use super::fake::{Fate, refunded_sibling};
-use super::rig::{Made, Rig, clock};
+use super::rig::{Made, Rig, clock, screens};
 
 /// A run of these alerts, of which the third fails.
 pub(super) fn with_a_failure(alerts: &[Alert]) -> Rig {
@@ -171,4 +171,19 @@ fn results_are_exported_by_the_form_of_lists_with_a_name_and_both_formats() {
     let rows: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(rows.len(), 2);
     assert_eq!((rows[0]["result"].as_str(), rows[0]["decision"].as_str()), (Some("recorded"), Some("NOT REFUNDED")));
+}
+
+#[test]
+fn a_paused_run_in_pictures() {
+    let taken = screens(|size| {
+        let mut rig = Made { size, ..Made::of(alike(9)) }.start();
+        rig.press("* b alt-n ctrl-s");
+        rig.holding = true;
+        rig.advance(Duration::seconds(6));
+        rig.press("ctrl-p");
+        rig
+    });
+    for (size, screen) in taken {
+        insta::assert_snapshot!(format!("paused@{size}"), screen);
+    }
 }

@@ -12,7 +12,7 @@ use rstest::rstest;
 
 use super::bulk::alike;
 use super::fake::{morning, refunded_sibling};
-use super::rig::{Made, Rig, clock};
+use super::rig::{Made, Rig, clock, screens};
 
 fn id(number: u128) -> AlertId {
     AlertId(uuid::Uuid::from_u128(number))
@@ -332,4 +332,43 @@ fn where_it_is_not_known_who_of_a_list_is_put_aside_it_is_said_that_they_are_cou
 
     let screen = rig.screen();
     assert!(screen.contains("500") && screen.contains("up to 1 of them snoozed"), "{screen}");
+}
+
+fn pictures(name: &str, state: impl Fn(&mut Rig)) {
+    let taken = screens(|size| {
+        let mut rig = Made { size, ..Made::default() }.start();
+        state(&mut rig);
+        rig.advance(Duration::milliseconds(400));
+        rig
+    });
+    for (size, screen) in taken {
+        insta::assert_snapshot!(format!("{name}@{size}"), screen);
+    }
+}
+
+#[test]
+fn the_menu_in_pictures() {
+    pictures("menu", |rig| rig.press("j j j j z"));
+}
+
+#[test]
+fn the_menu_of_several_in_pictures() {
+    pictures("menu-of-several", |rig| rig.press("space space space space space z"));
+}
+
+#[test]
+fn the_view_of_what_is_snoozed_in_pictures() {
+    pictures("view", |rig| {
+        rig.press("j j j j z enter z enter");
+        rig.show_view(avert::desk::BuiltIn::Snoozed);
+    });
+}
+
+#[test]
+fn waking_in_pictures() {
+    pictures("waking", |rig| {
+        rig.press("j j j j z enter");
+        rig.show_view(avert::desk::BuiltIn::Snoozed);
+        rig.press("z");
+    });
 }

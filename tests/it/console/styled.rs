@@ -1,13 +1,18 @@
-//! Eight key screens with the style of every cell, so that selection, urgency and focus cannot break unseen.
+//! Key screens with the style of every cell, so that selection, urgency and focus cannot break unseen.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
+use avert::domain::CardScheme;
+use avert::domain::time::Clock;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier};
 
+use super::activity::{decide, declined, desk, redacted, started};
+use super::cases::three;
 use super::pictures::{doubled, in_settings, on_settings};
-use super::rig::{Made, Rig};
+use super::rig::{Made, Rig, clock};
+use super::webhooks;
 
 /// The styles that a screen has, by the letter that stands for each; a blank stands for the most common one.
 const LETTERS: &str = " abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
@@ -50,10 +55,13 @@ fn styled(buffer: &Buffer) -> String {
 }
 
 fn picture(name: &str, made: Made, state: impl Fn(&mut Rig)) {
-    let mut rig = made.start();
+    picture_of(name, made.start(), state);
+}
+
+fn picture_of(name: &str, mut rig: Rig, state: impl Fn(&mut Rig)) {
     state(&mut rig);
     rig.advance(chrono::Duration::milliseconds(100));
-    insta::assert_snapshot!(format!("styled-{name}@120x40"), styled(&rig.draw()));
+    insta::assert_snapshot!(format!("styled-{name}@120x40"), redacted(&styled(&rig.draw())));
 }
 
 #[test]
@@ -98,4 +106,72 @@ fn the_choice_of_a_menu() {
 #[test]
 fn the_keys_and_clients() {
     picture("settings", in_settings(), on_settings);
+}
+
+#[test]
+fn the_words_that_were_looked_for_in_what_was_found() {
+    picture("find", doubled(), |rig| {
+        rig.press("ctrl-f");
+        rig.type_text("acme 1234");
+        rig.advance(chrono::Duration::milliseconds(200));
+    });
+}
+
+#[test]
+fn the_states_and_the_warning_of_a_case() {
+    picture("case", Made::of(three()), |rig| rig.press("enter"));
+}
+
+#[test]
+fn what_each_of_several_gets() {
+    picture("together", doubled(), |rig| rig.press("space space space space space b alt-r"));
+}
+
+#[test]
+fn what_became_of_several() {
+    picture("run", doubled(), |rig| {
+        rig.service.next_resolution(declined());
+        rig.press("space space j space b alt-n ctrl-s");
+        rig.advance(chrono::Duration::seconds(6));
+    });
+}
+
+#[test]
+fn the_charts_and_the_gauges() {
+    picture("insights", Made::of(super::insights::weeks(clock().now())), |rig| {
+        rig.press("2");
+        rig.update(super::insights::figures(5, vec![super::insights::sales("2026-11", CardScheme::Visa, 9_400)]));
+    });
+}
+
+#[test]
+fn the_webhooks_and_their_attempts() {
+    picture_of("webhooks", webhooks::on(Made::default()), |rig| {
+        rig.press("j j j");
+        rig.advance(chrono::Duration::milliseconds(100));
+    });
+}
+
+#[test]
+fn what_needs_somebody_and_what_was_decided() {
+    picture_of("activity", started(desk()), |rig| {
+        rig.service.next_resolution(declined());
+        decide(rig, "r", "refund 88240");
+        decide(rig, "n", "the parcel arrived");
+        rig.press("esc 4");
+    });
+}
+
+#[test]
+fn the_letters_that_the_palette_matches() {
+    picture("palette", doubled(), |rig| {
+        rig.press(":");
+        rig.type_text("re");
+        rig.advance(chrono::Duration::milliseconds(400));
+    });
+}
+
+#[test]
+fn the_help() {
+    picture("help", doubled(), |rig| rig.press("?"));
 }

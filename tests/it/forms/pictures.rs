@@ -1,4 +1,4 @@
-//! A picture of every state of the forms at 80x24, 120x40 and 200x60.
+//! A picture of every state of the forms at four sizes, each between the header and the footer of a console of that size.
 
 use avert::console::dialogs::filter_form::FilterForm;
 use avert::console::dialogs::resolve_form::{Choice, FormContext, FormWarning, ResolveForm};
@@ -8,9 +8,18 @@ use avert::domain::resolution::InvalidReason;
 use avert::domain::{Alert, AlertStatus, AlertType};
 use chrono::Duration;
 use crossterm::event::KeyCode;
+use ratatui::layout::Rect;
 use rstest::rstest;
 
 use super::*;
+
+/// What stands in a console of this size, whose first line and last one are its own.
+fn in_console((width, height): (u16, u16), draw: impl FnOnce(&mut Frame<'_>, Rect)) -> Screen {
+    Screen::of(width, height, |frame| {
+        let area = frame.area();
+        draw(frame, Rect { y: area.y + 1, height: area.height - 2, ..area });
+    })
+}
 
 /// The screen with the room around the form left out, and where the cursor is.
 fn picture(screen: &Screen) -> String {
@@ -132,9 +141,12 @@ fn the_resolve_form_looks_as_it_did(
         "older_everything_at_once"
     )]
     name: &str,
-    #[values((60, 14), (80, 24), (120, 40), (200, 60))] size: (u16, u16),
+    #[values((60, 16), (80, 24), (120, 40), (200, 60))] size: (u16, u16),
 ) {
-    let screen = Screen::resolve(&state(name), size.0, size.1);
+    let form = state(name);
+    let screen = in_console(size, |frame, area| {
+        form.draw(frame, area, &Theme::named(ThemeName::Dark), FormMoment { now: noon(), held_back_by: None });
+    });
 
     insta::assert_snapshot!(format!("resolve_{name}_{}x{}", size.0, size.1), picture(&screen));
 }
@@ -176,7 +188,7 @@ fn the_filter_form_looks_as_it_did(
     #[values((60, 16), (80, 24), (120, 40), (200, 60))] size: (u16, u16),
 ) {
     let form = filter_state(name);
-    let screen = Screen::of(size.0, size.1, |frame| form.draw(frame, frame.area(), &Theme::named(ThemeName::Dark)));
+    let screen = in_console(size, |frame, area| form.draw(frame, area, &Theme::named(ThemeName::Dark)));
 
     insta::assert_snapshot!(format!("filter_{name}_{}x{}", size.0, size.1), picture(&screen));
 }

@@ -1,5 +1,7 @@
 //! The first page of a machine on which nothing is set up yet.
 
+use rstest::rstest;
+
 use super::{assert_refused, world};
 use crate::support::binary::run;
 use crate::support::terminal::Terminal;
@@ -91,4 +93,16 @@ fn without_a_terminal_a_clear_line_and_2() {
 
     assert_refused(&run(home.path(), &[]), 2, &["the console needs a terminal", "avert alerts list"]);
     assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0);
+}
+
+#[rstest]
+fn it_has_its_pictures(#[values((60, 16), (80, 24), (120, 40), (200, 60))] size: (u16, u16)) {
+    let home = tempfile::tempdir().unwrap();
+    let mut terminal = Terminal::start(home.path(), &[], size.0, size.1);
+
+    terminal.wait_for("d, l, c or q:");
+
+    insta::assert_snapshot!(format!("first_page@{}x{}", size.0, size.1), terminal.text());
+    terminal.press("q\r");
+    assert_eq!(terminal.wait_exit().0, 0);
 }

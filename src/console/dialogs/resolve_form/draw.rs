@@ -69,6 +69,9 @@ impl ResolveForm {
         pen.window = area;
         pen.y = i32::from(area.y) - i32::from(top);
         pen.answer(&plan, &errors);
+        // Over the bar of the list below it.
+        let bar = Rect { x: area.right() + 1, width: 1, ..area }.intersection(frame.area());
+        scrollbar::draw(theme, frame.buffer_mut(), bar, top.into(), rows.into());
     }
 
     /// How many rows what is answered takes in so many columns.
@@ -342,7 +345,8 @@ impl FormPen<'_, '_> {
         let theme = self.theme;
         self.label(label, false);
         let number = at.map_or_else(String::new, |at| format!("{} ", at + 1));
-        self.put(self.content_x(), vec![Span::styled(number, theme.key), Span::styled(words, theme.strong)]);
+        let spans = vec![Span::styled(number, theme.key), Span::styled(words.to_owned(), theme.strong)];
+        self.put_within(self.content_x(), spans, self.content_width());
         let area = self.rows(self.content_x(), self.content_width(), 1);
         self.target(area, Target::Field(if self.form.older.is_some() { Focus::Word } else { Focus::Reason }));
         self.y += 1;

@@ -147,6 +147,27 @@ fn limited(view: &InsightsView<'_>, of_waiting: bool, width: u16) -> Vec<Line<'s
     words.flat_map(|words| wrap(&words, width).into_iter().map(|line| Line::styled(line, style(&words))).collect::<Vec<_>>()).collect()
 }
 
+/// What is limited, in a sentence.
+fn limit_words(limit: &InsightLimit) -> String {
+    match limit {
+        InsightLimit::Waiting { read, total, in_order } => {
+            let (which, missing) =
+                if *in_order { ("those that lapse first", "lapses later") } else { ("the first ones of its list", "lapses") };
+            let (read, total) = (count(*read), count(*total));
+            format!("Of {total} open alerts {read}, {which}, were read: of what {missing} some may be missing.")
+        }
+        InsightLimit::Past { read, total, in_order } => {
+            let which = if *in_order { "the newest" } else { "the first ones of its list" };
+            let (read, total) = (count(*read), count(*total));
+            format!("Of {total} alerts {read}, {which}, were read: all but what lapses is told of them and of what waits alone.")
+        }
+        InsightLimit::WholeHours => "Deadlines are told in whole hours here: each counts at the earliest that it can be.".to_owned(),
+        InsightLimit::Month { total } => {
+            format!("This month has {} alerts, more than can be read here: what programmes count is not known.", count(*total))
+        }
+    }
+}
+
 /// Paragraphs in quiet lines.
 pub fn said(view: &InsightsView<'_>, text: &str, width: u16) -> Vec<Line<'static>> {
     wrap(&sanitize(text), width).into_iter().map(|line| Line::from(view.quiet(line))).collect()
@@ -538,7 +559,7 @@ fn days_told(view: &InsightsView<'_>, days: &[(i64, u64)], width: u16) -> Vec<Li
 
 /// What cannot be known here.
 pub fn unknown(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
-    let mut sentences: Vec<String> = view.found.limits.iter().map(ToString::to_string).collect();
+    let mut sentences: Vec<String> = view.found.limits.iter().map(limit_words).collect();
     let undated = view.insights().undated;
     if undated > 0 {
         sentences.push(format!("{} no time: on no day, and in no response time.", counted(undated, "answer has", "answers have")));
