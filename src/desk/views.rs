@@ -54,7 +54,7 @@ impl BuiltIn {
                 Vocabulary::Desk => "refunded since midnight, last answered first",
                 Vocabulary::Interface | Vocabulary::Older => "resolved or refunded alerts of the last four days, last answered first",
             },
-            Self::Lapsed => "missed: asked for an answer and lapsed without one, last first",
+            Self::Lapsed => "missed: no answer where one was asked for, last first",
             Self::Snoozed => "put aside on this machine; each comes back by itself",
             Self::All => "everything, newest first",
         }
