@@ -92,8 +92,17 @@ pub(super) fn simulated(settings: &Settings, known: &[Known]) -> Vec<&'static st
     NAMED.into_iter().filter(|network| !has_gateway(*network)).map(Network::name).collect()
 }
 
-/// Where decisions go, in a few words for the head of the console: nothing where every network has its gateway.
-pub(super) fn place(settings: &Settings, known: &[Known]) -> Option<String> {
+/// The name of this machine's own alerts of an organization, in the head of the console and in the journal: whoever decides has to know which
+/// networks hear nothing of it.
+pub(super) fn place_of(organization: &str, settings: &Settings, known: &[Known]) -> String {
+    match place(settings, known) {
+        Some(networks) => format!("{organization}, {networks}"),
+        None => organization.to_owned(),
+    }
+}
+
+/// Where decisions go, in a few words: nothing where every network has its gateway.
+fn place(settings: &Settings, known: &[Known]) -> Option<String> {
     let simulated = simulated(settings, known);
     let simulated = match simulated.len() {
         0 => None,

@@ -108,11 +108,7 @@ async fn open_once(context: &Context, args: &OpenArgs, signals: &mut Option<Sign
     let order_owner = Some(local.order_owner(own).await?);
     let organizations = all.filter(|organization| organization.id != own).map(|organization| organization.name).collect();
     let place = SessionInfo {
-        // Whoever decides here has to know which networks hear nothing of it.
-        name: match networks::place(&context.settings, &known) {
-            Some(networks) => format!("{}, {networks}", caller.organization.organization.name),
-            None => caller.organization.organization.name.clone(),
-        },
+        name: networks::place_of(&caller.organization.organization.name, &context.settings, &known),
         environment: Some(Environment::from(context.settings.environment)),
         facts: local_facts(context, &known),
         user: context.user(),
@@ -153,6 +149,7 @@ async fn elsewhere(
         target.environment = Some(access.ask_environment(name)?);
     }
     let target = as_operator(target).await?;
+    let name = target.name();
     let (environment, dialect, read_only, profile) = (target.environment, target.dialect, target.read_only, target.profile.clone());
     let (url, source) = (target.url.clone(), target.credential_source);
     let settings = Preferences { refresh: target.refresh, page_size: target.page_size.unwrap_or(settings.page_size), ..settings };
@@ -168,7 +165,6 @@ async fn elsewhere(
         ("desk", format!("views, drafts and journal in {}", desk.display())),
     ];
     let profiles = other_profiles(context, Some(profile.as_ref()));
-    let name = profile.map_or_else(|| client.host(), String::from);
     let user = context.user();
     let place = SessionInfo { name, environment, remote: true, dialect, read_only, facts, user, profiles, ..SessionInfo::default() };
     let result = stay(deployment, clock, place, settings, rules, (desk, log, directory), signals).await;

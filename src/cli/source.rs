@@ -7,11 +7,12 @@ use super::args::{OrganizationArgs, RemoteArgs};
 use super::context::Context;
 use super::failure::{Misused, NotFound, say};
 use super::local::Local;
+use super::networks;
 use super::output::printable;
 use super::target::variable;
 use crate::desk::journal::ComingReader;
 use crate::desk::same_payment::same_payment;
-use crate::desk::{ComingDecision, Desk, DeskError, OrderOwner};
+use crate::desk::{ComingDecision, Desk, DeskError, Journal, OrderOwner};
 use crate::domain::query::Vocabulary;
 use crate::domain::time::{SharedClock, SystemClock, Timestamp};
 use crate::domain::{Alert, Environment, ResolutionAttempt, duplicate};
@@ -32,6 +33,10 @@ pub(super) struct AlertAccess {
     pub(super) environment: Option<Environment>,
     /// Whose alerts these are, in words: what was done with those of one place says nothing of another's.
     pub(super) place: String,
+    /// The same as a console on it has it in the journal.
+    console_place: String,
+    /// Who works here.
+    user: Option<String>,
     /// Where the desk is, if there is one.
     desk: PathBuf,
     /// What consoles of it have under way.
@@ -87,8 +92,8 @@ impl AlertAccess {
             }
             let clock: SharedClock = Arc::new(SystemClock);
             let (dialect, environment, read_only) = (target.dialect, target.environment, target.read_only);
-            let place = target.place();
-            let (_, deployment) = target.by_person(context.user()).connect(Arc::clone(&clock))?;
+            let (place, console_place, user) = (target.place(), target.name(), context.user());
+            let (_, deployment) = target.by_person(user.clone()).connect(Arc::clone(&clock))?;
             let (alerts, duplicates, find, attempts) = (deployment.alerts, deployment.duplicates, deployment.find, deployment.attempts);
             return Ok((
                 Self {
@@ -99,6 +104,8 @@ impl AlertAccess {
                     dialect,
                     environment,
                     place,
+                    console_place,
+                    user,
                     read_only,
                     clock,
                     desk,
@@ -112,7 +119,10 @@ impl AlertAccess {
         let dialect = remote.dialect.map_or(Dialect::Current, Dialect::from);
         let asked = asked(dialect, Vocabulary::Desk)?;
         let (local, acting) = Local::existing_for(context, organization).await.map_err(|error| or_a_profile(error, context))?;
-        let order_owner = Some(local.order_owner(acting.caller().organization.organization.id).await?);
+        let own = &acting.caller().organization.organization;
+        let order_owner = Some(local.order_owner(own.id).await?);
+        let known = local.engine.store().gateways().await?;
+        let console_place = networks::place_of(&own.name, &context.settings, &known);
         let source = Self {
             duplicates: Some(Arc::new(acting.clone())),
             find: Some(Arc::new(acting.clone())),
@@ -124,6 +134,8 @@ impl AlertAccess {
                 Some(name) => format!("this machine's own in {}, organization {name}", context.home.place()),
                 None => format!("this machine's own in {}", context.home.place()),
             },
+            console_place,
+            user: context.user(),
             desk,
             coming: ComingReader::default(),
             order_owner,
@@ -155,6 +167,13 @@ impl AlertAccess {
     /// The decisions that consoles of the desk have under way, or of whose fate they do not know.
     pub(super) fn coming(&self) -> Result<Vec<ComingDecision>, DeskError> {
         self.coming.read(&self.desk)
+    }
+
+    /// The journal of the desk, as a console there opens it; a desk that is not there is made.
+    pub(super) fn open_journal(&self) -> Result<Option<Journal>, DeskError> {
+        let mut desk = Desk::open(&self.desk)?;
+        desk.open_journal(&self.console_place, self.user.as_deref(), Arc::clone(&self.clock))?;
+        Ok(desk.journal().cloned())
     }
 
     /// The desk; one that is not there is not made.

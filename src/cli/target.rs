@@ -259,6 +259,11 @@ impl RemoteTarget {
         })
     }
 
+    /// What it is called in the head of the console and in the journal.
+    pub(super) fn name(&self) -> String {
+        self.profile.as_ref().map_or_else(|| self.url.host(), ToString::to_string)
+    }
+
     /// Which deployment it is, and by whose credential: `https://shop.example as profile shop`.
     pub(super) fn place(&self) -> String {
         match &self.profile {

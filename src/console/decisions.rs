@@ -16,8 +16,9 @@ use super::known_refunds::KnownRefunds;
 use super::last_look::LookStage;
 use super::text::sanitize;
 use super::unfinished::in_words;
-use crate::desk::journal_steps::new_key;
-use crate::desk::{JournalAlert, JournalDecision, JournalRun, JournalStep, LeftDecision};
+use crate::desk::indeterminate::fate_by_error;
+use crate::desk::journal_steps::{is_of_command, new_key};
+use crate::desk::{DecisionFate, JournalAlert, JournalDecision, JournalRun, JournalStep, LeftDecision};
 use crate::domain::indeterminate::{Found, Polling, Proof, proof};
 use crate::domain::{Alert, AlertId, AlertType, Currency, Deadline, Provider, Resolution, Timestamp};
 use crate::service::{ResolveRequest, ServiceError};
@@ -266,18 +267,6 @@ impl PendingDecision {
     }
 }
 
-/// Why the network did not take a decision, what tells one failure from the other first.
-fn declined(why: &str) -> String {
-    let said = [
-        ("it refused: ", "network refused"),
-        ("it turned the call away: ", "network turned it away"),
-        ("it could not be reached: ", "network not reached"),
-    ];
-    let found = said.into_iter().find_map(|(lead, words)| Some((words, why.strip_prefix(lead)?)));
-    let (words, reason) = found.unwrap_or(("not taken", why));
-    format!("{words}: {reason}")
-}
-
 /// The pending decisions, and those that were refused, the oldest first.
 #[derive(Debug, Default)]
 pub struct Decisions {
@@ -328,7 +317,8 @@ impl Decisions {
     pub fn adopt(&mut self, left: &LeftDecision, now: Timestamp) {
         let Some(resolution) = left.said.resolution() else { return };
         self.made += 1;
-        let state = State::Checking(Polling::new("an earlier console sent it and had no answer".to_owned(), now));
+        let who = if is_of_command(&left.key) { "a command" } else { "an earlier console" };
+        let state = State::Checking(Polling::new(format!("{who} sent it and had no answer"), now));
         let made = PendingDecision::made(self.made, alert_of(&left.said.alert), (resolution, left.key.clone()), state, now);
         self.all.push(PendingDecision { sent_at: left.sent_at, ..made });
     }
@@ -488,23 +478,23 @@ impl Decisions {
                 let alert = Box::new(found.alert);
                 if landed { DecisionEvent::AsDecided(alert) } else { DecisionEvent::Overtaken(alert) }
             }
-            Err(ServiceError::ProviderOutcomeUnknown(unknown)) => DecisionEvent::Unknown(unknown.to_string()),
-            Err(ServiceError::Indeterminate(why) | ServiceError::Unavailable(why) | ServiceError::Unreachable(why)) => {
-                DecisionEvent::Unknown(format!("{} (sent to the service; the alert is looked at)", why.trim_end_matches('.')))
-            }
             Err(ServiceError::NotReached(why)) if decision.has_time(now) => {
                 // Whether the others can be sent is found out first.
                 self.put_off(now + PROBED_WITHIN);
                 DecisionEvent::Kept(why)
             }
-            Err(ServiceError::NotReached(why) | ServiceError::NotSent(why)) => DecisionEvent::Refused(format!("not sent: {why}")),
-            Err(ServiceError::ProviderFailed(why)) => DecisionEvent::Refused(declined(&why)),
-            Err(ServiceError::Refused(why)) => DecisionEvent::Refused(format!("the service refused: {why}")),
-            Err(ServiceError::Throttled { why, wait }) => {
-                self.put_off(now + Duration::from_std(wait).unwrap_or_default());
-                DecisionEvent::Refused(format!("the service refused: {why}"))
+            Err(error) => {
+                if let ServiceError::Throttled { wait, .. } = &error {
+                    self.put_off(now + Duration::from_std(*wait).unwrap_or_default());
+                }
+                match (fate_by_error(&error), &error) {
+                    (DecisionFate::Unknown(why), ServiceError::ProviderOutcomeUnknown(_)) => DecisionEvent::Unknown(why),
+                    (DecisionFate::Unknown(why), _) => {
+                        DecisionEvent::Unknown(format!("{} (sent to the service; the alert is looked at)", why.trim_end_matches('.')))
+                    }
+                    (fate, _) => DecisionEvent::Refused(fate.reason().unwrap_or_default().to_owned()),
+                }
             }
-            Err(error) => DecisionEvent::Refused(error.to_string()),
         };
         self.note(key, &event, now);
         Some(event)

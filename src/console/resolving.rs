@@ -9,7 +9,7 @@ use super::last_look::Looked;
 use super::text::count;
 use super::unfinished::in_words;
 use super::{Action, AppContext, Effect, Keep, Message, Order, Orders, Reply, Tone};
-use crate::desk::{JournalRun, JournalStep};
+use crate::desk::{DecisionFate, JournalRun, JournalStep};
 use crate::domain::indeterminate::Found;
 use crate::domain::{Alert, AlertId, Resolution, ResolutionAttempt};
 use crate::service::ServiceError;
@@ -198,15 +198,16 @@ pub fn record(step: JournalStep) -> Order {
 
 /// What the journal says of what became of a decision; nothing where nothing new is known.
 fn step(decision: String, event: &DecisionEvent) -> Option<JournalStep> {
-    Some(match event {
-        DecisionEvent::Landed(alert) => JournalStep::Recorded { decision, status: alert.status.to_string() },
-        DecisionEvent::AsDecided(alert) => JournalStep::AsDecided { decision, status: alert.status.to_string() },
-        DecisionEvent::Overtaken(alert) => JournalStep::Overtaken { decision, status: alert.status.to_string() },
-        DecisionEvent::Kept(why) => JournalStep::NotSent { decision, why: why.clone() },
-        DecisionEvent::Refused(why) => JournalStep::Refused { decision, why: why.clone() },
-        DecisionEvent::Unknown(why) => JournalStep::Unknown { decision, why: why.clone() },
+    let fate = match event {
+        DecisionEvent::Landed(alert) => DecisionFate::Recorded(alert.status.to_string()),
+        DecisionEvent::AsDecided(alert) => DecisionFate::AsDecided(alert.status.to_string()),
+        DecisionEvent::Overtaken(alert) => DecisionFate::Overtaken(alert.status.to_string()),
+        DecisionEvent::Kept(why) => DecisionFate::NotSent(why.clone()),
+        DecisionEvent::Refused(why) => DecisionFate::Refused(why.clone()),
+        DecisionEvent::Unknown(why) => DecisionFate::Unknown(why.clone()),
         DecisionEvent::NothingSoFar(_) => return None,
-    })
+    };
+    fate.step(decision)
 }
 
 fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -> Orders {

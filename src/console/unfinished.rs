@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use chrono::Duration;
 
 use crate::desk::coming::{ComingDecision, weightiest};
+use crate::desk::journal_steps::is_of_command;
 use crate::desk::{ComingStage, JournalStep};
 use crate::domain::{AlertId, Amount, Currency, Money, Resolution, ResolutionAttempt, Timestamp};
 
@@ -166,14 +167,19 @@ pub fn elsewhere_in_words(coming: &ComingDecision) -> String {
     coming_in_words("another console of this desk", coming)
 }
 
-/// The same of whichever console.
+/// The same of whichever console, or of a command.
 pub fn coming_in_words(console: &str, coming: &ComingDecision) -> String {
-    let word = in_words(&coming.resolution);
+    let (console, word) = (whose(console, coming), in_words(&coming.resolution));
     match coming.stage {
         ComingStage::Staged => format!("{console} has {word} staged"),
         ComingStage::Sent => format!("{console} sent {word} and has no answer yet"),
         ComingStage::Unknown => format!("{console} sent {word}; whether it arrived is not known"),
     }
+}
+
+/// Who has a decision under way: this console, or a command.
+pub fn whose<'a>(console: &'a str, coming: &ComingDecision) -> &'a str {
+    if is_of_command(&coming.key) { "a command at this desk" } else { console }
 }
 
 /// A decision in the words of its dialect: `REFUNDED`, `INVALID (duplicate alert)`, `PARTIALLY_STOPPED, 9.50, REFUNDED`.

@@ -56,6 +56,23 @@ impl DecisionFate {
         }
     }
 
+    /// The step by which the journal tells it of a decision; that it was made is told by more.
+    pub fn step(self, decision: String) -> Option<JournalStep> {
+        Some(match self {
+            Self::Staged => return None,
+            Self::TakenBack => JournalStep::TakenBack { decision },
+            Self::Sent => JournalStep::Sent { decision },
+            Self::NotSent(why) => JournalStep::NotSent { decision, why },
+            Self::Recorded(status) => JournalStep::Recorded { decision, status },
+            Self::AsDecided(status) => JournalStep::AsDecided { decision, status },
+            Self::Overtaken(status) => JournalStep::Overtaken { decision, status },
+            Self::Refused(why) => JournalStep::Refused { decision, why },
+            Self::Answered(status) => JournalStep::Answered { decision, status },
+            Self::Unknown(why) => JournalStep::Unknown { decision, why },
+            Self::NeverLeft => JournalStep::Read { decision },
+        })
+    }
+
     /// The status that the alert had by then.
     pub fn status(&self) -> Option<&str> {
         match self {

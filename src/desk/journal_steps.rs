@@ -39,9 +39,22 @@ impl From<&Alert> for JournalAlert {
     }
 }
 
+/// What the keys of decisions begin with that a command sent.
+const OF_COMMANDS: &str = "command-";
+
 /// A new idempotency key of a decision, by which the journal knows it.
 pub fn new_key() -> String {
     format!("console-{}", Uuid::now_v7())
+}
+
+/// The same of a decision that a command sends.
+pub fn new_command_key() -> String {
+    format!("{OF_COMMANDS}{}", Uuid::now_v7())
+}
+
+/// Whether a decision is one that a command sent, by its key.
+pub fn is_of_command(key: &str) -> bool {
+    key.starts_with(OF_COMMANDS)
 }
 
 /// A decision as the journal keeps it: what would be sent, card numbers in its comments masked.
@@ -98,7 +111,7 @@ pub struct JournalRun {
     pub from: Option<String>,
 }
 
-/// A step of the journal. A decision goes by its idempotency key.
+/// A step of the journal. A decision goes by its idempotency key, but for that of a command to which another key was named.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "step", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum JournalStep {
@@ -186,7 +199,7 @@ impl JournalStep {
 pub struct JournalEntry {
     /// When, in UTC.
     pub at: String,
-    /// The console that wrote it.
+    /// The console that wrote it, or the command.
     pub session: Uuid,
     /// The profile or deployment that it worked on.
     pub place: String,

@@ -6,6 +6,7 @@ mod compressed;
 mod doubts;
 mod exports;
 mod foreign;
+mod journaled;
 mod lists;
 mod many;
 mod refusals;

@@ -5,6 +5,8 @@ use url::form_urlencoded::Serializer;
 
 use crate::cli::failure::Misused;
 use crate::cli::output::{Report, Rows, columns_of};
+use crate::console::answer_words::BY_WHOM;
+use crate::desk::indeterminate::Landing;
 use crate::domain::query::{Vocabulary, parse_as_said};
 use crate::domain::time::{Timestamp, to_iso};
 use crate::domain::{Alert, AlertQuery, Deadline, FieldError, LocalConditions, Page};
@@ -118,6 +120,25 @@ pub(in crate::cli) fn single(alert: &Alert, now: Timestamp) -> anyhow::Result<Re
         }
     }
     Ok(Report { table: Rows { rows, ..Rows::default() }, document: record.clone(), records: vec![record], columns: wire::write::paths() })
+}
+
+/// An alert that was answered, and first of all whether by this decision.
+pub(super) fn answered(landing: &Landing, now: Timestamp) -> anyhow::Result<Report> {
+    let mut report = single(landing.alert(), now)?;
+    let fate = landing.fate();
+    let words = if matches!(landing, Landing::AsDecided(_)) { as_decided() } else { fate.as_str().to_owned() };
+    report.table.rows.insert(0, vec!["result".to_owned(), words]);
+    report.columns.insert(0, "result".to_owned());
+    if let Value::Object(members) = &mut report.document {
+        members.insert("result".to_owned(), fate.as_str().into());
+    }
+    report.records = vec![report.document.clone()];
+    Ok(report)
+}
+
+/// What is said of an alert that was found answered as was decided.
+pub(super) fn as_decided() -> String {
+    format!("answered as decided; {BY_WHOM}")
 }
 
 pub(super) fn object(alert: &Alert, now: Timestamp) -> anyhow::Result<Value> {

@@ -6,6 +6,7 @@ mod export_part;
 mod many;
 mod named;
 mod resolve;
+mod sending;
 
 use super::args::AlertsCommand;
 use super::context::Context;

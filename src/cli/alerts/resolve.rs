@@ -10,16 +10,18 @@ use super::super::failure::{Misused, SaidAlready, Signalled, say};
 use super::super::output::printable;
 use super::super::signals::Signals;
 use super::super::source::AlertAccess;
-use super::answer::{card, in_words, single};
+use super::answer::{answered, as_decided, card, in_words};
 use super::named;
+use super::sending::{CommandDecision, CommandJournal};
 use crate::console::unfinished::coming_in_words;
+use crate::desk::DecisionFate;
 use crate::desk::coming::{ComingDecision, weightiest};
-use crate::desk::indeterminate;
+use crate::desk::indeterminate::Landing;
 use crate::domain::duplicate::{Duplicate, DuplicateState};
 use crate::domain::resolution::Decision;
 use crate::domain::time::to_iso;
 use crate::domain::{Alert, Environment, Money, Resolution, ResolutionAttempt, ResolutionParts, Timestamp, duplicate};
-use crate::service::{ResolveRequest, ServiceError};
+use crate::service::ServiceError;
 use crate::wire::Dialect;
 
 pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Result<()> {
@@ -35,27 +37,40 @@ pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Re
         return Err(ServiceError::AlreadyResolved(Box::new(alert)).into());
     }
     let mut warnings: Vec<String> = unanswerable(&alert, source.now()).into_iter().collect();
-    let coming = source.coming()?;
+    let coming = source.coming().unwrap_or_else(|error| {
+        warnings.push(format!("{error}: what consoles of this desk have under way is not known"));
+        Vec::new()
+    });
     warnings.extend(weightiest(&coming, id).map(coming_here));
-    if resolution.gives_money_back() {
-        warnings.extend(doubles(&source, &alert, &coming).await);
+    let mut decision = CommandDecision::new(&alert, resolution);
+    if decision.resolution.gives_money_back() {
+        let (lines, unlooked) = doubles(&source, &alert, &coming).await;
+        warnings.extend(lines);
+        decision.unlooked = unlooked;
     }
     if args.yes {
         warnings.iter().for_each(|line| say(&format!("warning: {line}")));
     } else {
-        confirm(question(&alert, &resolution, &warnings, source.environment)).await?;
+        confirm(question(&alert, &decision.resolution, &warnings, source.environment)).await?;
     }
-    let request = ResolveRequest { resolution, idempotency_key: args.idempotency_key };
+    if let Some(key) = args.idempotency_key {
+        // One that was named may be that of an earlier decision, which keeps its own name in the journal.
+        decision.idempotency_key = key;
+    }
     let mut signals = Signals::listen().context("signals cannot be listened to")?;
-    let gaps = indeterminate::gaps_of_a_command();
-    let resolved = tokio::select! {
-        resolved = indeterminate::resolve(&*source.alerts, id, request, &*source.clock, &gaps) => resolved?,
+    let (journal, key) = (CommandJournal::open(&source), decision.key.clone());
+    let landed = tokio::select! {
+        landed = journal.send(decision, &source) => landed?,
         signal = signals.next() => {
+            journal.became(key, DecisionFate::Unknown(format!("{signal} ended the command before its answer came")));
             say(&format!("the decision may have left, and its answer was not waited for: `avert alerts show {id}` tells what became of it"));
             return Err(Signalled(signal).into());
         }
     };
-    let answer = single(&resolved, source.now())?;
+    if matches!(landed, Landing::AsDecided(_)) {
+        say(&format!("the alert is {}", as_decided()));
+    }
+    let answer = answered(&landed, source.now())?;
     source.close();
     context.output.print(&answer)
 }
@@ -96,13 +111,15 @@ pub(super) fn not_compared(source: &AlertAccess, alert: &Alert) -> Option<String
     duplicate::not_compared(alert).filter(|_| source.duplicates.is_none())
 }
 
-/// What speaks against a refund, a line each: one payment may be refunded only once, by its alerts and the shop together.
-async fn doubles(source: &AlertAccess, alert: &Alert, coming: &[ComingDecision]) -> Vec<String> {
+/// What speaks against a refund, a line each: one payment may be refunded only once, by its alerts and the shop together. And why that could
+/// not be looked for, where it was so.
+async fn doubles(source: &AlertAccess, alert: &Alert, coming: &[ComingDecision]) -> (Vec<String>, Option<String>) {
     let others = match source.same_payment(alert).await {
         Ok(others) => others,
         Err(error) => {
             let failed = format!("alerts on the same payment could not be looked for: {error}");
-            return rule_in_words(alert).into_iter().chain([failed]).chain(source.refunded_order(alert, &[])).collect();
+            let lines = rule_in_words(alert).into_iter().chain([failed]).chain(source.refunded_order(alert, &[])).collect();
+            return (lines, Some(error.to_string().trim_end_matches('.').to_owned()));
         }
     };
     let others = on_payment(alert, &others);
@@ -112,7 +129,7 @@ async fn doubles(source: &AlertAccess, alert: &Alert, coming: &[ComingDecision])
     lines.extend(found.map(|(_, words)| format!("on the same payment, {words}")));
     lines.extend(source.refunded_order(alert, &others));
     lines.extend(not_compared(source, alert));
-    lines
+    (lines, None)
 }
 
 /// Those of these alerts that are on an alert's payment, the weightiest first.
@@ -120,7 +137,7 @@ pub(super) fn on_payment(alert: &Alert, others: &[Alert]) -> Vec<Alert> {
     duplicate::of(alert, others).into_iter().cloned().collect()
 }
 
-/// What a console of the desk has under way, in words.
+/// What a console of the desk has under way, or a command, in words.
 pub(super) fn coming_here(coming: &ComingDecision) -> String {
     coming_in_words("a console of this desk", coming)
 }

@@ -210,3 +210,19 @@ fn where_decisions_were_made_and_none_is_open_that_is_said() {
 
     assert_eq!(run_ok(home.path(), &["journal", "export", "--open"]), "the decision of that time needs nobody\n");
 }
+
+#[test]
+fn what_a_command_decides_on_this_machines_alerts_is_in_the_journal_of_its_desk_at_the_place_of_its_console() {
+    let home = home();
+    let alerts = home.path().join("alerts.ndjson");
+    fs::write(&alerts, "{\"providerId\":\"N-1\",\"provider\":\"CDRN\",\"type\":\"VERIFI_DISPUTE\",\"amount\":\"1.00\",\"currency\":\"EUR\",\"hoursLeft\":9}\n").unwrap();
+    run_ok(home.path(), &["import", alerts.to_str().unwrap()]);
+
+    run_ok(home.path(), &["alerts", "resolve", "N-1", "--refunded", "not-refunded", "--yes"]);
+
+    let all = exported(&home, &[]);
+    let says = ["providerId", "refunded", "fate", "status"].map(|name| all[0][name].as_str().unwrap());
+    assert_eq!((all.len(), says), (1, ["N-1", "NOT REFUNDED", "recorded", "CHARGEBACK"]));
+    let place = all[0]["place"].as_str().unwrap();
+    assert!(place.ends_with(", simulated networks"), "{place}");
+}

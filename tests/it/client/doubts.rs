@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use avert::client::{Client, ClientOptions};
-use avert::desk::indeterminate;
+use avert::desk::indeterminate::{self, Landing};
+use avert::domain::AlertId;
 use avert::domain::resolution::Decision;
-use avert::domain::{Alert, AlertId};
 use avert::service::{Alerts, ResolveRequest, ServiceError};
 use avert::wire::Dialect;
 use rstest::rstest;
@@ -45,12 +45,12 @@ async fn lose(server: &MockServer, id: AlertId, loss: Loss) {
 }
 
 /// Resolves as a command does, without its pauses.
-async fn as_a_command_does(client: &Client, id: AlertId, request: ResolveRequest) -> Result<Alert, ServiceError> {
+async fn as_a_command_does(client: &Client, id: AlertId, request: ResolveRequest) -> Result<Landing, ServiceError> {
     indeterminate::resolve(client, id, request, &*ManualClock::at(NOON), &[Duration::ZERO; 3]).await
 }
 
 /// Decides REFUNDED, "by Ann", and loses the answer so.
-async fn decide(server: &MockServer, id: AlertId, loss: Loss) -> Result<Alert, ServiceError> {
+async fn decide(server: &MockServer, id: AlertId, loss: Loss) -> Result<Landing, ServiceError> {
     // Only what ends by the client's own patience needs a short one.
     let write_timeout = if matches!(loss, Loss::TimeOut) { Duration::from_millis(300) } else { Duration::from_secs(60) };
     let options = ClientOptions { write_timeout, ..options(&server.uri(), Dialect::Current) };
@@ -59,8 +59,14 @@ async fn decide(server: &MockServer, id: AlertId, loss: Loss) -> Result<Alert, S
     result
 }
 
+/// The comments of an outcome that was found as it was decided.
+fn as_decided(landed: Result<Landing, ServiceError>) -> Option<String> {
+    let Landing::AsDecided(alert) = landed.unwrap() else { return None };
+    Some(alert.outcome.unwrap().comments)
+}
+
 #[tokio::test]
-async fn a_decision_that_was_sent_twice_on_its_way_is_our_own() {
+async fn an_outcome_as_decided_that_was_there_already_may_be_our_own_sent_twice_and_is_told_as_found() {
     let (server, id) = (MockServer::start().await, AlertId::generate());
     // A proxy repeats the PUT: the second one meets the outcome of the first.
     resolving(id).respond_with(answer(409, &json!({"code": "alert_already_resolved"}))).mount(&server).await;
@@ -69,7 +75,7 @@ async fn a_decision_that_was_sent_twice_on_its_way_is_our_own() {
     let mine = as_a_command_does(&current(&server), id, says(Decision::Refunded, "by Ann")).await;
     let anothers = as_a_command_does(&current(&server), id, says(Decision::Refunded, "by Bob")).await;
 
-    assert_eq!(mine.unwrap().outcome.unwrap().comments, "by Ann");
+    assert_eq!(as_decided(mine).as_deref(), Some("by Ann"));
     assert!(matches!(anothers, Err(ServiceError::AlreadyResolved(_))), "{anothers:?}");
 }
 
@@ -84,16 +90,16 @@ async fn a_decision_that_was_sent_twice_on_its_way_is_our_own() {
 #[case(Loss::Html)]
 #[case(Loss::WithoutOutcome)]
 #[tokio::test]
-async fn ours_that_landed_is_a_success(#[case] loss: Loss) {
+async fn what_is_found_as_decided_is_a_success_and_told_as_found(#[case] loss: Loss) {
     let (server, id) = (MockServer::start().await, AlertId::generate());
     lose(&server, id, loss).await;
     // It takes until the second look.
     getting(id).respond_with(answer(200, &open(id))).up_to_n_times(1).mount(&server).await;
     getting(id).respond_with(answer(200, &resolved(id, "REFUNDED", "Resolved", "by Ann"))).mount(&server).await;
 
-    let alert = decide(&server, id, loss).await.unwrap();
+    let landed = decide(&server, id, loss).await;
 
-    assert_eq!(alert.outcome.unwrap().comments, "by Ann");
+    assert_eq!(as_decided(landed).as_deref(), Some("by Ann"));
 }
 
 #[rstest]
@@ -147,9 +153,9 @@ async fn the_older_dialect_finds_the_outcome_at_its_own_route() {
     let outcome = &resolved(id, "refunded", "stopped", "")["outcome"];
     Mock::given(method("GET")).and(path(format!("/api/v1/alerts/{id}/outcome"))).respond_with(answer(200, outcome)).mount(&server).await;
 
-    let alert = as_a_command_does(&older(&server).0, id, stopped()).await.unwrap();
+    let landed = as_a_command_does(&older(&server).0, id, stopped()).await.unwrap();
 
-    assert_eq!(alert.outcome.unwrap().outcome, "stopped");
+    assert_eq!(landed.alert().outcome.as_ref().unwrap().outcome, "stopped");
     assert_eq!(requests(&server, "PUT").await.len(), 1);
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use avert::domain::AlertId;
@@ -14,23 +15,33 @@ use crate::support::binary::{avert, run, run_ok};
 use crate::support::raw_server::{Asked, Play, RawServer};
 
 /// A deployment with some alerts, and how it answers to a decision on each.
-struct Place {
-    server: RawServer,
-    ids: Vec<AlertId>,
+pub struct Place {
+    pub server: RawServer,
+    pub ids: Vec<AlertId>,
     /// Alerts that were decided.
     decided: Arc<Mutex<Vec<AlertId>>>,
     /// What else an alert is called.
     names: Arc<Mutex<Vec<(String, AlertId)>>>,
-    home: TempDir,
+    /// What is in the way of the journal from the next decision on.
+    breaks: Arc<Mutex<Option<PathBuf>>>,
+    /// Whether nothing can be listed.
+    lists_fail: Arc<AtomicBool>,
+    pub home: TempDir,
 }
 
 /// How a decision goes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Goes {
+pub enum Goes {
     Well,
     Refused(u16, &'static str),
     /// It lands, and its answer never comes.
     Lost,
+    /// It lands, and a gateway answers in its place.
+    Found,
+    /// Something on the way sends it twice, and what is heard is the answer to the second.
+    Twice,
+    /// Another decision is first.
+    Overtaken,
     /// The alert cannot even be read.
     Away,
     /// Its network asks for no answer.
@@ -42,13 +53,24 @@ enum Goes {
 }
 
 impl Place {
-    async fn with(ways: &[Goes]) -> Self {
+    pub async fn with(ways: &[Goes]) -> Self {
         let ids: Vec<AlertId> = ways.iter().map(|_| AlertId::generate()).collect();
         let decided = Arc::<Mutex<Vec<AlertId>>>::default();
         let (known, ways, landed) = (ids.clone(), ways.to_vec(), Arc::clone(&decided));
         let names = Arc::<Mutex<Vec<(String, AlertId)>>>::default();
         let called = Arc::clone(&names);
+        let lists_fail = Arc::<AtomicBool>::default();
+        let fails = Arc::clone(&lists_fail);
+        let breaks = Arc::<Mutex<Option<PathBuf>>>::default();
+        let breaking = Arc::clone(&breaks);
         let plan = move |asked: &Asked, before: &[Asked]| {
+            if let Some(lock) = breaking.lock().unwrap().take_if(|_| asked.method == "PUT") {
+                std::fs::remove_file(&lock).unwrap();
+                std::fs::create_dir(&lock).unwrap();
+            }
+            if asked.path() == "/api/v1/alerts" && fails.load(Ordering::SeqCst) {
+                return Play::json(500, &json!({"detail": "its words"}));
+            }
             if asked.path() == "/api/v1/alerts" {
                 let called = called.lock().unwrap();
                 let named = |(name, id): &(String, AlertId)| {
@@ -69,7 +91,8 @@ impl Place {
                     let is_of_it = |sent: &&Asked| sent.method == "PUT" && sent.path() == asked.path();
                     let sent = std::iter::once(asked).chain(before.iter().rev()).find(is_of_it);
                     let body = sent.and_then(|sent| serde_json::from_slice::<Value>(&sent.body).ok()).unwrap_or_default();
-                    let refunded = if body["refunded"] == "NOT REFUNDED" { "not refunded" } else { "refunded" };
+                    let contrary = ways[at] == Goes::Overtaken;
+                    let refunded = if (body["refunded"] == "NOT REFUNDED") != contrary { "not refunded" } else { "refunded" };
                     let mut alert = resolved(known[at], refunded, "of its own", "");
                     // When it was is not told: the binary's clock is the machine's own.
                     alert["outcome"]["actionTimestamp"] = Value::Null;
@@ -96,6 +119,14 @@ impl Place {
                     landed.push(known[at]);
                     Play::Hang
                 }
+                ("PUT", Goes::Found) => {
+                    landed.push(known[at]);
+                    Play::json(502, &json!({}))
+                }
+                ("PUT", Goes::Twice | Goes::Overtaken) => {
+                    landed.push(known[at]);
+                    Play::json(409, &json!({"code": "alert_already_resolved"}))
+                }
                 ("PUT", Goes::Well | Goes::Notice | Goes::Closed | Goes::Referenced) => {
                     landed.push(known[at]);
                     Play::json(200, &as_it_is(&landed))
@@ -103,7 +134,22 @@ impl Place {
                 _ => Play::json(200, &as_it_is(&landed)),
             }
         };
-        Self { server: RawServer::start(plan).await, ids, decided, names, home: tempfile::tempdir().unwrap() }
+        Self { server: RawServer::start(plan).await, ids, decided, names, breaks, lists_fail, home: tempfile::tempdir().unwrap() }
+    }
+
+    /// From now on the deployment has an outcome for this alert.
+    pub fn decided_elsewhere(&self, at: usize) {
+        self.decided.lock().unwrap().push(self.ids[at]);
+    }
+
+    /// From now on nothing can be listed.
+    pub fn fail_lists(&self) {
+        self.lists_fail.store(true, Ordering::SeqCst);
+    }
+
+    /// With the next decision the journal of this desk can no longer be written.
+    pub fn break_journal(&self, desk: &Path) {
+        *self.breaks.lock().unwrap() = Some(desk.join("journal.lock"));
     }
 
     /// From now on an alert is found by this id of its network too.
@@ -112,12 +158,12 @@ impl Place {
     }
 
     /// A file with a row for each alert, all refunded.
-    fn file(&self) -> PathBuf {
+    pub fn file(&self) -> PathBuf {
         let rows: String = self.ids.iter().map(|id| format!("{id},REFUNDED\n")).collect();
         self.written("rows.csv", &format!("id,refunded\n{rows}"))
     }
 
-    fn written(&self, name: &str, text: &str) -> PathBuf {
+    pub fn written(&self, name: &str, text: &str) -> PathBuf {
         let file = self.home.path().join(name);
         std::fs::write(&file, text).unwrap();
         file
@@ -130,32 +176,35 @@ impl Place {
         command
     }
 
-    fn resolve(&self, file: &Path, flags: &[&str]) -> Output {
+    pub fn resolve(&self, file: &Path, flags: &[&str]) -> Output {
         self.command(file, flags).output().unwrap()
     }
 
-    fn puts(&self) -> usize {
+    pub fn puts(&self) -> usize {
         self.server.count("PUT")
     }
 }
 
+/// What is said of one whose answer did not come, and that is found answered as it says.
+const FOUND: &str = "found out by reading: answered as decided; by whom is not known";
+
 /// Line, result and reason of each line of the answer.
-fn told(output: &Output) -> Vec<(u64, String, String)> {
+pub fn told(output: &Output) -> Vec<(u64, String, String)> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let lines = String::from_utf8(output.stdout.clone()).unwrap();
     let records = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     records.map(|record| (record["line"].as_u64().unwrap(), text(&record["result"]), text(&record["reason"]))).collect()
 }
 
-fn results(output: &Output) -> Vec<(u64, String)> {
+pub fn results(output: &Output) -> Vec<(u64, String)> {
     told(output).into_iter().map(|(line, result, _)| (line, result)).collect()
 }
 
-fn expected(rows: &[(u64, &str)]) -> Vec<(u64, String)> {
+pub fn expected(rows: &[(u64, &str)]) -> Vec<(u64, String)> {
     rows.iter().map(|(line, result)| (*line, (*result).to_owned())).collect()
 }
 
-fn said(output: &Output) -> String {
+pub fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
@@ -219,7 +268,7 @@ async fn an_unknown_one_ends_with_6_and_is_read_and_never_sent_again() {
 
     assert_eq!((first.status.code(), still.status.code(), landed.status.code()), (Some(6), Some(6), Some(0)), "{}", said(&landed));
     assert_eq!(results(&still), expected(&[(2, "unknown"), (3, "recorded")]));
-    assert_eq!(told(&landed)[0], (2, "recorded".to_owned(), "found out by reading".to_owned()));
+    assert_eq!(told(&landed)[0], (2, "asDecided".to_owned(), FOUND.to_owned()));
     assert_eq!(place.puts(), 2);
 }
 
@@ -237,7 +286,7 @@ async fn a_run_killed_between_a_decision_and_its_answer_finds_out_by_reading() {
     let again = place.resolve(&file, &["--yes", "--resume"]);
 
     assert_eq!(again.status.code(), Some(0), "{}", said(&again));
-    assert_eq!(told(&again)[0], (2, "recorded".to_owned(), "found out by reading".to_owned()));
+    assert_eq!(told(&again)[0], (2, "asDecided".to_owned(), FOUND.to_owned()));
     assert_eq!(place.puts(), 2, "one for each alert");
 }
 

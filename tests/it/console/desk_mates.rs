@@ -1,19 +1,22 @@
-//! Two consoles on one desk and its journal: what the other one has decided speaks against one's own, and what rules match is staged once.
+//! Consoles and commands on one desk and its journal: what another one has decided speaks against one's own, and what rules match is staged once.
 
 use avert::console::SessionInfo;
 use avert::console::app::DeskState;
 use avert::console::message::Message;
-use avert::desk::{Desk, Journal, JournalDecision, JournalStep};
+use avert::desk::{Desk, Journal, JournalDecision, JournalStep, Leftovers};
 use avert::domain::resolution::Decision;
 use avert::domain::time::Clock;
 use avert::domain::{Alert, AlertId, Environment, Resolution};
 use chrono::Duration;
 use rstest::rstest;
+use serde_json::json;
 use tempfile::TempDir;
 
 use super::bulk::alike;
 use super::fake::morning_of_twins;
 use super::rig::{Made, Rig, clock};
+use crate::support::binary::avert;
+use crate::support::raw_server::{Asked, Play, RawServer};
 
 const RULES: &str = "small: amount<25 currency:EUR -> refunded";
 
@@ -373,4 +376,63 @@ fn what_another_console_records_in_the_grace_does_not_leave_from_here(#[case] ke
 
     assert_eq!((staged(&rig), rig.sent()), (1, 0), "{}", rig.screen());
     assert!(told(&mut rig).contains("recorded at this desk meanwhile"), "{}", rig.screen());
+}
+
+/// A console on the desk of a deployment at which `avert alerts resolve` wanted to refund the first of these alerts, and was answered so; and what
+/// it finds that was left unfinished.
+fn after_a_command(home: &TempDir, alerts: Vec<Alert>, code: &'static str) -> (Rig, Leftovers) {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let id = alerts[0].id.to_string();
+    let open = json!({"id": id, "provider": "VERIFI", "type": "VERIFI_DISPUTE", "status": "OPEN", "outcome": null, "hoursLeft": 5});
+    let plan = move |asked: &Asked, _: &[Asked]| match asked.method.as_str() {
+        "PUT" => Play::json(400, &json!({"code": code, "detail": "time-out"})),
+        _ => Play::json(200, &open),
+    };
+    let server = runtime.block_on(RawServer::start(plan));
+    let url = server.url();
+    let arguments = ["alerts", "resolve", &id, "--refunded", "refunded", "--yes", "--url", &url];
+    let output = avert(home.path(), &arguments).env("AVERT_API_KEY", "avk_test_1_s3cret").env("AVERT_USER", "maria").output().unwrap();
+    assert!(!output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let host = url.trim_start_matches("http://").to_owned();
+    let mut desk = Desk::open(home.path().join("desk/hosts").join(host.replace(':', "_"))).unwrap();
+    let left = desk.open_journal(&host, None, clock()).unwrap();
+    let kept = DeskState { session: desk.journal().map(Journal::session), ..DeskState::default() };
+    let place = SessionInfo { name: host, environment: Some(Environment::Sandbox), ..SessionInfo::default() };
+    (Made { desk: Some(desk), kept, place, size: (200, 60), ..Made::of(alerts) }.start(), left)
+}
+
+#[test]
+fn what_a_command_does_not_know_needs_somebody_and_asks_for_the_tick_on_its_double() {
+    let home = tempfile::tempdir().unwrap();
+    let (alerts, [_, second]) = morning_of_twins(clock().now());
+    let (mut rig, left) = after_a_command(&home, alerts, "provider_outcome_unknown");
+    rig.update(Message::GoToAlert(second));
+    rig.advance(Duration::seconds(6));
+
+    rig.press("4");
+    let activity = told(&mut rig);
+    rig.press("1 r");
+    let form = told(&mut rig);
+    rig.press("ctrl-s");
+
+    assert_eq!((left.unsent.len(), left.unanswered.len()), (0, 1), "the next console looks it up");
+    assert!(activity.contains("Needs you 1") && activity.contains("maria"), "{activity}");
+    assert!(form.contains("a command at this desk sent REFUNDED; whether it arrived is not known"), "{form}");
+    assert_eq!(staged(&rig), 0, "{}", rig.screen());
+}
+
+#[test]
+fn what_a_command_had_refused_needs_somebody() {
+    let home = tempfile::tempdir().unwrap();
+    let (alerts, [first, _]) = morning_of_twins(clock().now());
+    let (mut rig, left) = after_a_command(&home, alerts, "provider_failed");
+    rig.update(Message::GoToAlert(first));
+    rig.advance(Duration::seconds(6));
+
+    let rows = told(&mut rig);
+    rig.press("4");
+
+    assert!(left.is_empty(), "{left:?}");
+    assert!(rows.contains("! REFUNDED was not recorded") && rows.contains("not taken: time-out"), "{rows}");
+    assert!(told(&mut rig).contains("Needs you 1"), "{}", rig.screen());
 }

@@ -350,4 +350,8 @@ fn a_decision_with_a_key_of_both_scopes_is_a_persons_and_compared_by_every_fact(
     let log = rusqlite::Connection::open(world.engine.path().join("avert.db")).unwrap();
     let by_anna: u32 = log.query_row("SELECT count(*) FROM audit WHERE person = 'anna'", [], |row| row.get(0)).unwrap();
     assert_eq!(by_anna, 2);
+    let journal = world.run_ok(&["journal", "export", "--profile", "shop", "--output", "json"]);
+    let journal: Value = serde_json::from_str(&journal).unwrap();
+    let says = |at: usize| ["user", "place", "fate"].map(|name| journal[at][name].as_str().unwrap());
+    assert_eq!([says(0), says(1)], [["anna", "shop", "recorded"]; 2]);
 }

@@ -68,7 +68,7 @@ fn ten_alerts_are_triaged_though_everything_goes_wrong_once(#[case] credential: 
     terminal.wait_for("not known whether");
     link.next(Passage::LostAnswer);
     answer(&mut terminal, 6);
-    terminal.wait_for(&format!("recorded (status CHARGEBACK): ETHOCA {}", money(6)));
+    terminal.wait_for(&format!("ETHOCA {} is answered as decided,", money(6)));
     for number in [7, 8, 9] {
         answer(&mut terminal, number);
         terminal.wait_for(&format!("recorded (status CHARGEBACK): ETHOCA {}", money(number)));
@@ -86,7 +86,7 @@ fn ten_alerts_are_triaged_though_everything_goes_wrong_once(#[case] credential: 
     let mut terminal = again(&world, &flags);
     terminal.wait_for("Sent, and its answer never came");
     terminal.press("\r");
-    terminal.wait_for(&format!("recorded (status CHARGEBACK): ETHOCA {}", money(10)));
+    terminal.wait_for(&format!("ETHOCA {} is answered as decided,", money(10)));
     terminal
         .wait_until("the lost one, still looked for", |screen| screen.lines().any(|line| line.contains("SHOP 5 ") && line.contains('?')));
     leave(terminal);

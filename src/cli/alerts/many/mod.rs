@@ -11,16 +11,18 @@ use anyhow::bail;
 
 use super::named;
 use super::resolve::{coming_here, confirm, double_of, not_compared, on_payment, parts, rule_in_words, unanswerable};
+use super::sending::{CommandDecision, CommandJournal};
 use crate::cli::args::AlertResolveArgs;
 use crate::cli::context::Context;
 use crate::cli::failure::{InDoubt, Misused, say};
 use crate::cli::output::printable;
 use crate::cli::source::AlertAccess;
 use crate::desk::coming::{ComingDecision, weightiest};
-use crate::desk::indeterminate;
+use crate::desk::indeterminate::{self, Landing};
+use crate::desk::{DecisionFate, JournalRun};
 use crate::domain::indeterminate::{Proof, proof};
 use crate::domain::{Alert, AlertId, FieldError, Resolution, Timestamp};
-use crate::service::{ResolveRequest, ServiceError};
+use crate::service::ServiceError;
 use results::{ResultEntry, ResultsFile, RowResult};
 use rows::{DecisionRow, SaidRow};
 use told::{Became, Counts, Told};
@@ -44,12 +46,15 @@ pub(super) async fn run(context: &Context, args: &AlertResolveArgs, from: &Path)
         confirm(question(&rows, &earlier, &source)).await?;
     }
     // Whichever line names it now: an alert that was decided, or may have been, by any line is not decided by another.
-    let decided = |entry: &&ResultEntry| matches!(entry.result, RowResult::Recorded | RowResult::Unknown);
+    let decided = |entry: &&ResultEntry| entry.result.is_done() || entry.result == RowResult::Unknown;
     let seen = earlier.values().filter(decided).filter_map(|entry| Some((entry.id.as_deref()?.parse().ok()?, entry.line))).collect();
     // What may have been a refund counts as one.
     let unknown = |entry: &&ResultEntry| entry.result == RowResult::Unknown;
     let refunds = earlier.values().filter(unknown).filter_map(|entry| Some((entry.id.as_deref()?.parse().ok()?, entry.line))).collect();
-    let mut run = Run { source: &source, results, earlier, seen, refunds, in_vain: 0, stopped: None };
+    let kept = results.map(|results| KeptRun { results, journal: CommandJournal::open(&source), together: None });
+    let from_file = (rows.len() > 1).then(|| from.file_name().unwrap_or_default().to_string_lossy());
+    let from_file = from_file.map(|name| format!("the file {}", printable(&name)));
+    let mut run = Run { source: &source, kept, from_file, earlier, seen, refunds, in_vain: 0, stopped: None };
     let ended = run.all(&rows, Told::new(context.output, rows.len())).await;
     let stopped = run.stopped.take();
     drop(run);
@@ -86,7 +91,7 @@ fn check_unchanged(from: &Path, rows: &[DecisionRow], earlier: &HashMap<u64, Res
 
 /// What is about to be sent, in one question.
 fn question(rows: &[DecisionRow], earlier: &HashMap<u64, ResultEntry>, source: &AlertAccess) -> String {
-    let settled = |line: &u64| earlier.get(line).is_some_and(|entry| matches!(entry.result, RowResult::Recorded | RowResult::Unknown));
+    let settled = |line: &u64| earlier.get(line).is_some_and(|entry| entry.result.is_done() || entry.result == RowResult::Unknown);
     let mut counts: Vec<(String, usize)> = Vec::new();
     for row in rows.iter().filter(|row| !settled(&row.line)).filter_map(|row| row.said.as_ref().ok()) {
         let word = printable(&parts(&row.refunded, None, None, None).refunded.unwrap_or_default()).into_owned();
@@ -104,7 +109,10 @@ fn question(rows: &[DecisionRow], earlier: &HashMap<u64, ResultEntry>, source: &
 /// A run over the rows.
 struct Run<'a> {
     source: &'a AlertAccess,
-    results: Option<ResultsFile>,
+    /// Where it is kept what became of each; nowhere in a dry run.
+    kept: Option<KeptRun>,
+    /// Where its decisions are from, in words, where there are several.
+    from_file: Option<String>,
     earlier: HashMap<u64, ResultEntry>,
     /// The line that each alert was decided by.
     seen: HashMap<AlertId, u64>,
@@ -113,6 +121,24 @@ struct Run<'a> {
     in_vain: u32,
     /// Why no further decision is sent.
     stopped: Option<ServiceError>,
+}
+
+/// What is kept of a run that sends.
+struct KeptRun {
+    results: ResultsFile,
+    journal: CommandJournal,
+    /// Its decisions as one run of the journal, once the first one leaves.
+    together: Option<JournalRun>,
+}
+
+/// When a decision left, and its name in the journal.
+type Left = (Timestamp, Option<String>);
+
+impl KeptRun {
+    fn put(&mut self, line: u64, said: &SaidRow, became: &Became, (at, decision): Left) -> anyhow::Result<()> {
+        let Became { id, result, reason, .. } = became;
+        self.results.put(&ResultEntry { line, id: id.clone(), result: *result, reason: reason.clone(), row: said.digest(), at, decision })
+    }
 }
 
 impl Run<'_> {
@@ -132,15 +158,15 @@ impl Run<'_> {
 
     async fn row(&mut self, line: u64, said: &SaidRow) -> anyhow::Result<Became> {
         match self.earlier.get(&line).cloned() {
-            Some(entry) if entry.result == RowResult::Recorded => {
-                let mut became = Became::new(RowResult::Recorded, "earlier");
+            Some(entry) if entry.result.is_done() => {
+                let mut became = Became::new(entry.result, "earlier");
                 became.id = entry.id;
                 Ok(became)
             }
             Some(entry) if entry.result == RowResult::Unknown => {
                 let became = self.look_up(&entry, said).await;
                 // It left when it left, however late it is found out.
-                self.put(line, said, &became, entry.at)?;
+                self.put(line, said, &became, (entry.at, entry.decision))?;
                 Ok(became)
             }
             _ => self.decide(line, said).await,
@@ -156,8 +182,14 @@ impl Run<'_> {
         let became = match indeterminate::look_up(alerts, None, id).await {
             Err(error) => Became::new(RowResult::Unknown, format!("the alert cannot be read: {error}")),
             Ok(found) => match self.resolution(said, &found.alert).map(|meant| proof(&meant, entry.at, &found)) {
-                Ok(Proof::Landed) => Became::new(RowResult::Recorded, "found out by reading"),
-                Ok(Proof::Overtaken) => Became::new(RowResult::Conflict, already(&found.alert)),
+                Ok(Proof::Landed) => {
+                    self.found_out(entry, Landing::AsDecided(found.alert).fate());
+                    Became::as_decided(Some("found out by reading"))
+                }
+                Ok(Proof::Overtaken) => {
+                    self.found_out(entry, DecisionFate::Overtaken(found.alert.status.to_string()));
+                    Became::new(RowResult::Conflict, already(&found.alert))
+                }
                 Ok(Proof::NotApplied | Proof::Nothing) => Became::new(
                     RowResult::Unknown,
                     "the alert has no outcome so far; it is not sent again: look at the alert, and decide it by itself",
@@ -166,6 +198,16 @@ impl Run<'_> {
             },
         };
         became.about(id)
+    }
+
+    /// Writes what became of a decision of an earlier run, where nobody has found it out meanwhile.
+    fn found_out(&self, entry: &ResultEntry, fate: DecisionFate) {
+        let Some((kept, key)) = self.kept.as_ref().zip(entry.decision.clone()) else { return };
+        // Where it cannot be read it cannot be known.
+        let is_open = self.source.coming().map_or(true, |coming| coming.iter().any(|coming| coming.key == key));
+        if is_open {
+            kept.journal.became(key, fate);
+        }
     }
 
     async fn decide(&mut self, line: u64, said: &SaidRow) -> anyhow::Result<Became> {
@@ -216,22 +258,26 @@ impl Run<'_> {
         if resolution.gives_money_back() {
             self.refunds.insert(id, line);
         }
-        if self.results.is_none() {
+        let Some(kept) = &mut self.kept else {
             return Ok(Became::would_be_sent().noting(unsearched).about(id));
+        };
+        let mut decision = CommandDecision::new(&alert, resolution);
+        if let Some(from) = &self.from_file {
+            let run = kept.together.get_or_insert_with(|| JournalRun { first: decision.key.clone(), from: Some(from.clone()) });
+            decision.together = Some(run.clone());
         }
         // From here on until its answer is written, nobody who reads the file may take it for one that did not leave.
-        let left = self.source.now();
-        self.put(line, said, &Became::new(RowResult::Unknown, "it left, and its answer was not written").about(id), left)?;
-        let request = ResolveRequest { resolution, idempotency_key: None };
-        let (alerts, clock) = (&*self.source.alerts, &*self.source.clock);
-        let became = match indeterminate::resolve(alerts, id, request, clock, &indeterminate::gaps_of_a_command()).await {
-            Ok(_) => Became::recorded(),
+        let left = (self.source.now(), Some(decision.key.clone()));
+        kept.put(line, said, &Became::new(RowResult::Unknown, "it left, and its answer was not written").about(id), left.clone())?;
+        let became = match kept.journal.send(decision, self.source).await {
+            Ok(Landing::Recorded(_)) => Became::recorded(),
+            Ok(Landing::AsDecided(_)) => Became::as_decided(None),
             Err(error) => self.refused(error),
         };
-        if matches!(became.result, RowResult::Recorded | RowResult::Conflict) {
+        if became.result.is_done() || became.result == RowResult::Conflict {
             self.in_vain = 0;
         }
-        if !matches!(became.result, RowResult::Recorded | RowResult::Unknown) {
+        if !became.result.is_done() && became.result != RowResult::Unknown {
             self.refunds.remove(&id);
         }
         let became = became.noting(unsearched).about(id);
@@ -309,10 +355,8 @@ impl Run<'_> {
             .map_err(|errors| errors.iter().map(words).collect::<Vec<_>>().join("; "))
     }
 
-    fn put(&mut self, line: u64, said: &SaidRow, became: &Became, at: Timestamp) -> anyhow::Result<()> {
-        let Some(results) = &mut self.results else { return Ok(()) };
-        let Became { id, result, reason, .. } = became;
-        results.put(&ResultEntry { line, id: id.clone(), result: *result, reason: reason.clone(), row: said.digest(), at })
+    fn put(&mut self, line: u64, said: &SaidRow, became: &Became, left: Left) -> anyhow::Result<()> {
+        self.kept.as_mut().map_or(Ok(()), |kept| kept.put(line, said, became, left))
     }
 }
 

@@ -19,6 +19,9 @@ use crate::domain::Timestamp;
 pub(super) enum RowResult {
     /// The decision is the alert's outcome.
     Recorded,
+    /// The alert was found answered as was decided; by whom is not known.
+    #[serde(rename = "asDecided")]
+    AsDecided,
     /// Another decision is, or is on its way.
     Conflict,
     /// The row, or the right to decide, is not accepted: again it would not be either.
@@ -32,9 +35,15 @@ pub(super) enum RowResult {
 }
 
 impl RowResult {
+    /// Whether the alert has the outcome that the row says: nothing is left to do.
+    pub(super) fn is_done(self) -> bool {
+        matches!(self, Self::Recorded | Self::AsDecided)
+    }
+
     pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Recorded => "recorded",
+            Self::AsDecided => "asDecided",
             Self::Conflict => "conflict",
             Self::Refused => "refused",
             Self::Failed => "failed",
@@ -55,6 +64,9 @@ pub(super) struct ResultEntry {
     pub(super) row: String,
     /// When its decision left.
     pub(super) at: Timestamp,
+    /// Its decision in the desk's journal; none where it did not leave, and in files of versions that wrote none there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) decision: Option<String>,
 }
 
 /// The first line: whose alerts the entries are about.
@@ -149,7 +161,7 @@ mod tests {
     const PLACE: &str = "https://shop.example";
 
     fn entry(line: u64, result: RowResult) -> ResultEntry {
-        ResultEntry { line, id: None, result, reason: None, row: "d".to_owned(), at: Timestamp::UNIX_EPOCH }
+        ResultEntry { line, id: None, result, reason: None, row: "d".to_owned(), at: Timestamp::UNIX_EPOCH, decision: None }
     }
 
     #[test]

@@ -8,6 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget};
 use serde_json::{Value, json};
 
 use super::results::{ResultsFile, RowResult};
+use crate::cli::alerts::answer::as_decided;
 use crate::cli::args::Format;
 use crate::cli::output::{Output, Report, Rows, json as on_one_line, print_line};
 use crate::domain::AlertId;
@@ -31,6 +32,12 @@ impl Became {
     /// The decision is recorded.
     pub(super) fn recorded() -> Self {
         Self { id: None, result: RowResult::Recorded, reason: None, good: false }
+    }
+
+    /// The alert was found with the outcome that was decided; how, where there is more to say.
+    pub(super) fn as_decided(found: Option<&str>) -> Self {
+        let reason: Vec<String> = found.map(ToOwned::to_owned).into_iter().chain([as_decided()]).collect();
+        Self::new(RowResult::AsDecided, reason.join(": "))
     }
 
     /// A dry run leaves it out.
@@ -71,7 +78,7 @@ impl Counts {
     }
 
     pub(super) fn all_are_well(&self, dry: bool) -> bool {
-        self.rows == if dry { self.good } else { self.of(RowResult::Recorded) }
+        self.rows == if dry { self.good } else { self.of(RowResult::Recorded) + self.of(RowResult::AsDecided) }
     }
 
     pub(super) fn words(&self, from: &Path, dry: bool) -> String {
@@ -79,10 +86,14 @@ impl Counts {
             return format!("dry run: {} of {} would be sent; nothing was", self.good, self.rows);
         }
         let others = [RowResult::Conflict, RowResult::Refused, RowResult::Failed, RowResult::Unknown, RowResult::Skipped];
+        let found = match self.of(RowResult::AsDecided) {
+            0 => String::new(),
+            found => format!(", {found} {}", as_decided()),
+        };
         let others: String =
             others.into_iter().filter(|of| self.of(*of) > 0).map(|of| format!(", {} {}", self.of(of), of.as_str())).collect();
         let kept = ResultsFile::path_of(from);
-        format!("{} of {} recorded{others}; what was sent is kept in {}", self.of(RowResult::Recorded), self.rows, kept.display())
+        format!("{} of {} recorded{found}{others}; what was sent is kept in {}", self.of(RowResult::Recorded), self.rows, kept.display())
     }
 }
 

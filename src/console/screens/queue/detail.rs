@@ -21,7 +21,7 @@ use crate::console::decisions::{Departure, PendingDecision, State};
 use crate::console::suggestion::Suggestion;
 use crate::console::text::{columns, counted, cut, sanitize, wrap};
 use crate::console::times::{self, Urgency};
-use crate::console::unfinished::{Stage, in_words};
+use crate::console::unfinished::{Stage, in_words, whose};
 use crate::console::widgets::scrollbar;
 use crate::console::{Action, DrawContext, Loadable};
 use crate::desk::{ComingDecision, ComingStage, DecisionFate, DecisionRecord};
@@ -387,7 +387,7 @@ impl Parts<'_> {
             ComingStage::Unknown => (format!("? Not known whether {word} arrived"), theme.warning),
         };
         self.open_box(style, &title, style.add_modifier(Modifier::BOLD));
-        self.say("by another console of this desk", self.draw.theme.plain);
+        self.say(&format!("by {}", whose("another console of this desk", coming)), self.draw.theme.plain);
         self.close_box();
     }
 
