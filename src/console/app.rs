@@ -412,7 +412,7 @@ impl App {
         self.cx.covered = !self.dialogs.is_empty();
     }
 
-    /// While another deployment cannot be reached, what would leave waits; once it answers, it is asked what becomes of it.
+    /// While another deployment cannot be reached, or nothing can be recorded, what would leave waits; after that it is asked what becomes of it.
     fn hold_back(&mut self) {
         let cx = &mut self.cx;
         let before = cx.held_back;

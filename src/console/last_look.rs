@@ -106,11 +106,14 @@ impl LastLook {
         A: FnOnce(&Alert, &[Alert]) -> Result<Option<(String, OrderAdvice)>, ServiceError>,
         C: FnOnce(&str) -> Result<(Vec<ComingDecision>, bool), String>,
     {
-        if self.sort == LookSort::Plain {
-            return self.look_plainly(coming(&self.decision));
-        }
         let mut again = LookAgain::Soon;
-        let payment = match tokio::time::timeout(self.within, self.ask(deployment)).await {
+        let asking = async {
+            match self.sort {
+                LookSort::Plain => Ok(Payment::Open(Vec::new())),
+                _ => self.ask(deployment).await,
+            }
+        };
+        let payment = match tokio::time::timeout(self.within, asking).await {
             Ok(asked) => asked.map_err(|error| {
                 again = LookAgain::of(&error);
                 error.to_string()
@@ -147,7 +150,9 @@ impl LastLook {
                 (Payment::Open(found), LookSort::RestsOnRefund { waited }) if waited || self.misses_a_refund(&found) => {
                     return Looked::Against("the refund that it was to follow is not recorded".to_owned());
                 }
-                (Payment::Open(_), LookSort::RestsOnRefund { .. } | LookSort::OfRule | LookSort::Plain) => {
+                // Also where the journal cannot be read: the service takes one answer.
+                (Payment::Open(_), LookSort::Plain) => return Looked::Clear,
+                (Payment::Open(_), LookSort::RestsOnRefund { .. } | LookSort::OfRule) => {
                     return untold.map_or(Looked::Clear, |why| Looked::InPart(why, again));
                 }
                 (Payment::Open(found), LookSort::Refund) => others = found,
@@ -166,18 +171,6 @@ impl LastLook {
             Err(_) => {}
         }
         untold.map_or(Looked::Clear, |why| Looked::InPart(why.trim_end_matches('.').to_owned(), again))
-    }
-
-    /// Looks at what consoles of this desk have under way alone. Where that cannot be read it leaves: the service takes one answer.
-    fn look_plainly(&self, coming: Result<(Vec<ComingDecision>, bool), String>) -> Looked {
-        let Ok((coming, is_overtaken)) = coming else { return Looked::Clear };
-        if is_overtaken {
-            return Looked::Against(RECORDED_HERE.to_owned());
-        }
-        let other = weightiest(&self.before_it(coming), self.alert.id)
-            .filter(|other| !self.known.elsewhere.contains(&other.key))
-            .map(elsewhere_in_words);
-        other.map_or(Looked::Clear, Looked::Against)
     }
 
     /// Of what consoles of this desk have under way, what goes before this decision: all that has left, and what was staged before it. Of two that
