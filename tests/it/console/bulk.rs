@@ -10,7 +10,7 @@ use chrono::Duration;
 use rstest::rstest;
 
 use super::fake::{Fate, morning, refunded_sibling};
-use super::rig::{Made, Rig, clock, screens};
+use super::rig::{Made, Rig, assert_screens, clock, screens};
 use super::settling::unfinished;
 
 /// So many open alerts of payments of their own, the first to lapse first.
@@ -844,9 +844,7 @@ fn pictures(name: &str, alerts: usize, dialect: Dialect, keys: &str) {
         rig.advance(Duration::milliseconds(200));
         rig
     });
-    for (size, screen) in taken {
-        insta::assert_snapshot!(format!("{name}@{size}"), screen);
-    }
+    assert_screens!(name, taken);
 }
 
 #[test]

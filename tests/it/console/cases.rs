@@ -7,7 +7,7 @@ use avert::service::{OutcomeUnknown, ServiceError};
 use chrono::Duration;
 
 use super::fake::{Fate, morning, refunded_sibling};
-use super::rig::{Made, Rig, clock, screens};
+use super::rig::{Made, Rig, assert_screens, clock, screens};
 
 /// A morning whose first payment three networks have alerted.
 pub fn three() -> Vec<Alert> {
@@ -892,9 +892,7 @@ fn pictures(name: &str, dialect: Dialect, state: impl Fn(&mut Rig)) {
         rig.advance(Duration::milliseconds(200));
         rig
     });
-    for (size, screen) in taken {
-        insta::assert_snapshot!(format!("{name}@{size}"), screen);
-    }
+    assert_screens!(name, taken);
 }
 
 #[test]

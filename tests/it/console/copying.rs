@@ -13,7 +13,7 @@ use chrono::Duration;
 use rstest::rstest;
 
 use super::fake::morning;
-use super::rig::{Made, Rig, clock, screens};
+use super::rig::{Made, Rig, assert_screens, clock, screens};
 
 fn first() -> Alert {
     let alert = morning(clock().now()).remove(0);
@@ -312,9 +312,7 @@ fn pictures(name: &str, keys: &str) {
         rig.press(keys);
         rig
     });
-    for (size, screen) in taken {
-        insta::assert_snapshot!(format!("{name}@{size}"), screen);
-    }
+    assert_screens!(name, taken);
 }
 
 #[test]
@@ -346,7 +344,5 @@ fn an_export_that_goes_on_in_pictures() {
         rig.update(Message::Exporting(1, 1_200, 4_000));
         rig
     });
-    for (size, screen) in taken {
-        insta::assert_snapshot!(format!("exporting@{size}"), screen);
-    }
+    assert_screens!("exporting", taken);
 }

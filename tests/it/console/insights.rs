@@ -12,7 +12,7 @@ use chrono::Duration;
 use crossterm::event::MouseEventKind;
 
 use super::fake::morning;
-use super::rig::{Made, Rig, clock, screens};
+use super::rig::{Made, Rig, assert_screens, clock, screens};
 
 /// A morning, and some weeks before it that were answered or missed.
 pub fn weeks(now: Timestamp) -> Vec<Alert> {
@@ -655,9 +655,7 @@ fn pictures(name: &str, made: impl Fn() -> Made, state: impl Fn(&mut Rig)) {
         state(&mut rig);
         rig
     });
-    for (size, screen) in taken {
-        insta::assert_snapshot!(format!("{name}@{size}"), screen);
-    }
+    assert_screens!(name, taken);
 }
 
 /// Of another deployment, which is read by its lists.

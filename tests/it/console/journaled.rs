@@ -15,7 +15,7 @@ use avert::service::{ResolveRequest, ServiceError};
 use chrono::Duration;
 
 use super::fake::{Fake, morning};
-use super::rig::{Made, Rig, clock, records, screens};
+use super::rig::{Made, Rig, assert_screens, clock, records, screens};
 
 /// The steps that were written down, by name.
 fn steps(rig: &Rig) -> Vec<&'static str> {
@@ -112,9 +112,7 @@ fn what_an_earlier_console_did_not_finish_is_said_at_the_start() {
 
 #[test]
 fn what_an_earlier_console_did_not_finish_in_pictures() {
-    for (size, screen) in screens(|size| after_a_death_at(size).0) {
-        insta::assert_snapshot!(format!("after_a_death@{size}"), screen);
-    }
+    assert_screens!("after_a_death", screens(|size| after_a_death_at(size).0));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use avert::domain::{AlertId, Dialect, Environment};
 use chrono::Duration;
 
 use super::fake::Fake;
-use super::rig::{Made, Rig, clock, records, screens};
+use super::rig::{Made, Rig, assert_screens, clock, records, screens};
 
 fn named() -> SessionInfo {
     SessionInfo {
@@ -252,9 +252,7 @@ fn pictures(name: &str, state: impl Fn(&mut Rig)) {
         state(&mut rig);
         rig
     });
-    for (size, screen) in taken {
-        insta::assert_snapshot!(format!("{name}@{size}"), screen);
-    }
+    assert_screens!(name, taken);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use chrono::Duration;
 use rstest::rstest;
 
 use super::fake::morning;
-use super::rig::{Made, Rig, clock, screens};
+use super::rig::{Made, Rig, assert_screens, clock, screens};
 use avert::domain::time::Clock as _;
 
 /// An order on the payment of an alert, in this state since before the alert came.
@@ -399,9 +399,7 @@ fn pictures(name: &str, state: OrderState, keys: &str) {
         rig.advance(Duration::milliseconds(200));
         rig
     });
-    for (size, screen) in taken {
-        insta::assert_snapshot!(format!("{name}@{size}"), screen);
-    }
+    assert_screens!(name, taken);
 }
 
 #[test]

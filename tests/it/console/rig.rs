@@ -51,6 +51,16 @@ pub fn screens(state: impl Fn((u16, u16)) -> Rig) -> impl Iterator<Item = (Strin
     SIZES.into_iter().map(move |size| (format!("{}x{}", size.0, size.1), state(size).screen()))
 }
 
+/// Holds the screens of a state to the pictures of this name, one for each size. Pictures are kept by the room that asks, hence a macro.
+macro_rules! assert_screens {
+    ($name:expr, $screens:expr) => {
+        for (size, screen) in $screens {
+            insta::assert_snapshot!(format!("{}@{size}", $name), screen);
+        }
+    };
+}
+pub(super) use assert_screens;
+
 /// The application and what surrounds it.
 pub struct Rig {
     pub app: App,

@@ -8,7 +8,7 @@ use rstest::rstest;
 
 use super::bulk::alike;
 use super::fake::{Fate, refunded_sibling};
-use super::rig::{Made, Rig, clock, screens};
+use super::rig::{Made, Rig, assert_screens, clock, screens};
 
 /// A run of these alerts, of which the third fails.
 pub(super) fn with_a_failure(alerts: &[Alert]) -> Rig {
@@ -183,7 +183,5 @@ fn a_paused_run_in_pictures() {
         rig.press("ctrl-p");
         rig
     });
-    for (size, screen) in taken {
-        insta::assert_snapshot!(format!("paused@{size}"), screen);
-    }
+    assert_screens!("paused", taken);
 }

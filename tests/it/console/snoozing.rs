@@ -12,7 +12,7 @@ use rstest::rstest;
 
 use super::bulk::alike;
 use super::fake::{morning, refunded_sibling};
-use super::rig::{Made, Rig, clock, screens};
+use super::rig::{Made, Rig, assert_screens, clock, screens};
 
 fn id(number: u128) -> AlertId {
     AlertId(uuid::Uuid::from_u128(number))
@@ -341,9 +341,7 @@ fn pictures(name: &str, state: impl Fn(&mut Rig)) {
         rig.advance(Duration::milliseconds(400));
         rig
     });
-    for (size, screen) in taken {
-        insta::assert_snapshot!(format!("{name}@{size}"), screen);
-    }
+    assert_screens!(name, taken);
 }
 
 #[test]
