@@ -1,5 +1,7 @@
 //! The text that searches look into, as every store keeps it beside an alert.
 
+use std::sync::LazyLock;
+
 use crate::domain::filter::search_fields;
 use crate::domain::find::{FindField, find_fields, outcome_fields};
 use crate::domain::find_reading::Reading;
@@ -27,9 +29,8 @@ impl SearchShare {
 }
 
 /// Every blank, for a database that takes them off the ends of a text.
-pub(super) fn blanks() -> String {
-    (0..=0x3000).filter_map(char::from_u32).filter(|c| c.is_whitespace()).collect()
-}
+pub(super) static BLANKS: LazyLock<String> =
+    LazyLock::new(|| (0..=0x3000).filter_map(char::from_u32).filter(|c| c.is_whitespace()).collect());
 
 /// Every spelling of these codes in letters of either case: an index knows each as it came.
 pub(super) fn spellings(codes: &[Currency]) -> Vec<String> {
@@ -138,6 +139,6 @@ mod tests {
 
     #[test]
     fn no_blank_is_forgotten() {
-        assert_eq!(blanks().chars().count(), (0..=0x10_ffff).filter_map(char::from_u32).filter(|c| c.is_whitespace()).count());
+        assert_eq!(BLANKS.chars().count(), (0..=0x10_ffff).filter_map(char::from_u32).filter(|c| c.is_whitespace()).count());
     }
 }

@@ -12,7 +12,7 @@ use crate::domain::filter::wanted_text;
 use crate::domain::fold::fold;
 use crate::domain::time::Timestamp;
 use crate::domain::{AlertFilter, AlertStatus, AlertType, CalendarDay, LocalConditions, SortField, SortOrder};
-use crate::store::searched::{DESCRIPTOR_MARK, blanks, searchable, spellings};
+use crate::store::searched::{BLANKS, DESCRIPTOR_MARK, searchable, spellings};
 
 /// A half-open range: from the first on, before the second.
 pub(super) type Range = (Option<i64>, Option<i64>);
@@ -95,7 +95,7 @@ impl Conditions {
             }
         }
         if let Some(mccs) = &self.mccs {
-            sql.with(" AND btrim(a.mcc, ", Value::Text(blanks()));
+            sql.with(" AND btrim(a.mcc, ", Value::Text(BLANKS.clone()));
             sql.with(") = ANY(", Value::Texts(mccs.clone()));
             sql.push(")");
         }

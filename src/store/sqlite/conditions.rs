@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use super::sql::Sql;
 use super::statements::{Statements as _, cell, micros};
 use crate::domain::{AlertStatus, CalendarDay, LocalConditions};
-use crate::store::searched::{blanks, spellings};
+use crate::store::searched::{BLANKS, spellings};
 use crate::store::{StoreError, StoreResult};
 
 /// Conditions with names as alerts have them; none where anything will do.
@@ -117,7 +117,7 @@ impl Conditions {
     pub(super) fn push_mccs(&self, sql: &mut Sql) {
         if let Some(mccs) = &self.mccs {
             sql.push(" AND trim(a.mcc, ");
-            sql.value(blanks());
+            sql.value(BLANKS.clone());
             sql.one_text_of(")", mccs);
         }
     }
