@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -297,25 +297,27 @@ pub fn read_from(directory: &Path, from: &JournalMark) -> Result<JournalPart, De
         };
         let anew = !holds(&mut file, from)?;
         let start = if anew { 0 } else { from.offset };
-        let mut bytes = Vec::new();
         file.seek(SeekFrom::Start(start))?;
-        file.read_to_end(&mut bytes)?;
-        bytes.truncate(bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1));
-        let before = if anew { 0 } else { from.lines };
-        let (mut entries, mut unreadable, mut lines, mut last) = (Vec::new(), Vec::new(), before, None);
-        for line in bytes.split_inclusive(|byte| *byte == b'\n').map(|line| &line[..line.len() - 1]) {
-            lines += 1;
-            if line.is_empty() {
-                continue;
+        let (mut entries, mut unreadable, mut last) = (Vec::new(), Vec::new(), None);
+        let (mut offset, mut lines) = (start, if anew { 0 } else { from.lines });
+        // A journal of months is never in memory as a whole.
+        let (mut file, mut line) = (BufReader::new(file), Vec::new());
+        while file.read_until(b'\n', &mut line)? > 0 && line.ends_with(b"\n") {
+            (offset, lines) = (offset + line.len() as u64, lines + 1);
+            let whole = &line[..line.len() - 1];
+            if !whole.is_empty() {
+                match serde_json::from_slice(whole) {
+                    Ok(entry) => entries.push(entry),
+                    Err(_) => unreadable.push(lines),
+                }
+                let last: &mut Vec<u8> = last.get_or_insert_default();
+                last.clear();
+                last.extend_from_slice(whole);
             }
-            last = Some(line);
-            match serde_json::from_slice(line) {
-                Ok(entry) => entries.push(entry),
-                Err(_) => unreadable.push(lines),
-            }
+            line.clear();
         }
         let mark = match last {
-            Some(last) => JournalMark { offset: start + bytes.len() as u64, lines, last: last.to_vec() },
+            Some(last) => JournalMark { offset, lines, last },
             None if anew => JournalMark::default(),
             None => from.clone(),
         };
