@@ -87,7 +87,10 @@ impl Amounts {
             "SELECT a.key, a.currency FROM alert a INDEXED BY alert_by_currency WHERE a.organization = ?1",
             &[organization],
             |key, row| {
-                fits &= amounts.put_currency(key, &row.get::<_, String>(1)?);
+                match amounts.number(row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?) {
+                    Some(number) => amounts.put(key, number),
+                    None => fits = false,
+                }
                 Ok(())
             },
         )?;
@@ -109,38 +112,43 @@ impl Amounts {
         if days.len() > MOST_DAYS {
             return Ok(false);
         }
-        let mut read: Vec<(usize, String, Option<i64>)> = Vec::new();
+        let (mut fits, mut read) = (true, Vec::new());
         for day in days {
             let (condition, values) = on_day(organization, day);
             let select = "SELECT a.key, a.currency, a.amount_micros FROM alert a INDEXED BY alert_by_time WHERE a.organization = ?1";
             each(conn, &format!("{select}{condition}"), &values, |key, row| {
-                read.push((key, row.get(1)?, row.get(2)?));
+                // A currency that is known and that nothing has does no harm.
+                match self.number(row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?) {
+                    Some(number) => read.push((key, number, row.get(2)?)),
+                    None => fits = false,
+                }
                 Ok(())
             })?;
         }
         self.newest = newest;
-        Ok(read.into_iter().fold(true, |fits, (key, currency, micros)| {
-            let fits = self.put_currency(key, &currency) && fits;
+        for (key, number, micros) in read {
+            self.put(key, number);
             self.amounts.put(key, micros);
-            fits
-        }))
+        }
+        Ok(fits)
     }
 
-    fn put_currency(&mut self, key: usize, currency: &str) -> bool {
-        let number = match self.numbers.get(currency) {
-            Some(number) => *number,
-            None => {
-                let Ok(number) = u16::try_from(self.currencies.len() + 1) else { return false };
-                self.currencies.push(currency.to_owned());
-                self.numbers.insert(currency.to_owned(), number);
-                number
-            }
-        };
+    /// The number of a currency, which it gets where it has none; nothing where there are too many.
+    fn number(&mut self, currency: &str) -> Option<u16> {
+        if let Some(number) = self.numbers.get(currency) {
+            return Some(*number);
+        }
+        let number = u16::try_from(self.currencies.len() + 1).ok()?;
+        self.currencies.push(currency.to_owned());
+        self.numbers.insert(currency.to_owned(), number);
+        Some(number)
+    }
+
+    fn put(&mut self, key: usize, number: u16) {
         if key >= self.currency.len() {
             self.currency.resize(key + 1, 0);
         }
         self.currency[key] = number;
-        true
     }
 
     fn sums(&self, keys: impl Iterator<Item = usize>) -> Vec<CurrencySum> {
