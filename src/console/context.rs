@@ -13,6 +13,7 @@ use super::group_drafts::GroupDraftList;
 use super::journal_feed::JournalFeed;
 use super::keymap::Chord;
 use super::known_alerts::KnownAlerts;
+use super::known_decisions::KnownDecisions;
 use super::known_endpoints::KnownEndpoints;
 use super::last_call::LastCall;
 use super::network_trouble::NetworkTroubles;
@@ -128,6 +129,11 @@ impl AppContext {
             known: &self.known,
             journal: &self.journal,
         }
+    }
+
+    /// The decisions that are known.
+    pub fn known_decisions(&self) -> KnownDecisions<'_> {
+        self.draw_context().known_decisions()
     }
 
     /// What an alert is known by: it was read here, or decided on this desk.

@@ -13,6 +13,7 @@ use avert::domain::{Alert, AlertId, Deadline, Environment, Resolution};
 use avert::service::{ResolveRequest, ServiceError};
 use chrono::Duration;
 use rstest::rstest;
+use std::collections::HashMap;
 use std::time::Duration as Wait;
 use uuid::Uuid;
 
@@ -130,8 +131,14 @@ async fn a_last_look_that_would_outlast_the_window_is_given_up_and_said() {
     let alert = alerts[0].clone();
     let service = Fake::with(alerts, clock());
     service.never_compares();
-    let look =
-        LastLook { alert, decision: "a".to_owned(), sort: LookSort::Refund, known: KnownRefunds::default(), within: Wait::from_millis(1) };
+    let look = LastLook {
+        alert,
+        decision: "a".to_owned(),
+        sort: LookSort::Refund,
+        known: KnownRefunds::default(),
+        answers: HashMap::new(),
+        within: Wait::from_millis(1),
+    };
 
     let looked = perform(&service.deployment(), None, Effect::Look(1, Box::new(look))).await;
 
