@@ -148,6 +148,7 @@ impl App {
                 endpoints: KnownEndpoints::default(),
                 last_call: LastCall::default(),
                 writes: WriteCheck::from(operator.then_some(now)),
+                typed_ahead: None,
                 recent: kept.layout.recent.clone(),
                 next_console: None,
             },

@@ -34,6 +34,9 @@ use crate::domain::{Alert, AlertFilter, AlertId, Calendar, Resolution, Timestamp
 /// Of so many alerts it is asked at once what they are known by.
 const MOST_NAMED_AT_ONCE: usize = 20;
 
+/// A form that nobody expects is seen once the keys have rested so long.
+const SEEN_AFTER: Duration = Duration::milliseconds(500);
+
 /// So much of what was chosen in the palette is remembered.
 const REMEMBERED: usize = 20;
 
@@ -96,6 +99,8 @@ pub struct AppContext {
     /// Whether the last call to the service failed.
     pub last_call: LastCall,
     pub writes: WriteCheck,
+    /// The last key that was meant for what lay below a form, which a guard opened in its place.
+    pub typed_ahead: Option<Timestamp>,
     /// What was chosen in the palette, the last first.
     pub recent: Vec<String>,
     /// The console that is opened when this one is left.
@@ -160,6 +165,13 @@ impl AppContext {
     /// How long a decision waits, and can be taken back, before it leaves.
     pub fn grace(&self) -> Duration {
         Duration::from_std(self.settings.grace).unwrap_or_default()
+    }
+
+    /// Whether what is typed now was begun before the form was seen that a guard opened: whoever types on without a pause has not read it.
+    pub fn is_typed_ahead(&mut self) -> bool {
+        let now = self.now;
+        self.typed_ahead = self.typed_ahead.filter(|last| (now - *last).abs() < SEEN_AFTER).map(|_| now);
+        self.typed_ahead.is_some()
     }
 
     /// Remembers that something was chosen in the palette.

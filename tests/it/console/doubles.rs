@@ -1,11 +1,13 @@
 //! Doubles of an alert whose decision is on its way: what is not recorded is not told as a fact, and what rests on it waits for it.
 
+use avert::console::SessionInfo;
 use avert::console::message::Message;
 use avert::domain::resolution::Decision;
 use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, Resolution};
+use avert::domain::{Alert, AlertId, Environment, Resolution};
 use avert::service::{ResolveRequest, ServiceError};
 use chrono::Duration;
+use crossterm::event::Event;
 use rstest::rstest;
 
 use super::fake::{Fate, morning, morning_of_twins, refunded_sibling};
@@ -258,6 +260,11 @@ fn what_rests_on_a_refund_that_the_engine_gave_up_before_it_was_looked_for_does_
     assert!(rig.screen().contains("the refund that it was to follow is not recorded"), "{}", rig.screen());
 }
 
+/// Where `.` needs no form.
+fn sandbox() -> SessionInfo {
+    SessionInfo { name: "acme-eu".to_owned(), environment: Some(Environment::Sandbox), ..SessionInfo::default() }
+}
+
 /// The first twin is refunded here, and lists show it open all the same; the cursor is on the second.
 fn behind_the_refund(made: impl Fn(Made) -> Made) -> (Rig, [AlertId; 2]) {
     let (alerts, [first, second]) = morning_of_twins(clock().now());
@@ -310,6 +317,38 @@ fn a_repeated_refund_of_the_double_of_what_is_recorded_here_opens_the_form() {
 
     assert!(form.contains("refunded just now"), "{form}");
     assert_eq!(rig.sent(), 1);
+}
+
+#[rstest]
+#[case::on_one_alert("")]
+#[case::on_what_is_marked("space ")]
+fn what_is_typed_on_after_a_repeat_is_not_taken_by_the_form_that_a_guard_opens(#[case] marks: &str) {
+    let (mut rig, [_, second]) = behind_the_refund(|made| Made { place: sandbox(), ..made });
+
+    rig.press(&format!("{marks}. j . tab space ctrl-s"));
+    rig.update(Message::Input(Event::Paste("pasted".to_owned())));
+    let typed = rig.screen();
+    rig.advance(Duration::seconds(1));
+    rig.press("x");
+    let read = rig.screen();
+    rig.press("esc");
+
+    assert!(typed.contains("Not taken: it was typed before this form was seen.") && typed.contains("0/250"), "{typed}");
+    assert!(!read.contains("Not taken"), "{read}");
+    assert_eq!((rig.sent(), reason(&rig, second)), (1, None));
+    assert!(rig.screen().contains("Open, by deadline") && !rig.screen().contains("0/250"), "esc is taken at once: {}", rig.screen());
+}
+
+#[test]
+fn the_form_that_a_guard_opens_on_a_repeat_asks_for_the_tick_and_not_for_text() {
+    let (mut rig, _) = behind_the_refund(|made| Made { place: sandbox(), ..made });
+
+    rig.press(".");
+    rig.advance(Duration::seconds(1));
+    rig.press("x space");
+
+    let form = rig.screen();
+    assert!(form.contains("[x] refund all the same") && form.contains("0/250"), "{form}");
 }
 
 #[test]

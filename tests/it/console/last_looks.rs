@@ -300,7 +300,9 @@ fn a_repeated_refund_waits_for_the_search_and_asks_for_the_tick(#[case] grace: u
 fn a_repeated_refund_that_is_sent_before_the_search_is_back_is_held_back_by_the_last_look(#[case] grace: u64) {
     let (mut rig, id) = before_the_search_is_back(Made { place: sandbox(), grace: Wait::from_secs(grace), ..Made::default() });
 
-    rig.press(". ctrl-s");
+    rig.press(".");
+    rig.advance(Duration::seconds(1));
+    rig.press("ctrl-s");
     rig.advance(Duration::seconds(10));
 
     assert!(!is_answered(&rig, id), "{}", rig.screen());
@@ -311,7 +313,9 @@ fn a_repeated_refund_that_is_sent_before_the_search_is_back_is_held_back_by_the_
 fn a_repeated_refund_of_what_is_marked_is_held_back_by_the_last_look() {
     let (mut rig, id) = before_the_search_is_back(Made { place: sandbox(), ..Made::default() });
 
-    rig.press("space . ctrl-s");
+    rig.press("space .");
+    rig.advance(Duration::seconds(1));
+    rig.press("ctrl-s");
     rig.advance(Duration::seconds(20));
 
     assert!(!is_answered(&rig, id), "{}", rig.screen());
@@ -322,7 +326,9 @@ fn a_repeated_refund_that_was_made_offline_is_compared_before_it_leaves() {
     let place = SessionInfo { remote: true, ..sandbox() };
     let (mut rig, id) = before_the_search_is_back(Made { place, operator: false, ..Made::default() });
     rig.service.set_down(Some(ServiceError::Unreachable("no connection".to_owned())));
-    rig.press("ctrl-r . ctrl-s");
+    rig.press("ctrl-r .");
+    rig.advance(Duration::seconds(1));
+    rig.press("ctrl-s");
     rig.advance(Duration::seconds(20));
     rig.service.set_down(None);
     rig.advance(Duration::seconds(40));

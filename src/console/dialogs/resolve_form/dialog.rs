@@ -161,7 +161,12 @@ pub fn repeat(last: &Resolution, in_form: bool, queue: &mut Queue, cx: &mut AppC
             let known = known_refunds(form.alert(), &facts, cx);
             vec![Message::Decided(alert_id, resolution, draft, known).into()]
         }
-        _ => opened(form, facts, other_text(alert.id, &again.comments, cx)),
+        _ => {
+            if !in_form {
+                form.go_to_confirmation();
+            }
+            opened(form, facts, other_text(alert.id, &again.comments, cx))
+        }
     };
     outcome.extend(run(effects));
     outcome
