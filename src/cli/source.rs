@@ -151,9 +151,11 @@ impl AlertAccess {
         if self.read_only { Err(ServiceError::ReadOnly) } else { Ok(()) }
     }
 
-    /// The alerts that may be on an alert's payment, as far as can be looked for here.
+    /// The alerts that may be on an alert's payment, as far as can be looked for here; with the outcomes that the desk's journal told of as it
+    /// was read last, where the service's lists are behind.
     pub(super) async fn same_payment(&self, alert: &Alert) -> Result<Vec<Alert>, ServiceError> {
-        same_payment(&*self.alerts, self.duplicates.as_deref(), alert.id, duplicate::query(alert)).await
+        let found = same_payment(&*self.alerts, self.duplicates.as_deref(), alert.id, duplicate::query(alert)).await?;
+        Ok(found.iter().map(|other| self.coming.as_answered(other)).collect())
     }
 
     /// The decisions that the engine has not finished: on their way, unknown or parked; none where it cannot be asked.

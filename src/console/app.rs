@@ -148,6 +148,7 @@ impl App {
                 endpoints: KnownEndpoints::default(),
                 last_call: LastCall::default(),
                 writes: WriteCheck::from(operator.then_some(now)),
+                typed_ahead: None,
                 recent: kept.layout.recent.clone(),
                 next_console: None,
             },
@@ -355,7 +356,8 @@ impl App {
         for decision in self.cx.decisions.leave(now) {
             effects.push(Effect::Resolve(decision.key, decision.alert.id, decision.request()));
         }
-        effects.extend(self.cx.decisions.looks(now).into_iter().map(|(key, look)| Effect::Look(key, Box::new(look))));
+        let history = self.cx.journal.history();
+        effects.extend(self.cx.decisions.looks(now).into_iter().map(|(key, look)| Effect::Look(key, Box::new(look.knowing(history)))));
         let cx = &mut self.cx;
         let left = cx.runs.take_left(|number| cx.decisions.not_left().any(|decision| decision.together == Some(number)));
         effects.extend(left.into_iter().map(|id| Effect::Keep(Keep::NoGroupDraft(id))));

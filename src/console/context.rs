@@ -13,6 +13,7 @@ use super::group_drafts::GroupDraftList;
 use super::journal_feed::JournalFeed;
 use super::keymap::Chord;
 use super::known_alerts::KnownAlerts;
+use super::known_decisions::KnownDecisions;
 use super::known_endpoints::KnownEndpoints;
 use super::last_call::LastCall;
 use super::network_trouble::NetworkTroubles;
@@ -32,6 +33,9 @@ use crate::domain::{Alert, AlertFilter, AlertId, Calendar, Resolution, Timestamp
 
 /// Of so many alerts it is asked at once what they are known by.
 const MOST_NAMED_AT_ONCE: usize = 20;
+
+/// A form that nobody expects is seen once the keys have rested so long.
+const SEEN_AFTER: Duration = Duration::milliseconds(500);
 
 /// So much of what was chosen in the palette is remembered.
 const REMEMBERED: usize = 20;
@@ -95,6 +99,8 @@ pub struct AppContext {
     /// Whether the last call to the service failed.
     pub last_call: LastCall,
     pub writes: WriteCheck,
+    /// The last key that was meant for what lay below a form, which a guard opened in its place.
+    pub typed_ahead: Option<Timestamp>,
     /// What was chosen in the palette, the last first.
     pub recent: Vec<String>,
     /// The console that is opened when this one is left.
@@ -130,6 +136,11 @@ impl AppContext {
         }
     }
 
+    /// The decisions that are known.
+    pub fn known_decisions(&self) -> KnownDecisions<'_> {
+        self.draw_context().known_decisions()
+    }
+
     /// What an alert is known by: it was read here, or decided on this desk.
     pub fn alert_named(&self, id: AlertId) -> Option<&JournalAlert> {
         self.known.get(id).or_else(|| self.journal.history().latest_on(id).map(|record| &record.said.alert))
@@ -154,6 +165,13 @@ impl AppContext {
     /// How long a decision waits, and can be taken back, before it leaves.
     pub fn grace(&self) -> Duration {
         Duration::from_std(self.settings.grace).unwrap_or_default()
+    }
+
+    /// Whether what is typed now was begun before the form was seen that a guard opened: whoever types on without a pause has not read it.
+    pub fn is_typed_ahead(&mut self) -> bool {
+        let now = self.now;
+        self.typed_ahead = self.typed_ahead.filter(|last| (now - *last).abs() < SEEN_AFTER).map(|_| now);
+        self.typed_ahead.is_some()
     }
 
     /// Remembers that something was chosen in the palette.

@@ -9,6 +9,7 @@ use super::decisions::Decisions;
 use super::journal_feed::JournalFeed;
 use super::keymap::Keymap;
 use super::known_alerts::KnownAlerts;
+use super::known_decisions::KnownDecisions;
 use super::notes::NoteList;
 use super::snoozes::SnoozeList;
 use super::times::{Moments, Urgency};
@@ -53,6 +54,11 @@ impl<'a> DrawContext<'a> {
     /// The rule that suggests an answer for an alert.
     pub fn suggestion(&self, alert: &Alert) -> Option<&'a DecisionRule> {
         suggestion(self.rules, alert, self.now)
+    }
+
+    /// The decisions that are known.
+    pub fn known_decisions(&self) -> KnownDecisions<'a> {
+        KnownDecisions { here: self.decisions, unfinished: self.unfinished, history: self.journal.history(), now: self.now }
     }
 
     /// The decision on an alert that an earlier console failed to have recorded, while nobody has seen to it.

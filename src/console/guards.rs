@@ -1,32 +1,14 @@
 //! The guards that a decision is held to which nobody makes in its alert's own form: one of several, and one that a rule stages.
 
-use super::decisions::Decisions;
 use super::dialogs::resolve_form::{Caution, KnownBefore, SaysOfMoney};
+use super::known_decisions::KnownDecisions;
 use super::resolving::subject;
-use super::unfinished::{Stage, Unfinished, elsewhere_in_words};
-use super::{AppContext, Loadable, times};
-use crate::desk::History;
+use super::unfinished::{Stage, elsewhere_in_words};
+use super::{Loadable, times};
 use crate::domain::advice::{Advice, AdviceBasis, advice};
 use crate::domain::duplicate::{Duplicate, DuplicateState};
 use crate::domain::resolution::Decision;
 use crate::domain::{Alert, OrderAdvice, Resolution, Timestamp, duplicate};
-
-/// The decisions that are known: those on their way, here and at the engine, and what the desk's journal has.
-#[derive(Clone, Copy)]
-pub struct KnownDecisions<'a> {
-    pub here: &'a Decisions,
-    pub unfinished: &'a Unfinished,
-    /// What was decided at this desk.
-    pub history: &'a History,
-    pub now: Timestamp,
-}
-
-impl<'a> KnownDecisions<'a> {
-    /// Those that a console knows of.
-    pub fn of(cx: &'a AppContext) -> Self {
-        Self { here: &cx.decisions, unfinished: &cx.unfinished, history: cx.journal.history(), now: cx.now }
-    }
-}
 
 /// What one of several alerts gets.
 #[derive(Debug, Clone, PartialEq)]
@@ -104,12 +86,12 @@ pub fn speaks_against<'o>(
         }
     }
     let order = advised_by.filter(|order| order.was_refunded_before());
-    let on_payment: Vec<&Alert> = others.filter(|other| known.here.foreseen(other, known.unfinished).refund_is_likely()).collect();
+    let on_payment: Vec<&Alert> = others.filter(|other| known.foreseen(other).refund_is_likely()).collect();
     let refunded = on_payment.first().copied();
     let says = SaysOfMoney { refunds: resolution.gives_money_back(), refunded_before: resolution.says_refunded_before() };
     let before = KnownBefore { answered: false, may_have_arrived: false, refunded_elsewhere: refunded.is_some() || order.is_some() };
     let mut cautions = Caution::against(alert, says, before, known.now);
-    let doubles = known.here.duplicates(alert, on_payment.iter().copied(), known.unfinished);
+    let doubles = known.duplicates(alert, on_payment.iter().copied());
     let denied = denied_refund(alert, resolution, &doubles, advised_by).filter(|_| !cautions.contains(&Caution::NetworkRule));
     cautions.extend(denied.map(|_| Caution::RefundDenied));
     // Money comes first; what may have arrived already, before it.
@@ -123,11 +105,11 @@ pub fn speaks_against<'o>(
     }
     let by = match (refunded, order) {
         _ if caution != Caution::PaidTwice => String::new(),
-        (Some(other), _) if !other.refund_is_likely() => {
+        (Some(other), _) if !known.answered(other).refund_is_likely() => {
             format!(": a refund of {} is on its way", subject(other))
         }
         (Some(other), _) => {
-            let is_sure = known.here.foreseen(other, known.unfinished).was_refunded();
+            let is_sure = known.foreseen(other).was_refunded();
             format!(": {} is {}", subject(other), if is_sure { "refunded" } else { "probably refunded by its network" })
         }
         (None, Some(order)) => format!(": its order was {}", order.why),

@@ -1,13 +1,16 @@
 //! The last look right before a decision leaves: another console of the desk may have answered its alert, and where a refund is in question,
 //! others may have refunded the payment since its form was filled in, and what is to have been refunded may not be.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use super::known_refunds::KnownRefunds;
 use super::unfinished::elsewhere_in_words;
 use crate::desk::coming::{ComingDecision, ComingStage, weightiest};
+use crate::desk::known_answers::KnownAnswer;
 use crate::desk::same_payment::same_payment;
-use crate::domain::{Alert, OrderAdvice, ResolutionAttempt, Timestamp, duplicate, sanitize};
+use crate::desk::{History, Journal};
+use crate::domain::{Alert, AlertId, OrderAdvice, ResolutionAttempt, Timestamp, duplicate, sanitize};
 use crate::service::{Deployment, ServiceError};
 
 /// A last look takes no longer: what could not be looked for by then leaves without it.
@@ -45,6 +48,8 @@ pub struct LastLook {
     pub sort: LookSort,
     /// The refunds on its payment that were known when it was staged: confirmed, or what it rests on.
     pub known: KnownRefunds,
+    /// The answers to other alerts that may be on its payment, as this console knows them: the service's lists may be behind.
+    pub answers: HashMap<AlertId, KnownAnswer>,
     /// How long it may take: no longer than the refund can wait for it.
     pub within: Duration,
 }
@@ -99,12 +104,17 @@ impl LookAgain {
 }
 
 impl LastLook {
-    /// Looks at the deployment, at the shop's orders, which `advise` asks for an alert with others on its payment, and at what consoles of this desk
-    /// have under way, which `coming` reads beside this decision's key, with whether one of them recorded an answer first.
-    pub async fn look<A, C>(&self, deployment: &Deployment, advise: A, coming: C) -> Looked
+    /// The same with the answers that the history of this console has.
+    #[must_use]
+    pub fn knowing(self, history: &History) -> Self {
+        Self { answers: history.answers_near(&self.alert, &self.known.alerts), ..self }
+    }
+
+    /// Looks at the deployment, at the shop's orders, which `advise` asks for an alert with others on its payment, and at what the journal of
+    /// this desk has: what its consoles have under way, and what they know to be answered while the service's lists are behind.
+    pub async fn look<A>(&self, deployment: &Deployment, advise: A, journal: Option<&Journal>) -> Looked
     where
         A: FnOnce(&Alert, &[Alert]) -> Result<Option<(String, OrderAdvice)>, ServiceError>,
-        C: FnOnce(&str) -> Result<(Vec<ComingDecision>, bool), String>,
     {
         let mut again = LookAgain::Soon;
         let asking = async {
@@ -122,11 +132,13 @@ impl LastLook {
             Err(_) => Err(format!("no answer within {} s", LONGEST.as_secs())),
         };
         // Read last: what was staged here is in it, and what another console staged before that.
-        let (coming, mut untold) = match coming(&self.decision) {
-            Ok((_, true)) => return Looked::Against(RECORDED_HERE.to_owned()),
-            Ok((coming, false)) => (self.before_it(coming), None),
-            Err(why) => (Vec::new(), Some(why)),
+        let (coming, mut untold) = match journal.map(|journal| journal.coming_beside(&self.decision)) {
+            Some(Ok((_, true))) => return Looked::Against(RECORDED_HERE.to_owned()),
+            Some(Ok((coming, false))) => (self.before_it(coming), None),
+            Some(Err(error)) => (Vec::new(), Some(error.to_string())),
+            None => (Vec::new(), None),
         };
+        let payment = payment.map(|payment| self.with_answers(payment, journal));
         if let Some(other) = weightiest(&coming, self.alert.id).filter(|other| !self.known.elsewhere.contains(&other.key)) {
             return Looked::Against(elsewhere_in_words(other));
         }
@@ -188,6 +200,22 @@ impl LastLook {
         self.sort != LookSort::Refund || !self.known.alerts.contains(&other.id)
     }
 
+    /// A payment with the answers that this console knows of, and its desk by the journal as it was just read.
+    fn with_answers(&self, payment: Payment, journal: Option<&Journal>) -> Payment {
+        let Payment::Open(found) = payment else { return payment };
+        let known = |other: &Alert| KnownAnswer::given(self.answers.get(&other.id), other).into_owned();
+        let answered = |other: Alert| journal.map_or_else(|| known(&other), |journal| known(&journal.as_answered(&other)));
+        self.refunded_or_open(found.into_iter().map(answered).collect())
+    }
+
+    /// A payment of whose others one that is asked of is refunded, or none.
+    fn refunded_or_open(&self, found: Vec<Alert>) -> Payment {
+        match found.iter().find(|other| self.asks_of(other) && other.was_refunded()) {
+            Some(other) => Payment::Refunded(Box::new(other.clone())),
+            None => Payment::Open(found),
+        }
+    }
+
     /// A payment with the refunds that consoles of this desk have under way.
     fn with_coming(&self, payment: Payment, coming: &[ComingDecision]) -> Payment {
         let Payment::Open(found) = payment else { return payment };
@@ -228,19 +256,14 @@ impl LastLook {
         }
         let mut found = same_payment(&*deployment.alerts, deployment.duplicates.as_deref(), alert.id, query).await?;
         found.retain(|other| duplicate::evidence(alert, other).is_some());
-        let asked: Vec<&Alert> = found.iter().filter(|other| self.asks_of(other)).collect();
-        if let Some(other) = asked.iter().find(|other| other.was_refunded()) {
-            return Ok(Payment::Refunded(Box::new((*other).clone())));
-        }
-        let Some(attempts) = &deployment.attempts else { return Ok(Payment::Open(found)) };
+        let payment = self.refunded_or_open(found);
+        let (Payment::Open(found), Some(attempts)) = (&payment, &deployment.attempts) else { return Ok(payment) };
         let attempts = attempts.unfinished().await?;
         let refunds = |other: &Alert| {
             attempts.iter().any(|attempt: &ResolutionAttempt| attempt.alert == other.id && attempt.resolution.gives_money_back())
         };
-        Ok(match asked.iter().find(|other| refunds(other)) {
-            Some(other) => Payment::OnItsWay(called(other)),
-            None => Payment::Open(found),
-        })
+        let on_its_way = found.iter().find(|other| self.asks_of(other) && refunds(other)).map(called);
+        Ok(on_its_way.map_or(payment, Payment::OnItsWay))
     }
 }
 

@@ -32,6 +32,7 @@ pub mod journal_pane;
 pub mod journaling;
 pub mod keymap;
 pub mod known_alerts;
+pub mod known_decisions;
 pub mod known_endpoints;
 pub mod known_refunds;
 mod last_call;

@@ -101,11 +101,8 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             Message::Changed(changes.next_change(after).await)
         }
         Effect::Look(key, look) => {
-            let coming = |key: &str| match desk.and_then(Desk::journal) {
-                Some(journal) => journal.coming_beside(key).map_err(|error| error.to_string()),
-                None => Ok((Vec::new(), false)),
-            };
-            Message::Looked(key, look.look(deployment, |alert, others| advisor(desk)(alert, others), coming).await)
+            let journal = desk.and_then(Desk::journal);
+            Message::Looked(key, look.look(deployment, |alert, others| advisor(desk)(alert, others), journal).await)
         }
         Effect::Resolve(key, id, request) => Message::Resolved(key, alerts.resolve(id, request).await),
         Effect::LookUp(key, id) => Message::LookedUp(key, look_up(&**alerts, attempts.as_deref(), id).await),

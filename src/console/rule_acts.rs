@@ -8,7 +8,8 @@ use super::Loadable;
 use super::auto_rules::Candidate;
 use super::decisions::may_close_within;
 use super::dialogs::resolve_form::usual_answer;
-use super::guards::{KnownDecisions, cannot_be_answered, speaks_against};
+use super::guards::{cannot_be_answered, speaks_against};
+use super::known_decisions::KnownDecisions;
 use super::message::OnPayment;
 use super::snoozes::SnoozeList;
 use crate::desk::Draft;
@@ -102,8 +103,8 @@ impl<'a> RuleDesk<'a> {
                 continue;
             }
             // Two that wait on one payment are a case: one decision for all of it.
-            let is_case = shared.contains(&alert.id) || others.iter().any(|other| !other.is_over());
-            let duplicates = self.known.here.duplicates(alert, others, self.known.unfinished);
+            let is_case = shared.contains(&alert.id) || others.iter().any(|other| !self.known.answered(other).is_over());
+            let duplicates = self.known.duplicates(alert, others);
             // Money that has gone back already, by another alert or the shop's own hand, goes before a rule.
             let is_overruled = advice(alert, duplicates.iter(), order.as_ref()).is_some_and(|advice| advice.overrules(rule.decision));
             match self.answer(rule, alert) {

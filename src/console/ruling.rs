@@ -6,7 +6,7 @@ use chrono::Duration;
 
 use super::app::App;
 use super::auto_rules::{Candidate, RuleClaim};
-use super::guards::{KnownDecisions, looked_up_at_once, on_its_payment};
+use super::guards::{looked_up_at_once, on_its_payment};
 use super::message::OnPayment;
 use super::rule_acts::{RuleAct, RuleActs, RuleDesk, grace_of_rules};
 use super::rules_file::ReadRules;
@@ -270,7 +270,7 @@ fn rule_desk<'a>(cx: &'a AppContext, in_hand: &'a HashSet<AlertId>) -> RuleDesk<
         dialect: cx.place.dialect,
         grace: grace_of_rules(cx.grace()),
         compares_all: cx.compares_all,
-        known: KnownDecisions::of(cx),
+        known: cx.known_decisions(),
         drafts: &cx.drafts,
         snoozes: &cx.snoozes,
         in_hand,

@@ -19,7 +19,7 @@ impl<'r> Suggestion<'r> {
     /// gone back already.
     pub fn of(alert: &Alert, facts: &Facts, draw: &DrawContext<'r>) -> Option<Self> {
         let duplicates = facts.duplicates.loaded().map_or(&[][..], Vec::as_slice);
-        let duplicates = draw.decisions.duplicates(alert, duplicates, draw.unfinished);
+        let duplicates = draw.known_decisions().duplicates(alert, duplicates);
         let order = order_advice(alert, facts).map(|(_, advice)| advice);
         let advised = advice(alert, duplicates.iter(), order.as_ref());
         match (draw.suggestion(alert), advised) {

@@ -1,11 +1,15 @@
 //! Coming decisions: those in the journal that may still land, of every console on the desk, by what each wrote last.
 
-use std::collections::HashSet;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 
 use uuid::Uuid;
 
+use super::history::DecisionFate;
 use super::journal_steps::{JournalAlert, JournalEntry, JournalStep};
-use crate::domain::{AlertId, Resolution};
+use super::known_answers::KnownAnswer;
+use crate::domain::time::from_iso;
+use crate::domain::{Alert, AlertId, Resolution};
 
 /// How far a coming decision is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +40,8 @@ pub struct ComingDecisions {
     all: Vec<ComingDecision>,
     /// The keys of those that had not left when another one on their alert was recorded.
     overtaken: HashSet<String>,
+    /// The answers to alerts that decisions came to.
+    answers: HashMap<AlertId, KnownAnswer>,
 }
 
 impl ComingDecisions {
@@ -55,16 +61,10 @@ impl ComingDecisions {
                 self.all.retain(|coming| coming.key != *decision);
                 self.overtaken.remove(decision);
             }
-            JournalStep::Recorded { decision, .. }
-            | JournalStep::AsDecided { decision, .. }
-            | JournalStep::Overtaken { decision, .. }
-            | JournalStep::Answered { decision, .. } => {
-                // The alert has its outcome: none of the others on it lands any more.
-                let Some(answered) = self.all.iter().find(|coming| coming.key == *decision).map(|coming| coming.alert.id) else { return };
-                let late = self.all.extract_if(.., |coming| coming.alert.id == answered);
-                let late = late.filter(|coming| coming.key != *decision && coming.stage == ComingStage::Staged);
-                self.overtaken.extend(late.map(|coming| coming.key));
-            }
+            JournalStep::Recorded { decision, status } => self.answered(decision, &DecisionFate::Recorded(status.clone()), &entry.at),
+            JournalStep::AsDecided { decision, status } => self.answered(decision, &DecisionFate::AsDecided(status.clone()), &entry.at),
+            JournalStep::Overtaken { decision, status } => self.answered(decision, &DecisionFate::Overtaken(status.clone()), &entry.at),
+            JournalStep::Answered { decision, status } => self.answered(decision, &DecisionFate::Answered(status.clone()), &entry.at),
             JournalStep::Unlooked { .. }
             | JournalStep::Typing { .. }
             | JournalStep::Closed { .. }
@@ -72,6 +72,24 @@ impl ComingDecisions {
             | JournalStep::RunDismissed { .. }
             | JournalStep::Notified { .. } => {}
         }
+    }
+
+    /// The alert of a decision has its outcome: none of the others on it lands any more.
+    fn answered(&mut self, decision: &str, fate: &DecisionFate, at: &str) {
+        let Some(found) = self.all.iter().find(|coming| coming.key == decision) else { return };
+        let alert = found.alert.id;
+        if let Some(answer) = KnownAnswer::of(Some(&found.resolution), fate, from_iso(at).unwrap_or_default()) {
+            let earlier = self.answers.remove(&alert);
+            self.answers.insert(alert, answer.or_earlier(earlier));
+        }
+        let late = self.all.extract_if(.., |coming| coming.alert.id == alert);
+        let late = late.filter(|coming| coming.key != decision && coming.stage == ComingStage::Staged);
+        self.overtaken.extend(late.map(|coming| coming.key));
+    }
+
+    /// An alert with the outcome that a decision on it came to, where the alert shows none.
+    pub fn as_answered<'a>(&self, alert: &'a Alert) -> Cow<'a, Alert> {
+        KnownAnswer::given(self.answers.get(&alert.id), alert)
     }
 
     fn put(&mut self, decision: &str, stage: ComingStage) {

@@ -14,7 +14,7 @@ use super::coming::{ComingDecision, ComingDecisions};
 use super::file::{DeskError, make_directory, private, replace, set_torn_line_aside, turn};
 use super::journal_steps::{JournalAlert, JournalDecision, JournalEntry, JournalStep};
 use crate::domain::time::{SharedClock, from_iso, to_iso};
-use crate::domain::{AlertId, Timestamp};
+use crate::domain::{Alert, AlertId, Timestamp};
 
 /// Retention of the journal's lines.
 const KEPT: Duration = Duration::days(90);
@@ -128,6 +128,11 @@ impl Journal {
     /// The same, beside a decision of this console; and whether another one on its alert was recorded before it left.
     pub fn coming_beside(&self, key: &str) -> Result<(Vec<ComingDecision>, bool), DeskError> {
         Ok((self.coming()?, self.coming.is_overtaken(key)))
+    }
+
+    /// An alert with the outcome that a decision on it came to, where the alert shows none; as the journal was read last for what may still land.
+    pub fn as_answered(&self, alert: &Alert) -> Alert {
+        self.coming.as_answered(alert)
     }
 
     /// Stages decisions where nobody has decided on their alerts since a mark; returns the keys of those. Consoles on one desk do this one after
@@ -343,6 +348,11 @@ impl ComingReader {
         part.entries.iter().for_each(|entry| known.1.take(entry));
         known.0 = part.mark;
         Ok(known.1.while_live(&live))
+    }
+
+    /// An alert with the outcome that a decision on it came to, where the alert shows none; as the journal was read last.
+    pub fn as_answered(&self, alert: &Alert) -> Alert {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).1.as_answered(alert).into_owned()
     }
 
     /// Whether another decision on its alert was recorded before this one left, as the journal was read last.

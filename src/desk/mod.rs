@@ -18,6 +18,7 @@ pub mod insights;
 pub mod journal;
 pub mod journal_steps;
 mod keyring;
+pub mod known_answers;
 pub mod layout;
 mod merge;
 pub mod notes;

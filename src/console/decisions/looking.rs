@@ -1,5 +1,7 @@
 //! The last look of decisions that are about to leave. Until it is done they have not left.
 
+use std::collections::HashMap;
+
 use chrono::Duration;
 
 use super::{DecisionEvent, Decisions, MARGIN, PendingDecision, State};
@@ -80,6 +82,7 @@ impl PendingDecision {
             decision: self.journal_key(),
             sort: self.look_sort(),
             known: self.known.clone(),
+            answers: HashMap::new(),
             within: within.min(LONGEST),
         }
     }

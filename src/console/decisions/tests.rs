@@ -1,7 +1,9 @@
 //! The decisions on their way, from staged to proven.
 
 use super::*;
+use crate::console::known_decisions::KnownDecisions;
 use crate::console::unfinished::Unfinished;
+use crate::desk::History;
 use crate::domain::duplicate::DuplicateState;
 use crate::domain::resolution::{Decision as Answer, InvalidReason};
 use crate::domain::time::from_iso;
@@ -27,6 +29,11 @@ fn staged(grace: i64) -> (Decisions, u64, Alert) {
     (decisions, key, alert)
 }
 
+/// What is told by these decisions, where nothing else is known.
+fn known<T>(here: &Decisions, told: impl Fn(KnownDecisions<'_>) -> T) -> T {
+    told(KnownDecisions { here, unfinished: &Unfinished::default(), history: &History::default(), now: now() })
+}
+
 #[rstest::rstest]
 #[case("it refused: already refunded", "network refused: already refunded")]
 #[case("it could not be reached: no connection", "network not reached: no connection")]
@@ -45,12 +52,12 @@ fn who_refused_a_decision_and_why_comes_first(#[case] why: &str, #[case] said: &
 fn an_alert_is_foreseen_as_its_staged_decision_will_leave_it() {
     let (mut decisions, _, alert) = staged(5);
 
-    let foreseen = decisions.foreseen(&alert, &Unfinished::default()).into_owned();
+    let foreseen = known(&decisions, |known| known.foreseen(&alert).into_owned());
 
     assert_eq!(foreseen.status, AlertStatus::Resolved);
     assert_eq!(foreseen.outcome.map(|outcome| outcome.refunded).as_deref(), Some("refunded"));
     decisions.take_back();
-    assert_eq!(*decisions.foreseen(&alert, &Unfinished::default()), alert);
+    assert_eq!(known(&decisions, |known| known.foreseen(&alert).into_owned()), alert);
 }
 
 fn is_duplicate() -> Resolution {
@@ -123,9 +130,9 @@ fn a_last_look_takes_no_longer_than_its_window_allows(#[case] deadline: Deadline
 fn a_double_whose_refund_is_on_its_way_is_not_refunded_yet_and_makes_a_duplicate() {
     let (mut decisions, _, [one, other]) = two_on_a_payment();
 
-    let [found] = decisions.duplicates(&other, [&one], &Unfinished::default()).try_into().unwrap();
+    let [found] = known(&decisions, |known| known.duplicates(&other, [&one])).try_into().unwrap();
     decisions.take_back_all();
-    let [taken_back] = decisions.duplicates(&other, [&one], &Unfinished::default()).try_into().unwrap();
+    let [taken_back] = known(&decisions, |known| known.duplicates(&other, [&one])).try_into().unwrap();
 
     assert_eq!(found.state, DuplicateState::OnItsWay(refunded()));
     assert_eq!((found.reason(&other), found.is_refunded()), (Some(InvalidReason::Duplicate), true));

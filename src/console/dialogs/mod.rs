@@ -46,7 +46,7 @@ pub mod views;
 use super::screens::activity::ask_for_words;
 use super::screens::queue::state::Queue;
 use super::screens::{ScreenName, Screens};
-use super::{Action, AppContext, KeyContext, Keys, Orders, dialog};
+use super::{Action, AppContext, KeyContext, Keys, Order, Orders, dialog};
 
 use resolve_form::Choice;
 use resolve_form::dialog as resolve;
@@ -98,11 +98,15 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
 
 /// Makes the last decision again, in a form where that is wanted or something has to be confirmed.
 fn repeat(in_form: bool, queue: &mut Queue, cx: &mut AppContext) -> Orders {
-    match cx.last_made.clone() {
+    let orders = match cx.last_made.clone() {
         Some(last) if queue.marked.is_empty() => resolve::repeat(&last, in_form, queue, cx),
         Some(last) => many_form::repeat(&last, in_form, queue, cx),
         None => resolve::nothing_to_repeat(cx),
-    }
+    };
+    // Whoever repeats without a form does not expect one.
+    let is_unexpected = !in_form && orders.iter().any(|order| matches!(order, Order::Open(_)));
+    cx.typed_ahead = is_unexpected.then_some(cx.now);
+    orders
 }
 
 /// Opens the form of the last decision, for one that was chosen in a list: nothing is sent by a choice.

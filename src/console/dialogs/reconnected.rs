@@ -108,7 +108,8 @@ impl Reconnected {
     fn paid_twice<'s>(&'s self, cx: &'s AppContext) -> impl Iterator<Item = (&'s PendingDecision, &'s Alert)> {
         self.refunds(cx).filter_map(|decision| {
             let others = self.others.get(&decision.alert.id)?.loaded()?;
-            let is_new = |other: &Alert| other.was_refunded() && !decision.knew_refund_of(other.id);
+            let known = cx.known_decisions();
+            let is_new = |other: &Alert| known.answered(other).was_refunded() && !decision.knew_refund_of(other.id);
             let refunded = |other: &&Alert| duplicate::evidence(&decision.alert, other).is_some() && is_new(other);
             Some((decision, others.iter().find(refunded)?))
         })

@@ -1,5 +1,7 @@
 //! Consoles and commands on one desk and its journal: what another one has decided speaks against one's own, and what rules match is staged once.
 
+use std::path::Path;
+
 use avert::console::SessionInfo;
 use avert::console::app::DeskState;
 use avert::console::message::Message;
@@ -270,7 +272,11 @@ fn a_form_for_several_leaves_out_what_another_console_has_not_finished() {
 
 /// A console of maria's that has recorded a refund of an alert, of which lists do not know yet.
 fn recorded(directory: &TempDir, alert: &Alert) {
-    let mut desk = Desk::open(directory.path()).unwrap();
+    recorded_at(directory.path(), alert);
+}
+
+fn recorded_at(directory: &Path, alert: &Alert) {
+    let mut desk = Desk::open(directory).unwrap();
     desk.open_journal("acme-eu", Some("maria"), clock()).unwrap();
     let decision = || "theirs".to_owned();
     let refunded = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
@@ -376,6 +382,71 @@ fn what_another_console_records_in_the_grace_does_not_leave_from_here(#[case] ke
 
     assert_eq!((staged(&rig), rig.sent()), (1, 0), "{}", rig.screen());
     assert!(told(&mut rig).contains("recorded at this desk meanwhile"), "{}", rig.screen());
+}
+
+#[test]
+fn a_refund_does_not_leave_where_another_console_records_that_of_its_double_and_the_list_is_behind() {
+    let directory = tempfile::tempdir().unwrap();
+    let (alerts, [_, second]) = morning_of_twins(clock().now());
+    let mut rig = console(&directory, Made { size: (200, 60), ..Made::of(alerts.clone()) });
+    rig.update(Message::GoToAlert(second));
+    rig.advance(Duration::seconds(1));
+    rig.press("r ctrl-s");
+    recorded(&directory, &alerts[0]);
+
+    rig.advance(Duration::seconds(10));
+
+    assert_eq!((staged(&rig), rig.sent()), (1, 0), "{}", rig.screen());
+    assert!(told(&mut rig).contains("may be paid twice"), "{}", rig.screen());
+}
+
+#[test]
+fn what_rests_on_a_refund_leaves_once_another_console_has_recorded_it_though_the_list_is_behind() {
+    let directory = tempfile::tempdir().unwrap();
+    let (alerts, [_, second]) = morning_of_twins(clock().now());
+    let theirs = another(&directory, &alerts[0], Far::Sent);
+    let mut rig = console(&directory, Made { size: (200, 60), ..Made::of(alerts) });
+    rig.update(Message::GoToAlert(second));
+    rig.advance(Duration::seconds(6));
+    rig.press("i 3 ctrl-s");
+    rig.advance(Duration::seconds(10));
+    let before = rig.sent();
+
+    let recorded = JournalStep::Recorded { decision: "theirs".to_owned(), status: "RESOLVED".to_owned() };
+    theirs.journal().unwrap().append(recorded).unwrap();
+    rig.advance(Duration::seconds(20));
+
+    assert_eq!((before, rig.sent()), (0, 1), "{}", rig.screen());
+}
+
+#[test]
+fn a_command_is_warned_of_the_double_that_a_console_has_refunded_while_the_list_is_behind() {
+    let home = tempfile::tempdir().unwrap();
+    let (alerts, [first, second]) = morning_of_twins(clock().now());
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let open = |id: AlertId, provider: &str| {
+        json!({"id": id.to_string(), "provider": provider, "providerId": provider, "type": "VERIFI_DISPUTE", "status": "OPEN", "outcome": null,
+            "hoursLeft": 5, "amount": 129.90, "currency": "EUR", "cardBin": "411111", "cardLastFour": "1234",
+            "transactionTimeStamp": "2026-11-19T10:00:00Z"})
+    };
+    let (one, other) = (open(first, "VERIFI"), open(second, "ETHOCA"));
+    let plan = move |asked: &Asked, _: &[Asked]| match asked.path().contains(&second.to_string()) {
+        true => Play::json(200, &other),
+        false => Play::json(200, &json!({"data": [one, other], "page": 0, "size": 20, "total": 2})),
+    };
+    let server = runtime.block_on(RawServer::start(plan));
+    let url = server.url();
+    let host = url.trim_start_matches("http://").replace(':', "_");
+    let desk = home.path().join("desk/hosts").join(host);
+    std::fs::create_dir_all(&desk).unwrap();
+    recorded_at(&desk, &alerts[0]);
+
+    let id = second.to_string();
+    let arguments = ["alerts", "resolve", &id, "--refunded", "refunded", "--yes", "--url", &url];
+    let output = avert(home.path(), &arguments).env("AVERT_API_KEY", "avk_test_1_s3cret").output().unwrap();
+
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(told.contains("refunded already: VERIFI"), "{told}");
 }
 
 /// A console on the desk of a deployment at which `avert alerts resolve` wanted to refund the first of these alerts, and was answered so; and what

@@ -1,11 +1,13 @@
 //! Doubles of an alert whose decision is on its way: what is not recorded is not told as a fact, and what rests on it waits for it.
 
+use avert::console::SessionInfo;
 use avert::console::message::Message;
 use avert::domain::resolution::Decision;
 use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, Resolution};
+use avert::domain::{Alert, AlertId, Environment, Resolution};
 use avert::service::{ResolveRequest, ServiceError};
 use chrono::Duration;
+use crossterm::event::Event;
 use rstest::rstest;
 
 use super::fake::{Fate, morning, morning_of_twins, refunded_sibling};
@@ -256,6 +258,171 @@ fn what_rests_on_a_refund_that_the_engine_gave_up_before_it_was_looked_for_does_
 
     assert_eq!(reason(&rig, second), None, "{}", rig.screen());
     assert!(rig.screen().contains("the refund that it was to follow is not recorded"), "{}", rig.screen());
+}
+
+/// Where `.` needs no form.
+fn sandbox() -> SessionInfo {
+    SessionInfo { name: "acme-eu".to_owned(), environment: Some(Environment::Sandbox), ..SessionInfo::default() }
+}
+
+/// The first twin is refunded here, and lists show it open all the same; the cursor is on the second.
+fn behind_the_refund(made: impl Fn(Made) -> Made) -> (Rig, [AlertId; 2]) {
+    let (alerts, [first, second]) = morning_of_twins(clock().now());
+    let mut rig = made(Made { size: (200, 60), ..Made::of(alerts) }).start();
+    let open = rig.service.alert(first).unwrap();
+    rig.update(Message::GoToAlert(first));
+    rig.press("r ctrl-s");
+    rig.advance(Duration::seconds(10));
+    rig.service.change(|alerts| *alerts.iter_mut().find(|alert| alert.id == first).unwrap() = open);
+    rig.hear();
+    rig.update(Message::GoToAlert(second));
+    rig.advance(Duration::seconds(1));
+    assert_eq!(rig.sent(), 1);
+    (rig, [first, second])
+}
+
+#[test]
+fn what_is_recorded_here_speaks_against_a_second_refund_while_the_list_is_behind() {
+    let (mut rig, _) = behind_the_refund(|made| made);
+
+    let (row, detail) = (super::activity::line(&mut rig, "▌"), rig.screen());
+    rig.press("r");
+    let form = rig.screen();
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(10));
+
+    assert!(row.split('│').next().unwrap_or_default().contains('⚠'), "{row}");
+    assert!(detail.contains("⚠ May be paid twice") && detail.contains("RESOLVED, REFUNDED just now"), "{detail}");
+    assert!(form.contains("refunded just now") && !form.contains("still unanswered"), "{form}");
+    assert_eq!(rig.sent(), 1, "a second refund asks for its tick");
+}
+
+#[test]
+fn the_double_of_what_is_recorded_here_is_a_duplicate_while_the_list_is_behind() {
+    let (mut rig, [_, second]) = behind_the_refund(|made| made);
+
+    rig.press("i ctrl-s");
+    rig.advance(Duration::seconds(10));
+
+    assert_eq!(reason(&rig, second).as_deref(), Some("duplicate"), "{}", rig.screen());
+}
+
+#[test]
+fn a_repeated_refund_of_the_double_of_what_is_recorded_here_opens_the_form() {
+    let (mut rig, _) = behind_the_refund(|made| made);
+
+    rig.press(".");
+    let form = rig.screen();
+    rig.advance(Duration::seconds(10));
+
+    assert!(form.contains("refunded just now"), "{form}");
+    assert_eq!(rig.sent(), 1);
+}
+
+#[rstest]
+#[case::on_one_alert("")]
+#[case::on_what_is_marked("space ")]
+fn what_is_typed_on_after_a_repeat_is_not_taken_by_the_form_that_a_guard_opens(#[case] marks: &str) {
+    let (mut rig, [_, second]) = behind_the_refund(|made| Made { place: sandbox(), ..made });
+
+    rig.press(&format!("{marks}. j . tab space ctrl-s"));
+    rig.update(Message::Input(Event::Paste("pasted".to_owned())));
+    let typed = rig.screen();
+    rig.advance(Duration::seconds(1));
+    rig.press("x");
+    let read = rig.screen();
+    rig.press("esc");
+
+    assert!(typed.contains("Not taken: it was typed before this form was seen.") && typed.contains("0/250"), "{typed}");
+    assert!(!read.contains("Not taken"), "{read}");
+    assert_eq!((rig.sent(), reason(&rig, second)), (1, None));
+    assert!(rig.screen().contains("Open, by deadline") && !rig.screen().contains("0/250"), "esc is taken at once: {}", rig.screen());
+}
+
+#[test]
+fn the_form_that_a_guard_opens_on_a_repeat_asks_for_the_tick_and_not_for_text() {
+    let (mut rig, _) = behind_the_refund(|made| Made { place: sandbox(), ..made });
+
+    rig.press(".");
+    rig.advance(Duration::seconds(1));
+    rig.press("x space");
+
+    let form = rig.screen();
+    assert!(form.contains("[x] refund all the same") && form.contains("0/250"), "{form}");
+}
+
+#[test]
+fn a_form_for_several_leaves_out_the_double_of_what_is_recorded_here() {
+    let (mut rig, _) = behind_the_refund(|made| made);
+
+    rig.press("space b alt-r");
+    let form = rig.screen();
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(10));
+
+    assert!(form.contains("may be paid twice: ETHOCA 129.90 EUR is refunded"), "{form}");
+    assert_eq!(rig.sent(), 1);
+}
+
+#[test]
+fn a_case_says_that_it_was_refunded_here_while_the_list_is_behind() {
+    let (mut rig, [_, second]) = behind_the_refund(|made| made);
+
+    rig.press("enter");
+    let case = rig.screen();
+    rig.press("i ctrl-s");
+    rig.advance(Duration::seconds(10));
+
+    assert!(case.contains("⚠ Already refunded: ETHOCA 8F2C77AA2082"), "{case}");
+    assert_eq!(reason(&rig, second).as_deref(), Some("duplicate"), "{}", rig.screen());
+}
+
+#[rstest]
+#[case::another_refund("refunded", None)]
+#[case::what_fits("invalid duplicate", Some("duplicate"))]
+fn a_rule_takes_what_is_recorded_here_as_recorded_while_the_list_is_behind(#[case] answer: &str, #[case] staged: Option<&str>) {
+    let (mut alerts, [first, second]) = morning_of_twins(clock().now());
+    let twin = Alert { merchant_descriptor: "TWIN".to_owned(), ..alerts.pop().unwrap() };
+    let open = alerts[0].clone();
+    let rules = format!("second: descriptor:twin -> {answer}").leak();
+    let mut rig = Made { size: (200, 60), rules, auto_rules: &["second"], ..Made::of(alerts) }.start();
+    rig.update(Message::GoToAlert(first));
+    rig.press("r ctrl-s");
+    rig.advance(Duration::seconds(10));
+
+    rig.change(|alerts| {
+        alerts[0] = open;
+        alerts.push(twin);
+    });
+    rig.hear();
+    rig.advance(Duration::seconds(300));
+
+    assert_eq!(reason(&rig, second).as_deref(), staged, "{}", rig.screen());
+    assert_eq!(rig.sent(), 1 + usize::from(staged.is_some()), "{}", rig.screen());
+}
+
+#[test]
+fn the_double_of_what_another_answered_here_is_not_told_as_unanswered_while_the_list_is_behind() {
+    let (alerts, [first, second]) = morning_of_twins(clock().now());
+    let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
+    let open = rig.service.alert(first).unwrap();
+    rig.update(Message::GoToAlert(first));
+    rig.press("n ctrl-s");
+    let theirs = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
+    rig.service.record(first, &ResolveRequest { resolution: theirs, idempotency_key: None }).unwrap();
+    rig.advance(Duration::seconds(10));
+    rig.service.change(|alerts| *alerts.iter_mut().find(|alert| alert.id == first).unwrap() = open);
+    rig.hear();
+    rig.update(Message::GoToAlert(second));
+    rig.advance(Duration::seconds(1));
+
+    rig.press("r");
+    let form = rig.screen();
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(10));
+
+    assert!(form.contains("refunded already: ETHOCA 8F2C77AA2082"), "{form}");
+    assert!(rig.service.alert(second).unwrap().outcome.is_none(), "{}", rig.screen());
 }
 
 #[test]

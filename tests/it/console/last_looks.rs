@@ -13,6 +13,7 @@ use avert::domain::{Alert, AlertId, Deadline, Environment, Resolution};
 use avert::service::{ResolveRequest, ServiceError};
 use chrono::Duration;
 use rstest::rstest;
+use std::collections::HashMap;
 use std::time::Duration as Wait;
 use uuid::Uuid;
 
@@ -130,8 +131,14 @@ async fn a_last_look_that_would_outlast_the_window_is_given_up_and_said() {
     let alert = alerts[0].clone();
     let service = Fake::with(alerts, clock());
     service.never_compares();
-    let look =
-        LastLook { alert, decision: "a".to_owned(), sort: LookSort::Refund, known: KnownRefunds::default(), within: Wait::from_millis(1) };
+    let look = LastLook {
+        alert,
+        decision: "a".to_owned(),
+        sort: LookSort::Refund,
+        known: KnownRefunds::default(),
+        answers: HashMap::new(),
+        within: Wait::from_millis(1),
+    };
 
     let looked = perform(&service.deployment(), None, Effect::Look(1, Box::new(look))).await;
 
@@ -293,7 +300,9 @@ fn a_repeated_refund_waits_for_the_search_and_asks_for_the_tick(#[case] grace: u
 fn a_repeated_refund_that_is_sent_before_the_search_is_back_is_held_back_by_the_last_look(#[case] grace: u64) {
     let (mut rig, id) = before_the_search_is_back(Made { place: sandbox(), grace: Wait::from_secs(grace), ..Made::default() });
 
-    rig.press(". ctrl-s");
+    rig.press(".");
+    rig.advance(Duration::seconds(1));
+    rig.press("ctrl-s");
     rig.advance(Duration::seconds(10));
 
     assert!(!is_answered(&rig, id), "{}", rig.screen());
@@ -304,7 +313,9 @@ fn a_repeated_refund_that_is_sent_before_the_search_is_back_is_held_back_by_the_
 fn a_repeated_refund_of_what_is_marked_is_held_back_by_the_last_look() {
     let (mut rig, id) = before_the_search_is_back(Made { place: sandbox(), ..Made::default() });
 
-    rig.press("space . ctrl-s");
+    rig.press("space .");
+    rig.advance(Duration::seconds(1));
+    rig.press("ctrl-s");
     rig.advance(Duration::seconds(20));
 
     assert!(!is_answered(&rig, id), "{}", rig.screen());
@@ -315,7 +326,9 @@ fn a_repeated_refund_that_was_made_offline_is_compared_before_it_leaves() {
     let place = SessionInfo { remote: true, ..sandbox() };
     let (mut rig, id) = before_the_search_is_back(Made { place, operator: false, ..Made::default() });
     rig.service.set_down(Some(ServiceError::Unreachable("no connection".to_owned())));
-    rig.press("ctrl-r . ctrl-s");
+    rig.press("ctrl-r .");
+    rig.advance(Duration::seconds(1));
+    rig.press("ctrl-s");
     rig.advance(Duration::seconds(20));
     rig.service.set_down(None);
     rig.advance(Duration::seconds(40));

@@ -226,8 +226,9 @@ impl CaseDialog {
         if self.alerts.iter().all(|alert| alert.outcome.is_some()) {
             return area.y;
         }
-        let refunded = self.alerts.iter().find(|alert| alert.was_refunded());
-        let coming = || self.alerts.iter().find(|alert| cx.decisions.foreseen(alert, &cx.unfinished).was_refunded());
+        let known = cx.known_decisions();
+        let refunded = self.alerts.iter().map(|alert| known.answered(alert)).find(|alert| alert.was_refunded());
+        let coming = self.alerts.iter().map(|alert| known.foreseen(alert)).find(|alert| alert.was_refunded());
         let key = |action| cx.key(action);
         let said = match cx.place.dialect {
             Dialect::Current => "as invalid",
@@ -251,8 +252,8 @@ impl CaseDialog {
             }
         };
         // The alert that is named here is one of the rows: a click goes to it.
-        let named = refunded.or_else(coming).and_then(|other| self.alerts.iter().position(|alert| alert.id == other.id));
-        let (title, text) = match (refunded, coming()) {
+        let named = refunded.as_ref().or(coming.as_ref()).and_then(|other| self.alerts.iter().position(|alert| alert.id == other.id));
+        let (title, text) = match (refunded, coming) {
             (Some(other), _) => {
                 let what = if other.says_refunded_before() { "Refunded before, by the answer to" } else { "Already refunded:" };
                 let title = format!("⚠ {what} {} {}.", other.provider, other.provider_id);

@@ -252,7 +252,7 @@ impl CaseDialog {
             action if leads_elsewhere(action) => return vec![Order::Close, Order::Act(action)],
             Action::Unmatch => return run(change_match(self.current(), self.facts_here(), cx)),
             Action::Suggested => return self.take_suggestion(cx),
-            Action::GoToWarned => match duplicate::of(self.current(), &self.alerts).first().map(|warned| warned.id) {
+            Action::GoToWarned => match cx.known_decisions().weightiest(self.current(), &self.alerts).map(|warned| warned.id) {
                 Some(id) => self.go_to(self.alerts.iter().position(|alert| alert.id == id).unwrap_or(0)),
                 None => cx.hint_idle(action),
             },
@@ -447,8 +447,8 @@ impl Dialog for CaseDialog {
 
     /// What each alert would get takes a whole form to say: it is worked out where something that it depends on has changed.
     fn settle(&mut self, cx: &AppContext) {
-        let refunded = self.alerts.iter().any(|alert| cx.decisions.foreseen(alert, &cx.unfinished).was_refunded())
-            || self.refunded_elsewhere(cx).is_some();
+        let refunded =
+            self.alerts.iter().any(|alert| cx.known_decisions().foreseen(alert).was_refunded()) || self.refunded_elsewhere(cx).is_some();
         let from = ForeseenFrom::of(self.known(), refunded, cx);
         if self.foreseen_from.as_ref() != Some(&from) {
             self.foreseen = Foreseen::of(&from, cx);
@@ -480,7 +480,7 @@ impl Dialog for CaseDialog {
             Action::Snooze => self.alerts.iter().any(|alert| alert.outcome.is_none()),
             Action::Suggested => !cx.place.read_only && self.suggested(cx).is_some(),
             Action::Unmatch => self.facts_here().orders.as_ref().is_some_and(Result::is_ok),
-            Action::GoToWarned => !duplicate::of(self.current(), &self.alerts).is_empty(),
+            Action::GoToWarned => cx.known_decisions().weightiest(self.current(), &self.alerts).is_some(),
             action => leads_elsewhere(action) || is_everywhere(action),
         }
     }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::console::AppContext;
 use crate::console::dialogs::many_form::{KnownCase, foresee};
 use crate::console::dialogs::resolve_form::Choice;
-use crate::console::guards::{Gets, KnownDecisions, cannot_be_answered};
+use crate::console::guards::{Gets, cannot_be_answered};
 use crate::console::text::counted;
 use crate::console::unfinished::in_words;
 use crate::desk::GroupDraft;
@@ -30,7 +30,7 @@ impl Standing {
     pub(super) fn of(alert: &Alert, cx: &AppContext) -> Self {
         if alert.outcome.is_some() {
             Self::Answered
-        } else if cannot_be_answered(alert, KnownDecisions::of(cx)).is_some() {
+        } else if cannot_be_answered(alert, cx.known_decisions()).is_some() {
             Self::Decided
         } else if alert.is_closed(cx.now) {
             Self::Lapsed
@@ -76,7 +76,7 @@ pub(super) struct ForeseenFrom {
 
 impl ForeseenFrom {
     pub(super) fn of(case: KnownCase, refunded: bool, cx: &AppContext) -> Self {
-        let stands = |alert: &Alert| (Standing::of(alert, cx), cx.decisions.foreseen(alert, &cx.unfinished).refund_is_likely());
+        let stands = |alert: &Alert| (Standing::of(alert, cx), cx.known_decisions().foreseen(alert).refund_is_likely());
         let ids: Vec<AlertId> = case.alerts.iter().map(|alert| alert.id).collect();
         Self { refunded, alerts: case.alerts.iter().map(stands).collect(), draft: cx.group_drafts.find(true, &ids).cloned(), case }
     }

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::console::dialogs::resolve_form::{Caution, Choice};
-use crate::console::guards::{Gets, KnownDecisions, cannot_be_answered, speaks_against};
+use crate::console::guards::{Gets, cannot_be_answered, speaks_against};
+use crate::console::known_decisions::KnownDecisions;
 use crate::console::known_refunds::KnownRefunds;
 use crate::console::message::AdvisedAlert;
 use crate::console::resolving::subject;
@@ -116,7 +117,7 @@ impl FormItem {
 
     /// What is known now of refunds on its payment, with what the shop's order says of it.
     pub(super) fn refunds_known(&self, order: Option<OrderAdvice>, cx: &AppContext) -> KnownRefunds {
-        let alerts = cx.decisions.refunds_known(&self.alert, self.others(), &cx.unfinished);
+        let alerts = cx.known_decisions().refunds_known(&self.alert, self.others());
         KnownRefunds { alerts, elsewhere: Vec::new(), by_order: order.is_some_and(|order| order.was_refunded_before()) }
     }
 
@@ -203,7 +204,7 @@ pub(super) fn gets(rows: &[FormItem], said: &Said<'_>, cx: &AppContext) -> Resul
     let orders = orders(rows, said.twins);
     let mut all: Vec<Gets> = Vec::with_capacity(rows.len());
     for (position, row) in rows.iter().enumerate() {
-        let taken = match takes_part(row, KnownDecisions::of(cx)) {
+        let taken = match takes_part(row, cx.known_decisions()) {
             Some(out) => out,
             None => match resolution((position, row), rows, orders[position].as_ref(), said, &alone, cx) {
                 Ok(resolution) => held_to_the_guards((position, row), orders[position].as_ref(), resolution, rows, &all, said, cx),
@@ -247,7 +248,7 @@ fn resolution(
     // A refund of the older dialect that was chosen by hand asks for its word.
     let is_open = said.parts.resolution.is_none() && (said.dialect == Dialect::Current || said.parts.refunded.is_none());
     if said.choice == Choice::Invalid && alone.is_err() && is_open {
-        let twins = cx.decisions.duplicates(&row.alert, said.twins[position].iter().map(|at| &rows[*at].alert), &cx.unfinished);
+        let twins = cx.known_decisions().duplicates(&row.alert, said.twins[position].iter().map(|at| &rows[*at].alert));
         // Which of several is a duplicate is not said by those that wait.
         let advised = advice(&row.alert, twins.iter(), order).filter(|advice| advice.after_refund);
         return advised.and_then(|advice| advice.decision.reason()).map_or_else(|| alone.clone(), of);
@@ -274,7 +275,7 @@ fn held_to_the_guards(
     let beside = said.twins[position].iter().map(|at| &rows[*at].alert);
     let others = row.others().iter().chain(beside);
     // In a case alone something is ticked by hand; of many alerts each has to be looked at by itself.
-    let found = match speaks_against(alert, &resolution, others, order, &row.confirmed, KnownDecisions::of(cx)) {
+    let found = match speaks_against(alert, &resolution, others, order, &row.confirmed, cx.known_decisions()) {
         // What follows a refund rests on that one.
         Some(Gets::Out { cautions, .. }) if cautions == [Caution::RefundDenied] && follows_refund(alert, said) => None,
         found => found,

@@ -161,7 +161,12 @@ pub fn repeat(last: &Resolution, in_form: bool, queue: &mut Queue, cx: &mut AppC
             let known = known_refunds(form.alert(), &facts, cx);
             vec![Message::Decided(alert_id, resolution, draft, known).into()]
         }
-        _ => opened(form, facts, other_text(alert.id, &again.comments, cx)),
+        _ => {
+            if !in_form {
+                form.go_to_confirmation();
+            }
+            opened(form, facts, other_text(alert.id, &again.comments, cx))
+        }
     };
     outcome.extend(run(effects));
     outcome
@@ -247,7 +252,7 @@ fn warnings(alert: &Alert, facts: &Facts, cx: &AppContext) -> Vec<FormWarning> {
     }
     // What is decided here is known, whatever could be looked for.
     let found = facts.duplicates.loaded().map_or(&[][..], Vec::as_slice);
-    warnings.extend(cx.decisions.duplicates(alert, found, &cx.unfinished).into_iter().map(FormWarning::Duplicate));
+    warnings.extend(cx.known_decisions().duplicates(alert, found).into_iter().map(FormWarning::Duplicate));
     let waiting = found.iter().filter(|other| other.outcome.is_none());
     let elsewhere = waiting.filter_map(|other| Some((called(other), cx.unfinished.elsewhere(other.id).filter(is_others)?)));
     warnings.extend(elsewhere.map(|(other, coming)| FormWarning::ElsewhereOnPayment(format!("{other}: {}", elsewhere_in_words(coming)))));
@@ -279,7 +284,7 @@ impl OtherDraft {
 fn known_refunds(alert: &Alert, facts: &Facts, cx: &AppContext) -> KnownRefunds {
     let found = facts.duplicates.loaded().map_or(&[][..], Vec::as_slice);
     KnownRefunds {
-        alerts: cx.decisions.refunds_known(alert, found, &cx.unfinished),
+        alerts: cx.known_decisions().refunds_known(alert, found),
         elsewhere: cx
             .unfinished
             .all_elsewhere()

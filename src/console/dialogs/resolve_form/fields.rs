@@ -32,6 +32,13 @@ impl ResolveForm {
         self.focus = order[(at + step) % order.len()];
     }
 
+    /// Goes to the tick where one is asked for: nothing typed there is text.
+    pub(super) fn go_to_confirmation(&mut self) {
+        if self.needs_confirmation() {
+            self.focus = Focus::Confirmation;
+        }
+    }
+
     pub(super) fn keep_focus_on_a_field(&mut self) {
         let order = self.order();
         if !order.contains(&self.focus) {

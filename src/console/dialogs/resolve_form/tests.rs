@@ -8,7 +8,8 @@ use proptest::sample::select;
 
 use super::*;
 use crate::console::decisions::Decisions;
-use crate::console::guards::{KnownDecisions, speaks_against};
+use crate::console::guards::speaks_against;
+use crate::console::known_decisions::KnownDecisions;
 use crate::console::unfinished::Unfinished;
 use crate::desk::History;
 use crate::domain::duplicate::RefundTime;
@@ -47,16 +48,16 @@ proptest! {
         reason in select(InvalidReason::ALL.to_vec()),
         dialect in select(Dialect::ALL.to_vec()),
     ) {
-        let (alert, here, unfinished) = (alert(), Decisions::default(), Unfinished::default());
+        let (alert, here, unfinished, history) = (alert(), Decisions::default(), Unfinished::default(), History::default());
+        let known = KnownDecisions { here: &here, unfinished: &unfinished, history: &history, now: now() };
         let order = refund.map(order);
-        let mut warnings: Vec<FormWarning> = here.duplicates(&alert, &others, &Unfinished::default()).into_iter().map(FormWarning::Duplicate).collect();
+        let mut warnings: Vec<FormWarning> = known.duplicates(&alert, &others).into_iter().map(FormWarning::Duplicate).collect();
         warnings.extend(order.map(|order| FormWarning::Order("NW-1".to_owned(), order)));
         let place = FormContext { dialect, ..FormContext::default() };
         let draft = (choice == Choice::Invalid).then(|| Draft { resolution: Some(reason.resolution(dialect)), ..Draft::default() });
         let form = ResolveForm::new(&alert, choice, place, draft, warnings, now());
         let Ok(resolution) = form.validated() else { return Ok(()) };
 
-        let known = KnownDecisions { here: &here, unfinished: &unfinished, history: &History::default(), now: now() };
         let asked = speaks_against(&alert, &resolution, others.iter(), order.as_ref(), &[], known);
 
         let instead = form.fitting_reason();

@@ -161,7 +161,7 @@ impl Parts<'_> {
         self.drafted(alert);
         let suggestion = Suggestion::of(alert, facts, draw);
         let duplicates = facts.duplicates.loaded().filter(|_| with_duplicates).map_or(&[][..], Vec::as_slice);
-        let duplicates: Vec<Alert> = duplicates.iter().map(|other| draw.decisions.foreseen(other, draw.unfinished).into_owned()).collect();
+        let duplicates: Vec<Alert> = duplicates.iter().map(|other| draw.known_decisions().foreseen(other).into_owned()).collect();
         for warning in warnings(alert, &duplicates) {
             self.warning(&warning, alert, suggestion.as_ref());
         }

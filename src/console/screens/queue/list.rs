@@ -138,7 +138,7 @@ fn draw_heads(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, region
 fn draw_rows(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions: &Regions, placed: &[Placed]) {
     let listing = &queue.listing;
     let range = queue.range_rows();
-    let coming = draw.decisions.refunds_coming(draw.unfinished, |id| listing.find(id));
+    let coming = draw.known_decisions().refunds_unlisted(listing.alerts(), |id| listing.find(id));
     let in_sight = listing.window().into_iter().filter_map(|(_, index)| listing.row(index).alert());
     let warned = duplicate::with_duplicate_in(in_sight.filter(|alert| alert.outcome.is_none()), coming.iter().map(|other| &**other));
     let known = |alert: &Alert| Known::of(alert, &warned, queue);

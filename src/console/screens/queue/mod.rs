@@ -29,7 +29,6 @@ use crate::console::group_drafts::GroupDraftList;
 use crate::console::widgets::text_input::Typed;
 use crate::console::{Action, AppContext, Effect, Keep, KeyContext, Keys, Message, Order, Orders, Screen, Tone};
 use crate::desk::Draft;
-use crate::domain::duplicate;
 use crate::domain::query::{self, QueryError};
 use crate::domain::{AlertId, Resolution, Timestamp};
 
@@ -313,7 +312,7 @@ fn back(queue: &mut Queue, cx: &mut AppContext) -> Vec<Effect> {
 /// Goes to the other alert that is warned of; where there are several, to the one that weighs most.
 fn go_to_warned(queue: &mut Queue, cx: &mut AppContext) -> Orders {
     let others = queue.facts.duplicates.loaded().map_or(&[][..], Vec::as_slice);
-    let named = queue.current().and_then(|alert| duplicate::of(alert, others).into_iter().next()).cloned();
+    let named = queue.current().and_then(|alert| cx.known_decisions().weightiest(alert, others)).cloned();
     match named {
         Some(alert) => run(queue.go_to_found(&alert)),
         None => {

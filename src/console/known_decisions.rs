@@ -1,0 +1,89 @@
+//! The decisions that are known, and what they mean for other alerts of their payments: what is answered or foreseen, and what is a duplicate.
+
+use std::borrow::Cow;
+
+use super::decisions::{Decisions, alert_of};
+use super::unfinished::Unfinished;
+use crate::desk::History;
+use crate::domain::duplicate::{self, Duplicate};
+use crate::domain::{Alert, AlertId, OutcomeId, Resolution, Timestamp, decide};
+
+/// The decisions that are known: those on their way, here and at the engine, and what the desk's journal has.
+#[derive(Clone, Copy)]
+pub struct KnownDecisions<'a> {
+    pub here: &'a Decisions,
+    pub unfinished: &'a Unfinished,
+    /// What was decided at this desk.
+    pub history: &'a History,
+    pub now: Timestamp,
+}
+
+impl<'a> KnownDecisions<'a> {
+    /// The decision on an alert that is on its way, from here, another console of this desk or at the engine.
+    fn coming_resolution(self, alert: AlertId) -> Option<&'a Resolution> {
+        let here = self.here.coming(alert).map(|decision| &decision.resolution);
+        let there = self.unfinished.resolution_of(alert);
+        // Two may be under way: a refund may land, whatever the other says.
+        there.filter(|there| there.gives_money_back()).or(here).or(there)
+    }
+
+    /// An alert as this desk knows it: with the outcome that its journal has, where a list is behind and shows none.
+    pub fn answered<'b>(self, alert: &'b Alert) -> Cow<'b, Alert> {
+        self.history.as_answered(alert)
+    }
+
+    /// An alert as it will be once the decision on it has landed, this console's, another's or one that the engine has not finished; as it is
+    /// known where none is on its way. A duplicate of it has to be warned of before the decision has left, not only afterwards.
+    pub fn foreseen<'b>(self, alert: &'b Alert) -> Cow<'b, Alert> {
+        let known = self.answered(alert);
+        let (Some(resolution), None) = (self.coming_resolution(alert.id), &known.outcome) else { return known };
+        let mut foreseen = known.into_owned();
+        decide(resolution).record(&mut foreseen, OutcomeId::generate(), resolution.comments(), None);
+        Cow::Owned(foreseen)
+    }
+
+    /// The alerts whose refund a list does not show: those of the list that this desk knows to be refunded, and those whose refund is on its way,
+    /// from here, another console of this desk or at the engine, as `find` knows them, because a journal tells less of its alerts.
+    pub fn refunds_unlisted(
+        self,
+        listed: impl Iterator<Item = &'a Alert>,
+        find: impl Fn(AlertId) -> Option<&'a Alert>,
+    ) -> Vec<Cow<'a, Alert>> {
+        let refunds = |resolution: &Resolution| resolution.gives_money_back() || resolution.says_refunded_before();
+        let here = self.here.all_coming().filter(|decision| refunds(&decision.resolution)).map(|decision| &decision.alert);
+        let here = here.map(|alert| Cow::Borrowed(find(alert.id).unwrap_or(alert)));
+        let there = self.unfinished.all().filter(|attempt| refunds(&attempt.resolution)).filter_map(|attempt| find(attempt.alert));
+        let elsewhere = self.unfinished.all_elsewhere().iter().filter(|coming| refunds(&coming.resolution));
+        let elsewhere = elsewhere.filter(|coming| find(coming.alert.id).is_none_or(|alert| alert.outcome.is_none()));
+        let elsewhere = elsewhere.map(|coming| find(coming.alert.id).map_or_else(|| Cow::Owned(alert_of(&coming.alert)), Cow::Borrowed));
+        let behind = listed.filter(|alert| alert.outcome.is_none() && self.answered(alert).was_refunded());
+        here.chain(there.map(Cow::Borrowed)).chain(elsewhere).chain(behind.map(Cow::Borrowed)).collect()
+    }
+
+    /// Another alert as a duplicate of an alert, with what is known of it.
+    fn duplicate(self, alert: &Alert, other: &Alert) -> Option<Duplicate> {
+        Duplicate::with_coming(alert, &self.answered(other), self.coming_resolution(other.id))
+    }
+
+    /// The others on an alert's payment, among these and what is decided here, whose refund is recorded, probable or on its way.
+    pub fn refunds_known<'b>(self, alert: &Alert, others: impl IntoIterator<Item = &'b Alert>) -> Vec<AlertId> {
+        let coming = self.here.all_coming().map(|decision| decision.alert.clone());
+        let all = others.into_iter().cloned().chain(coming);
+        all.filter(|other| self.duplicate(alert, other).is_some_and(|told| told.is_refunded())).map(|other| other.id).collect()
+    }
+
+    /// The other alert on an alert's payment that weighs most, of which is warned first.
+    pub fn weightiest<'b>(self, alert: &Alert, others: &'b [Alert]) -> Option<&'b Alert> {
+        let foreseen: Vec<Alert> = others.iter().map(|other| self.foreseen(other).into_owned()).collect();
+        let first = duplicate::of(alert, &foreseen).first()?.id;
+        others.iter().find(|other| other.id == first)
+    }
+
+    /// The duplicates of an alert among others and what is decided here, with what is on its way.
+    pub fn duplicates<'b>(self, alert: &Alert, others: impl IntoIterator<Item = &'b Alert>) -> Vec<Duplicate> {
+        let others: Vec<&Alert> = others.into_iter().collect();
+        let here = self.here.all_coming().map(|decision| &decision.alert);
+        let unseen = here.filter(|one| others.iter().all(|other| other.id != one.id));
+        others.iter().copied().chain(unseen).filter_map(|other| self.duplicate(alert, other)).collect()
+    }
+}

@@ -1,0 +1,92 @@
+//! Known answers: the outcomes of alerts as the journal of a desk tells them, for where a list is behind and shows none.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::history::{DecisionFate, DecisionRecord, History};
+use super::journal_steps::JournalAlert;
+use crate::domain::resolution::Verdict;
+use crate::domain::{Alert, AlertId, AlertStatus, Amount, OutcomeId, Resolution, Timestamp, decide};
+
+/// The answer to an alert, as far as the journal tells it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KnownAnswer {
+    /// What was answered; `None` where another answered, and all that is known is the status that it led to.
+    said: Option<Resolution>,
+    status: AlertStatus,
+    /// Whether the status is one of the older dialect, which tells less of the money.
+    older: bool,
+    /// When, where that is known.
+    at: Option<Timestamp>,
+}
+
+impl KnownAnswer {
+    /// The answer that a decision's fate tells of, known since that moment; none where it tells of none.
+    pub fn of(said: Option<&Resolution>, fate: &DecisionFate, at: Timestamp) -> Option<Self> {
+        let status = AlertStatus::parse(fate.status()?);
+        let is_as_said = matches!(fate, DecisionFate::Recorded(_) | DecisionFate::AsDecided(_));
+        let older = matches!(said, None | Some(Resolution::Older { .. }));
+        let said = said.filter(|_| is_as_said).cloned();
+        Some(Self { said, status, older, at: matches!(fate, DecisionFate::Recorded(_)).then_some(at) })
+    }
+
+    /// Whether it was recorded by the desk itself.
+    fn is_own(&self) -> bool {
+        self.at.is_some()
+    }
+
+    /// Takes the place of an earlier one; what was recorded by the desk itself stays.
+    pub fn or_earlier(self, earlier: Option<Self>) -> Self {
+        earlier.filter(|earlier| earlier.is_own() && !self.is_own()).unwrap_or(self)
+    }
+
+    /// An alert with this answer, where it shows none.
+    pub fn given<'a>(answer: Option<&Self>, alert: &'a Alert) -> Cow<'a, Alert> {
+        let (Some(answer), None) = (answer, &alert.outcome) else { return Cow::Borrowed(alert) };
+        let mut answered = alert.clone();
+        let comments = answer.said.as_ref().map_or("", Resolution::comments);
+        answer.verdict().record(&mut answered, OutcomeId::generate(), comments, answer.at);
+        Cow::Owned(answered)
+    }
+
+    /// What it did to the alert. Of another's answer the status says what it can: in the current dialect only a refund resolves.
+    fn verdict(&self) -> Verdict {
+        let is_refund = self.status == AlertStatus::Refunded || self.status == AlertStatus::Resolved && !self.older;
+        self.said.as_ref().map_or_else(
+            || Verdict {
+                status: self.status.clone(),
+                outcome: self.status.as_str().to_ascii_lowercase(),
+                refunded: if is_refund { "refunded" } else { "" },
+                dispute_reason_code: None,
+                amount_stopped: None,
+            },
+            decide,
+        )
+    }
+}
+
+impl From<&DecisionRecord> for Option<KnownAnswer> {
+    fn from(record: &DecisionRecord) -> Self {
+        let (at, fate) = record.last();
+        KnownAnswer::of(record.said.resolution().as_ref(), fate, at)
+    }
+}
+
+impl History {
+    /// An alert as this desk knows it: with the outcome that its journal tells of, where the alert shows none.
+    pub fn as_answered<'a>(&self, alert: &'a Alert) -> Cow<'a, Alert> {
+        let record = self.answered_on(alert.id).filter(|_| alert.outcome.is_none());
+        KnownAnswer::given(record.and_then(Into::into).as_ref(), alert)
+    }
+
+    /// The answers to other alerts that may be on an alert's payment as far as the journal names it, and to these.
+    pub fn answers_near(&self, alert: &Alert, also: &[AlertId]) -> HashMap<AlertId, KnownAnswer> {
+        let amount = |named: &JournalAlert| named.amount.as_ref()?.parse().ok().map(|amount: Amount| amount.decimal());
+        let is_near = |named: &JournalAlert| {
+            let is_as_much = alert.amount.is_some_and(|own| amount(named) == Some(own.decimal()));
+            named.card_last_four == alert.card_last_four || is_as_much || also.contains(&named.id)
+        };
+        let near = self.records().iter().map(|record| &record.said.alert).filter(|named| named.id != alert.id && is_near(named));
+        near.filter_map(|named| Some((named.id, self.answered_on(named.id).and_then(Into::into)?))).collect()
+    }
+}
