@@ -6,6 +6,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 pub use crate::domain::sanitize::line as sanitize;
+pub use crate::domain::count::{count, counted};
 
 /// Shown where a text was cut.
 pub const CUT: &str = "…";
@@ -135,28 +136,10 @@ pub fn indented_json(json: &str) -> String {
     value.and_then(|value| serde_json::to_string_pretty(&value).ok()).unwrap_or_else(|| json.to_owned())
 }
 
-/// A count with its thousands grouped: `1,204,331`.
-pub fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
 /// The text with a capital at its beginning.
 pub fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-}
-
-/// `1 alert`, `2 alerts`.
-pub fn counted(number: u64, one: &str, many: &str) -> String {
-    format!("{} {}", count(number), if number == 1 { one } else { many })
 }
 
 #[cfg(test)]
@@ -220,11 +203,6 @@ mod tests {
 
         assert_eq!(wrap_indented(&json, 18), ["{", "  \"id\": 7,", "  \"name\": \"no", "  second refund\"", "}"]);
         assert_eq!(indented_json("{broken"), "{broken");
-    }
-
-    #[test]
-    fn counts_are_grouped() {
-        assert_eq!([count(0), count(999), count(1_204_331)], ["0", "999", "1,204,331"]);
     }
 
     proptest! {
