@@ -1,12 +1,13 @@
 //! Text on the screen: what came from outside is sanitized, measured in columns, and cut where it must be.
 
 use std::borrow::Cow;
+use std::path::{MAIN_SEPARATOR, Path};
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-pub use crate::domain::sanitize::line as sanitize;
 pub use crate::domain::count::{count, counted};
+pub use crate::domain::sanitize::line as sanitize;
 
 /// Shown where a text was cut.
 pub const CUT: &str = "…";
@@ -44,6 +45,18 @@ pub fn whole_words(text: &str, columns: u16) -> Cow<'_, str> {
     match ends.take_while(|words| words.width() <= room).last().filter(|words| !words.is_empty()) {
         Some(words) => Cow::Borrowed(words),
         None => cut(text, columns),
+    }
+}
+
+/// A path in so many columns: home is `~`, and of one that is longer the middle is left out: its file's name stays.
+pub fn cut_path(path: &str, home: Option<&Path>, room: u16) -> String {
+    let below_home = home.and_then(|home| Path::new(path).strip_prefix(home).ok()).and_then(Path::to_str);
+    let path = below_home.filter(|below| !below.is_empty()).map_or_else(|| path.to_owned(), |below| format!("~{MAIN_SEPARATOR}{below}"));
+    let path = sanitize(&path);
+    let name = path.rfind(MAIN_SEPARATOR).map_or("", |at| &path[at..]);
+    match room.checked_sub(columns(name)).filter(|before| *before > 0 && !name.is_empty()) {
+        Some(before) => format!("{}{name}", cut(&path[..path.len() - name.len()], before)),
+        None => cut(&path, room).into_owned(),
     }
 }
 
@@ -182,6 +195,17 @@ mod tests {
     #[case("anything", 0, "")]
     fn a_cut_is_measured_in_columns_and_shown(#[case] text: &str, #[case] room: u16, #[case] shown: &str) {
         assert_eq!(cut(text, room), shown);
+    }
+
+    #[rstest]
+    #[case(50, "~/.config/avert/desk rules/rules.txt")]
+    #[case(26, "~/.config/avert…/rules.txt")]
+    #[case(11, "…/rules.txt")]
+    #[case(6, "~/.co…")]
+    fn a_path_keeps_the_name_of_its_file(#[case] room: u16, #[case] shown: &str) {
+        assert_eq!(cut_path("/home/maria/.config/avert/desk rules/rules.txt", Some(Path::new("/home/maria")), room), shown);
+        assert_eq!(cut_path("rules.txt", None, 20), "rules.txt");
+        assert_eq!(cut_path("/home/maria", Some(Path::new("/home/maria")), 20), "/home/maria");
     }
 
     #[test]
