@@ -246,6 +246,8 @@ impl CaseDialog {
             let told = Told::plain("Whoever refunds again pays twice. ");
             match (open.len(), sent) {
                 (0, _) => Told::plain("Whoever refunds again pays twice."),
+                // No key answers where nothing is sent.
+                _ if cx.place.read_only => Told::plain("Whoever refunds again pays twice."),
                 (_, 0) => told.with_key(&key(Action::Invalid), " opens the form that says so."),
                 _ => told.with_key(&key(Action::Invalid), &format!(" answers {whom} {said}.")),
             }
@@ -264,7 +266,7 @@ impl CaseDialog {
             }
             (None, None) => match self.refunded_elsewhere(cx) {
                 Some(who) => (format!("⚠ {who}"), paid_twice(false)),
-                None if open.len() < 2 => return area.y,
+                None if open.len() < 2 || cx.place.read_only => return area.y,
                 None => {
                     let title = "⚠ Refund one of them only.".to_owned();
                     let follows = match cx.place.dialect {
