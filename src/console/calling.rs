@@ -5,7 +5,7 @@ use chrono::Duration;
 use super::app::App;
 use super::calls::{AttentionCall, hours_read, left_words, named, when_words};
 use super::decisions::{Decisions, State};
-use super::text::{counted, sanitize};
+use super::text::{count, counted, sanitize};
 use super::{Action, AppContext, Effect, Message, Tone};
 use crate::desk::JournalStep;
 use crate::domain::{AlertId, Timestamp};
@@ -47,7 +47,7 @@ impl App {
         outside.extend(cx.calls.take_failures().filter(|_| !quiet));
         if let [first, more @ ..] = outside.as_slice() {
             // What comes at once rings once.
-            let words = if more.is_empty() { first.clone() } else { format!("{first}, and {} more", more.len()) };
+            let words = if more.is_empty() { first.clone() } else { format!("{first}, and {} more", count(more.len() as u64)) };
             effects.extend(cx.settings.notices.notice(&words).map(Effect::Notice));
         }
         let title = cx.settings.notices.title.then(|| title(cx));

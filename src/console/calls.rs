@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use chrono::Duration;
 
 use super::notices::NoticeSettings;
+use super::text::count;
 use super::times::{self, Moments};
 use crate::desk::ClosingAlerts;
 use crate::domain::insights::{SOON_HOURS, quarter_of, soon};
@@ -181,7 +182,7 @@ impl Calls {
         match failures.as_slice() {
             [] => None,
             [one] => Some(one.clone()),
-            many => Some(format!("{}, and {} more", many[0], many.len() - 1)),
+            many => Some(format!("{}, and {} more", many[0], count(many.len() as u64 - 1))),
         }
     }
 
@@ -227,8 +228,8 @@ impl Calls {
         let (words, outside) = match about.len() {
             1 => (format!("{} lapses {when}, unanswered.", named(first)), format!("{} lapses {left}", outside_name(first))),
             many => (
-                format!("{} and {} more {may}lapse within {within}, unanswered; the first {when}.", named(first), many - 1),
-                format!("{many} alerts {may}lapse within {within}, {} {left}", outside_name(first)),
+                format!("{} and {} more {may}lapse within {within}, unanswered; the first {when}.", named(first), count(many as u64 - 1)),
+                format!("{} alerts {may}lapse within {within}, {} {left}", count(many as u64), outside_name(first)),
             ),
         };
         let words = if is_late { format!("The quiet hours are over: {words}") } else { words };
@@ -295,11 +296,11 @@ impl Calls {
         let parts = [
             (near > 0).then(|| {
                 let verb = if near == 1 { "lapses" } else { "lapse" };
-                format!("{near}{more} {verb} within {}", times::spell(settings.before))
+                format!("{}{more} {verb} within {}", count(near), times::spell(settings.before))
             }),
-            lost.map(|lost| format!("{lost} will lapse at this pace")),
+            lost.map(|lost| format!("{} will lapse at this pace", count(lost))),
         ];
-        let open = open.into_iter().filter(|(count, _)| *count > 0).map(|(count, words)| format!("{count} {words}"));
+        let open = open.into_iter().filter(|(number, _)| *number > 0).map(|(number, words)| format!("{} {words}", count(number as u64)));
         let parts: Vec<String> = parts.into_iter().flatten().chain(open).collect();
         if parts.is_empty() { format!("avert: {place}") } else { format!("avert: {} - {place}", parts.join(", ")) }
     }

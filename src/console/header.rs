@@ -370,7 +370,8 @@ impl App {
         self.cx.times().beside(self.cx.now).map(|local| format!("{local} local"))
     }
 
-    /// How old what is shown is. Since when something is wrong is told by its few words already.
+    /// How old what is shown is. Since when something is wrong is told by its few words already, and of a list that was just read there is
+    /// nothing to say beside that.
     fn age(&self, standing: &Standing, wording: Wording) -> String {
         let is_well = standing.style == self.cx.theme.ok;
         let ago = |at| self.cx.times().age(at, self.cx.now);
@@ -380,7 +381,8 @@ impl App {
             (false, true) => format!("   list {} old", self.cx.times().age_alone(at, self.cx.now)),
             (false, false) => format!("  read {}", ago(at)),
         };
-        self.read_at().filter(|_| is_well || wording == Wording::Full).map(age).unwrap_or_default()
+        let says_something = |at: &Timestamp| is_well || standing.calls || self.cx.now - *at >= LATE;
+        self.read_at().filter(|_| is_well || wording == Wording::Full).filter(says_something).map(age).unwrap_or_default()
     }
 
     /// When what is on the screen was read; nothing where nothing was, or none of it is read.
@@ -415,12 +417,13 @@ impl App {
         let hour = |since: &Timestamp| self.cx.times().hour(*since);
         match &queue.link.trouble {
             Some((since, _)) if has_list && queue.link.is_unreachable() => {
-                let next = queue.link.next_try().map(|at| format!(", next try {}", self.cx.times().second(at)));
+                let next = queue.link.next_try().map(|at| self.cx.times().clock_second(at));
                 return wrong(match (wording, next) {
-                    (Wording::Full, next) => format!("offline since {}{}", hour(since), next.unwrap_or_default()),
+                    (Wording::Full, Some(next)) => format!("offline since {}, retry {next}", hour(since)),
+                    (Wording::Full | Wording::Since, _) => format!("offline since {}", hour(since)),
                     // The line above the footer says the rest.
-                    (Wording::Brief, Some(next)) if self.lasting_note().is_none() => format!("offline{next}"),
-                    (Wording::Brief | Wording::Shortest | Wording::Sign, _) => "offline".to_owned(),
+                    (Wording::Brief, Some(next)) if self.lasting_note().is_none() => format!("offline, retry {next}"),
+                    _ => "offline".to_owned(),
                 });
             }
             Some((since, _)) if has_list => return wrong(or_shortest(format!("stale since {}", hour(since)), "stale")),
@@ -449,14 +452,14 @@ impl App {
         if let Some((part, (since, _))) = queue.link.missing() {
             return wrong(match wording {
                 Wording::Full => format!("{} not read since {}", part.words(), hour(since)),
-                Wording::Brief => format!("{} not read, {}", part.words(), hour(since)),
+                Wording::Brief | Wording::Since => format!("{} not read, {}", part.words(), hour(since)),
                 Wording::Shortest | Wording::Sign => "not all read".to_owned(),
             });
         }
         if let Some(call) = self.cx.last_call.failed() {
             return wrong(match wording {
                 Wording::Full => format!("{} failed, {}", call.asked, hour(&call.since)),
-                Wording::Brief => format!("a call failed, {}", hour(&call.since)),
+                Wording::Brief | Wording::Since => format!("a call failed, {}", hour(&call.since)),
                 Wording::Shortest | Wording::Sign => "a call failed".to_owned(),
             });
         }
@@ -500,20 +503,22 @@ fn in_words(trouble: &NetworkTrouble, since: &str, wording: Wording) -> String {
     let names: Vec<_> = trouble.networks.iter().map(|network| sanitize(network.as_str()).into_owned()).collect();
     let who = match names.as_slice() {
         [] => "a network".to_owned(),
-        [first, others @ ..] if wording == Wording::Brief && !others.is_empty() => format!("{first} +{}", others.len()),
+        [first, others @ ..] if matches!(wording, Wording::Brief | Wording::Since) && !others.is_empty() => {
+            format!("{first} +{}", others.len())
+        }
         all => all.join(", "),
     };
     match (trouble.fault, wording) {
         (DecisionFault::Unknown, Wording::Full) => format!("{who}: outcome unknown since {since}"),
-        (DecisionFault::Unknown, Wording::Brief) => format!("{who}: unknown, {since}"),
+        (DecisionFault::Unknown, Wording::Brief | Wording::Since) => format!("{who}: unknown, {since}"),
         (DecisionFault::Unknown, Wording::Shortest | Wording::Sign) => format!("{who} unknown, {since}"),
         // It is over: a moment, and nothing that goes on.
-        (DecisionFault::Declined, Wording::Full | Wording::Brief) => format!("{who} not recorded, {since}"),
+        (DecisionFault::Declined, Wording::Full | Wording::Brief | Wording::Since) => format!("{who} not recorded, {since}"),
         (DecisionFault::Declined, Wording::Shortest | Wording::Sign) => format!("{who} failed, {since}"),
         (DecisionFault::Unheard, Wording::Shortest | Wording::Sign) => "one not known".to_owned(),
         (DecisionFault::Unheard, Wording::Full) => format!("a decision not known since {since}"),
-        (DecisionFault::Unheard, Wording::Brief) => format!("a decision not known, {since}"),
+        (DecisionFault::Unheard, Wording::Brief | Wording::Since) => format!("a decision not known, {since}"),
         (DecisionFault::Service, Wording::Shortest | Wording::Sign) => "not recorded".to_owned(),
-        (DecisionFault::Service, Wording::Full | Wording::Brief) => format!("a decision not recorded, {since}"),
+        (DecisionFault::Service, Wording::Full | Wording::Brief | Wording::Since) => format!("a decision not recorded, {since}"),
     }
 }

@@ -3,6 +3,7 @@
 use chrono::Duration;
 use uuid::Uuid;
 
+use super::text::count;
 use super::{Effect, Keep};
 use crate::desk::{DecisionFate, DecisionRecord, History, JournalEntry, JournalMark, JournalPart, JournalStep, LeftDecision};
 use crate::domain::time::to_iso;
@@ -109,7 +110,9 @@ impl JournalFeed {
         let first = self.unreadable.first()?;
         Some(match self.unreadable.len() {
             1 => format!("1 line of the journal cannot be read, line {first}: what it tells is not here."),
-            count => format!("{count} lines of the journal cannot be read, from line {first} on: what they tell is not here."),
+            many => {
+                format!("{} lines of the journal cannot be read, from line {first} on: what they tell is not here.", count(many as u64))
+            }
         })
     }
 

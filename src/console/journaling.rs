@@ -8,6 +8,7 @@ use super::dialogs::resolve_form::{Choice, dialog as resolve};
 use super::journal_pane::PaneRoom;
 use super::screens::ScreenName;
 use super::screens::activity::views::{calls_as_failed, needs_you};
+use super::text::count;
 use super::{Action, Effect, Keep, Message, Order, Orders, Reply, Screen as _, Tone};
 use crate::desk::{DecisionRecord, JournalDecision, JournalPart, JournalStep};
 use crate::domain::{Alert, AlertId};
@@ -50,8 +51,8 @@ impl App {
             [] => {}
             [one] => cx.notify(Tone::Note, format!("From before, not dismissed: {one}. {key} shows what became of each.")),
             many => {
-                let count = many.len();
-                cx.notify(Tone::Note, format!("From before, not dismissed: results of {count} runs. {key} shows what became of each."));
+                let many = count(many.len() as u64);
+                cx.notify(Tone::Note, format!("From before, not dismissed: results of {many} runs. {key} shows what became of each."));
             }
         }
         alerts.into_iter().map(|id| Effect::Get(id).into()).collect()

@@ -37,7 +37,7 @@ pub fn undo(cx: &mut AppContext) -> Orders {
             let together = many[0].together;
             let all = together.and_then(|number| cx.runs.get(number)).map_or(many.len(), |run| run.items.len());
             let left = all.saturating_sub(many.len());
-            let rest = if left == 0 { "Nothing was sent.".to_owned() } else { format!("{left} had left already.") };
+            let rest = if left == 0 { "Nothing was sent.".to_owned() } else { format!("{} had left already.", count(left as u64)) };
             let again = match outcome.iter().find_map(marked_again) {
                 None => String::new(),
                 Some(marked) => {
@@ -46,7 +46,7 @@ pub fn undo(cx: &mut AppContext) -> Orders {
                     format!(" {} opens their form again{with}.", cx.key(Action::Bulk))
                 }
             };
-            cx.notify_taken_back(&many[0], format!("Taken back: {} decisions. {rest}{again}", many.len()));
+            cx.notify_taken_back(&many[0], format!("Taken back: {} decisions. {rest}{again}", count(many.len() as u64)));
         }
     }
     outcome
@@ -340,7 +340,7 @@ pub fn listed_unfinished(answer: Reply<Vec<ResolutionAttempt>>, cx: &mut AppCont
         let key = cx.key(Action::Settle);
         let what = match event.len() {
             1 => format!("{} waits for a person's word", in_words(&first.resolution)),
-            many => format!("{many} decisions wait for a person's word"),
+            many => format!("{} decisions wait for a person's word", count(many as u64)),
         };
         cx.calls.failed_together("A decision waits for a person's word");
         cx.notify(Tone::Bad, format!("{what}: the network cannot tell whether it arrived. {key} opens it."));

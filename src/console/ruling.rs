@@ -10,7 +10,7 @@ use super::guards::{looked_up_at_once, on_its_payment};
 use super::message::OnPayment;
 use super::rule_acts::{RuleAct, RuleActs, RuleDesk, grace_of_rules};
 use super::rules_file::ReadRules;
-use super::text::counted;
+use super::text::{count, counted};
 use super::{Action, AppContext, Effect, Keep, Message, Orders, Reply, Tone};
 use crate::desk::JournalStep;
 use crate::desk::closing::ClosingAlerts;
@@ -280,12 +280,12 @@ fn rule_desk<'a>(cx: &'a AppContext, in_hand: &'a HashSet<AlertId>) -> RuleDesk<
 
 /// `small: 3, gone: 1`
 fn counts_in_words(claims: &[RuleClaim]) -> String {
-    let mut counts: Vec<(&str, usize)> = Vec::new();
+    let mut counts: Vec<(&str, u64)> = Vec::new();
     for claim in claims {
         match counts.iter_mut().find(|(rule, _)| *rule == claim.rule) {
-            Some((_, count)) => *count += 1,
+            Some((_, number)) => *number += 1,
             None => counts.push((&claim.rule, 1)),
         }
     }
-    counts.iter().map(|(rule, count)| format!("{rule}: {count}")).collect::<Vec<_>>().join(", ")
+    counts.iter().map(|(rule, number)| format!("{rule}: {}", count(*number))).collect::<Vec<_>>().join(", ")
 }

@@ -12,6 +12,7 @@ pub use rows::{LeftOut, RunItem, RunResult, RunRow};
 
 use super::answer_words::answered_as;
 use super::decisions::{DecisionEvent, PendingDecision};
+use super::text::count;
 use crate::desk::{GroupDraft, LeftDecision, Leftovers};
 use crate::domain::{Alert, AlertId, Resolution, Timestamp};
 
@@ -128,7 +129,7 @@ impl DecisionRun {
             (taken_back, "taken back"),
             (self.left_out.len() as u64, "left out"),
         ];
-        let parts = parts.into_iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}"));
+        let parts = parts.into_iter().filter(|(number, _)| *number > 0).map(|(number, word)| format!("{} {word}", count(number)));
         parts.collect::<Vec<_>>().join(", ")
     }
 }

@@ -12,6 +12,7 @@ use super::profile_directory::ProfileDirectory;
 use super::program_log::ProgramLog;
 use super::rules_file::RulesFile;
 use super::setting::{SettingOverride, SettingsKeeper};
+use super::text::count;
 use super::theme::ThemeName;
 use super::times::{Moments, ShownClocks, Zone};
 use crate::desk::AlertRecords;
@@ -216,6 +217,6 @@ fn and_unsent(decisions: usize) -> String {
     match decisions {
         0 => String::new(),
         1 => "; a decision that had not left yet was taken back".to_owned(),
-        many => format!("; {many} decisions that had not left yet were taken back"),
+        many => format!("; {} decisions that had not left yet were taken back", count(many as u64)),
     }
 }

@@ -1,10 +1,12 @@
 //! Text on the screen: what came from outside is sanitized, measured in columns, and cut where it must be.
 
 use std::borrow::Cow;
+use std::path::{MAIN_SEPARATOR, Path};
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
+pub use crate::domain::count::{count, counted};
 pub use crate::domain::sanitize::line as sanitize;
 
 /// Shown where a text was cut.
@@ -43,6 +45,18 @@ pub fn whole_words(text: &str, columns: u16) -> Cow<'_, str> {
     match ends.take_while(|words| words.width() <= room).last().filter(|words| !words.is_empty()) {
         Some(words) => Cow::Borrowed(words),
         None => cut(text, columns),
+    }
+}
+
+/// A path in so many columns: home is `~`, and of one that is longer the middle is left out: its file's name stays.
+pub fn cut_path(path: &str, home: Option<&Path>, room: u16) -> String {
+    let below_home = home.and_then(|home| Path::new(path).strip_prefix(home).ok()).and_then(Path::to_str);
+    let path = below_home.filter(|below| !below.is_empty()).map_or_else(|| path.to_owned(), |below| format!("~{MAIN_SEPARATOR}{below}"));
+    let path = sanitize(&path);
+    let name = path.rfind(MAIN_SEPARATOR).map_or("", |at| &path[at..]);
+    match room.checked_sub(columns(name)).filter(|before| *before > 0 && !name.is_empty()) {
+        Some(before) => format!("{}{name}", cut(&path[..path.len() - name.len()], before)),
+        None => cut(&path, room).into_owned(),
     }
 }
 
@@ -135,28 +149,10 @@ pub fn indented_json(json: &str) -> String {
     value.and_then(|value| serde_json::to_string_pretty(&value).ok()).unwrap_or_else(|| json.to_owned())
 }
 
-/// A count with its thousands grouped: `1,204,331`.
-pub fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
 /// The text with a capital at its beginning.
 pub fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-}
-
-/// `1 alert`, `2 alerts`.
-pub fn counted(number: u64, one: &str, many: &str) -> String {
-    format!("{} {}", count(number), if number == 1 { one } else { many })
 }
 
 #[cfg(test)]
@@ -201,6 +197,17 @@ mod tests {
         assert_eq!(cut(text, room), shown);
     }
 
+    #[rstest]
+    #[case(50, "~/.config/avert/desk rules/rules.txt")]
+    #[case(26, "~/.config/avert…/rules.txt")]
+    #[case(11, "…/rules.txt")]
+    #[case(6, "~/.co…")]
+    fn a_path_keeps_the_name_of_its_file(#[case] room: u16, #[case] shown: &str) {
+        assert_eq!(cut_path("/home/maria/.config/avert/desk rules/rules.txt", Some(Path::new("/home/maria")), room), shown);
+        assert_eq!(cut_path("rules.txt", None, 20), "rules.txt");
+        assert_eq!(cut_path("/home/maria", Some(Path::new("/home/maria")), 20), "/home/maria");
+    }
+
     #[test]
     fn lines_break_at_blanks_and_long_words_anywhere() {
         assert_eq!(wrap("no second refund is due", 10), ["no second", "refund is", "due"]);
@@ -220,11 +227,6 @@ mod tests {
 
         assert_eq!(wrap_indented(&json, 18), ["{", "  \"id\": 7,", "  \"name\": \"no", "  second refund\"", "}"]);
         assert_eq!(indented_json("{broken"), "{broken");
-    }
-
-    #[test]
-    fn counts_are_grouped() {
-        assert_eq!([count(0), count(999), count(1_204_331)], ["0", "999", "1,204,331"]);
     }
 
     proptest! {

@@ -178,7 +178,12 @@ impl Moments {
 
     /// `14:03:12 UTC`
     pub fn second(self, at: Timestamp) -> String {
-        format!("{} {}", self.narrow(at, "%H:%M:%S"), self.word())
+        format!("{} {}", self.clock_second(at), self.word())
+    }
+
+    /// `14:03:12`
+    pub fn clock_second(self, at: Timestamp) -> String {
+        self.narrow(at, "%H:%M:%S")
     }
 
     /// `14:03`

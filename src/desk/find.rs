@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 
 use super::same_payment::list_in_some_order;
 use super::{Desk, DeskError};
+use crate::domain::count::count;
 use crate::domain::find::{MOST_FOUND, among};
 use crate::domain::order::transaction_key;
 use crate::domain::sanitize::line;
@@ -44,7 +45,7 @@ impl FoundAlerts {
             all.sort_by_cached_key(|alert| query.grade(alert).map_or(1, |grade| if grade == MatchGrade::Whole { 0 } else { 2 }));
             all.truncate(size as usize);
         }
-        let held = if held.len() == 1 { "one alert".to_owned() } else { format!("{} alerts", held.len()) };
+        let held = if held.len() == 1 { "one alert".to_owned() } else { format!("{} alerts", count(held.len() as u64)) };
         self.limits.push(format!("{held} of the Queue's pages were compared by every field"));
         Self { alerts: all, ..self }
     }
@@ -180,7 +181,8 @@ async fn search(alerts: &dyn Alerts, word: &str, candidates: &mut Vec<Alert>) ->
         wanted.page.page += 1;
     }
     let first = if wanted.sort == Sort::default() { "first" } else { "newest" };
-    Ok((seen < total).then(|| format!("of {total} alerts with {:?} only the {first} {seen} were looked at", line(word))))
+    let limit = || format!("of {} alerts with {:?} only the {first} {} were looked at", count(total), line(word), count(seen));
+    Ok((seen < total).then(limit))
 }
 
 fn add(candidates: &mut Vec<Alert>, more: impl IntoIterator<Item = Alert>) {

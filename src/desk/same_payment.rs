@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::domain::count::count;
 use crate::domain::resolution::FieldError;
 use crate::domain::{Alert, AlertId, AlertQuery, Page, Sort};
 use crate::service::{Alerts, Duplicates, ServiceError};
@@ -74,7 +75,7 @@ async fn search(alerts: &dyn Alerts, mut query: AlertQuery) -> Result<Vec<Alert>
     }
     Err(ServiceError::InvalidRequest(vec![FieldError::new(
         "q",
-        format!("matches more than {} alerts: too many to look through", found.len()),
+        format!("matches more than {} alerts: too many to look through", count(found.len() as u64)),
     )]))
 }
 

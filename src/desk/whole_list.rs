@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::domain::count::count;
 use crate::domain::{Alert, AlertId, Page};
 
 /// How often a list is read again from its beginning when it changed or did not add up.
@@ -161,6 +162,7 @@ impl Shortfall {
             Self::Empty(page) => format!("its page {page} is empty already"),
             Self::Changing => format!("it changed each of the {MOST_PASSES} times that it was read; try again when less is going on"),
         };
+        let (total, written) = (count(total), count(written));
         format!("the list is not whole: the deployment counts {total} alerts and {written} could be read; {why}")
     }
 }

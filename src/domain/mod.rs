@@ -15,6 +15,7 @@ pub mod clock;
 mod closed_enum;
 pub mod code_words;
 pub mod condition;
+pub mod count;
 pub mod credential;
 pub mod database;
 mod decided;

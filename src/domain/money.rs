@@ -7,6 +7,8 @@ use std::str::FromStr;
 
 use rust_decimal::Decimal;
 
+use super::count::grouped;
+
 /// The largest number of decimal places that the engine stores; no currency of ISO 4217 has more than four.
 pub const MAX_DECIMALS: u32 = 6;
 
@@ -147,16 +149,8 @@ impl Money {
         decimal.rescale(self.decimals());
         let text = decimal.abs().to_string();
         let (whole, fraction) = text.split_once('.').map_or((text.as_str(), None), |(w, f)| (w, Some(f)));
-        let mut out = String::with_capacity(text.len() + text.len() / 3 + 1);
-        if decimal.is_sign_negative() && !decimal.is_zero() {
-            out.push('-');
-        }
-        for (index, digit) in whole.chars().enumerate() {
-            if index > 0 && (whole.len() - index).is_multiple_of(3) {
-                out.push(',');
-            }
-            out.push(digit);
-        }
+        let sign = if decimal.is_sign_negative() && !decimal.is_zero() { "-" } else { "" };
+        let mut out = format!("{sign}{}", grouped(whole));
         if let Some(fraction) = fraction {
             out.push('.');
             out.push_str(fraction);

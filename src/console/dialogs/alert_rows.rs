@@ -169,7 +169,7 @@ fn placed_by_content(table: AlertTable<'_, '_>, (least, happens): (u16, u16), ro
 /// How much room what happens to these alerts has, where it had so much before.
 fn room_of_what(table: AlertTable<'_, '_>, before: u16) -> u16 {
     let (least, most) = table.what;
-    let content = table.rows.iter().map(|row| text::columns(&row.what)).max().unwrap_or(0);
+    let content = table.rows.iter().map(|row| text::columns(&row.what)).fold(text::columns(table.title), u16::max);
     content.max(before).min(most).max(least)
 }
 

@@ -9,7 +9,7 @@ use super::question::{Question, answered};
 use crate::console::decisions::alert_of;
 use crate::console::group_drafts::GroupDraftList;
 use crate::console::resolving::{record, subject};
-use crate::console::text::sanitize;
+use crate::console::text::{count, sanitize};
 use crate::console::unfinished::in_words;
 use crate::console::{Action, AppContext, ClickTargets, Dialog, Message, Order, Orders, Theme};
 use crate::desk::{JournalAlert, JournalStep, LeftDecision, Leftovers};
@@ -65,7 +65,7 @@ fn text_for(alert: &JournalAlert, cx: &AppContext) -> String {
 
 fn and_more(question: &mut Question, all: usize, theme: &Theme) {
     if all > NAMED {
-        question.line(format!("and {} more", all - NAMED), theme.quiet);
+        question.line(format!("and {} more", count((all - NAMED) as u64)), theme.quiet);
     }
 }
 

@@ -7,7 +7,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use crate::console::exports::RunningExport;
-use crate::console::text::{count, counted, cut, sanitize};
+use crate::console::text::{count, counted, cut_path};
 use crate::console::widgets::buttons::{Button, draw_buttons};
 use crate::console::widgets::panel::{Panel, PanelWidth};
 use crate::console::{AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders, Pen, Tone};
@@ -69,7 +69,7 @@ impl Dialog for ExportProgress {
         let buffer = frame.buffer_mut();
         let line = |offset: u16| Rect { y: inside.y + offset, height: 1, ..inside };
         Pen::new(buffer, line(0)).put("Export", theme.strong);
-        Pen::new(buffer, line(1)).put(&cut(&sanitize(&path.display().to_string()), inside.width), theme.quiet);
+        Pen::new(buffer, line(1)).put(&cut_path(&path.display().to_string(), cx.settings.home.as_deref(), inside.width), theme.quiet);
         let done = total.filter(|total| *total > 0).map_or(0, |total| u64::from(inside.width) * (*written).min(total) / total);
         for column in 0..inside.width {
             let (sign, style) = if u64::from(column) < done { ("━", theme.accent) } else { ("─", theme.line) };

@@ -196,3 +196,19 @@ fn keys(binding: &Binding) -> String {
         keys => keys.iter().map(Chord::to_string).collect::<Vec<_>>().join("  "),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_key_does_has_room_in_its_line_at_120_columns() {
+        let room = usize::from(OpenMenu::room(PanelWidth::Search, Rect::new(0, 0, 120, 38))) - KEYS;
+        let keymap = Keymap::default();
+
+        let cut: Vec<&str> =
+            keymap.all().map(|binding| binding.about.as_str()).filter(|about| usize::from(columns(about)) > room).collect();
+
+        assert!(cut.is_empty(), "{cut:?}");
+    }
+}

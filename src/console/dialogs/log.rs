@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 use super::menu::{List, OpenMenu};
 use crate::console::dialog::{open, run};
 use crate::console::program_log::{LogLine, LogSeverity};
-use crate::console::text::{columns, counted, wrap_to};
+use crate::console::text::{columns, count, counted, wrap_to};
 use crate::console::widgets::menu::Selection;
 use crate::console::widgets::panel::PanelWidth;
 use crate::console::{Action, AppContext, Dialog, Effect, KeyContext, Message, Order, Orders, Pen, Theme};
@@ -144,12 +144,12 @@ impl Dialog for LogDialog {
         let mut pen = Pen::new(frame.buffer_mut(), Rect { height: 1, ..field });
         pen.put(SHOWN[self.shown].1, theme.accent);
         pen.skip(2);
-        let count = if shown.len() == self.lines.len() {
+        let number = if shown.len() == self.lines.len() {
             counted(shown.len() as u64, "event", "events")
         } else {
-            format!("{} of {}", shown.len(), counted(self.lines.len() as u64, "event", "events"))
+            format!("{} of {}", count(shown.len() as u64), counted(self.lines.len() as u64, "event", "events"))
         };
-        pen.put_whole(&format!("{count} of this console, newest first, {}", cx.times().heading()), theme.quiet);
+        pen.put_whole(&format!("{number} of this console, newest first, {}", cx.times().heading()), theme.quiet);
         let whole = self.chosen().map(|line| wrap_to(&line.text, room, usize::from(WHOLE))).unwrap_or_default();
         for (text, y) in whole.iter().zip(field.y + 1..field.bottom()) {
             Pen::new(frame.buffer_mut(), Rect { y, height: 1, ..field }).put(text, theme.strong);

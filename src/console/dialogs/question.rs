@@ -8,7 +8,7 @@ use ratatui::style::Style;
 use super::menu::NO_FIELD;
 use crate::console::decisions::PendingDecision;
 use crate::console::pen::put_right;
-use crate::console::text::{CUT, columns, wrap};
+use crate::console::text::{CUT, columns, count, wrap};
 use crate::console::times::Moments;
 use crate::console::widgets::buttons::{Button, ButtonKind, button_lines, draw_buttons};
 use crate::console::widgets::panel::{Panel, PanelWidth};
@@ -96,7 +96,7 @@ impl Question {
             let others = decisions.len() - index - 1;
             // The line that says how many more there are has its room.
             if lines.len() + usize::from(others > 0) > left {
-                return self.line(format!("and {} more", others + 1), theme.quiet);
+                return self.line(format!("and {} more", count(others as u64 + 1)), theme.quiet);
             }
             left -= lines.len();
             let style = if decision.is_closed(cx.now) { theme.warning } else { theme.plain };

@@ -12,7 +12,7 @@ use super::question::{KeyedAnswer, Question, answered};
 use crate::console::answer_words::answered_as;
 use crate::console::decisions::{PendingDecision, State, WaitReason};
 use crate::console::resolving::{subject, taken_back};
-use crate::console::text::{counted, sanitize};
+use crate::console::text::{count, counted, sanitize};
 use crate::console::{AppContext, ClickTargets, Dialog, Effect, Loadable, Message, Order, Orders, Tone};
 use crate::desk::{DecisionFate, DecisionRecord};
 use crate::domain::{Alert, AlertId, duplicate};
@@ -123,7 +123,7 @@ impl Reconnected {
             .collect();
         let Some((_, first)) = twice.first().cloned() else { return Vec::new() };
         let back = cx.decisions.take_back_those(&twice.iter().map(|(key, _)| *key).collect());
-        let more = if twice.len() > 1 { format!(", and {} more", twice.len() - 1) } else { String::new() };
+        let more = if twice.len() > 1 { format!(", and {} more", count(twice.len() as u64 - 1)) } else { String::new() };
         let many = counted(back.len() as u64, "decision was taken back, not sent", "decisions were taken back, not sent");
         cx.notify_about(&back[0].alert, Tone::Bad, format!("{many}: {first}{more}."));
         taken_back(&back, cx)

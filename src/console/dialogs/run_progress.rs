@@ -19,7 +19,7 @@ use crate::console::guards::left_out_words;
 use crate::console::keymap::Chord;
 use crate::console::resolving::{record, undo};
 use crate::console::runs::{DecisionRun, LeftOut, RunCounts, RunItem, RunResult, RunRow};
-use crate::console::text::columns;
+use crate::console::text::{columns, count};
 use crate::console::unfinished::in_words;
 use crate::console::{Action, AppContext, ClickTargets, Dialog, KeyContext, Message, Order, Orders, Pen, Tone, dialog, times};
 use crate::desk::JournalStep;
@@ -364,7 +364,7 @@ impl Dialog for RunProgress {
         y += 1;
         let mut pen = Pen::new(frame.buffer_mut(), line(y));
         if !run.left_out.is_empty() {
-            pen.put(&format!("{} marked", run.items.len() + run.left_out.len()), cx.theme.plain);
+            pen.put(&format!("{} marked", count((run.items.len() + run.left_out.len()) as u64)), cx.theme.plain);
             pen.skip(3);
         }
         pen.put(&how_far(run, cx), cx.theme.plain);

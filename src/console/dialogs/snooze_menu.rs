@@ -10,7 +10,7 @@ use crate::console::decisions::alert_of;
 use crate::console::resolving::subject;
 use crate::console::screens::queue::state::Queue;
 use crate::console::snoozes::MOST_SNOOZED;
-use crate::console::text::{counted, sanitize};
+use crate::console::text::{count, counted, sanitize};
 use crate::console::widgets::menu::Selection;
 use crate::console::{Action, AppContext, Dialog, Effect, Keep, KeyContext, Message, Order, Orders, Tone, dialog, times};
 use crate::desk::SnoozedAlert;
@@ -94,7 +94,7 @@ pub fn end_due(cx: &mut AppContext) -> Vec<Effect> {
             let alert = alert_of(&alone.alert);
             cx.notify_about(&alert, Tone::Note, format!("{} is back from its snooze.", subject(&alert)));
         }
-        several => cx.notify(Tone::Note, format!("{} alerts are back from their snooze.", several.len())),
+        several => cx.notify(Tone::Note, format!("{} alerts are back from their snooze.", count(several.len() as u64))),
     }
     ended.extend(back.iter().map(|snoozed| snoozed.alert.id));
     if ended.is_empty() { Vec::new() } else { vec![Effect::Keep(Keep::NoSnooze(ended, cx.now))] }
@@ -150,7 +150,7 @@ impl SnoozeMenu {
             Tone::Good,
             match ended.len() {
                 1 => "No longer snoozed.".to_owned(),
-                many => format!("{many} alerts are no longer snoozed."),
+                many => format!("{} alerts are no longer snoozed.", count(many as u64)),
             },
         );
         self.done(Keep::NoSnooze(ended, cx.now), None)
@@ -210,7 +210,7 @@ impl SnoozeMenu {
             }
             (SnoozeChoice::For(length), several) => {
                 let cut = several.iter().filter(|alert| fitting(alert, length, cx).is_ok_and(|until| until < cx.now + length)).count();
-                let more = if cut == 0 { String::new() } else { format!(": {cut} of them back before") };
+                let more = if cut == 0 { String::new() } else { format!(": {} of them back before", count(cut as u64)) };
                 (times::spell(length), format!("until {}{more}", cx.times().clock(cx.now + length, cx.now)))
             }
         };

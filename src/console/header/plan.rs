@@ -8,6 +8,8 @@ pub(super) const FEWEST_BEFORE_TABS: u16 = 2;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wording {
     Full,
+    /// Since when, and not what comes next: that the line above the footer says too.
+    Since,
     Brief,
     Shortest,
     /// The sign alone, where all is well.
@@ -71,7 +73,7 @@ impl HeaderPlan {
 
     /// What gives way so that every screen keeps its name: what is needed least first. What is wrong is told in fewer words last of all, and
     /// then what has room beside those comes back.
-    pub(super) const ALL: [Self; 16] = {
+    pub(super) const ALL: [Self; 22] = {
         let named = Self { rules: true, ..Self::FULL };
         let named_one_clock = Self { clock: HeaderClock::One, ..named };
         let one_clock = Self { clock: HeaderClock::One, ..Self::FULL };
@@ -80,7 +82,9 @@ impl HeaderPlan {
         let closer = Self { gap: 2, ..unnamed };
         let timeless = Self { clock: HeaderClock::Hidden, ..closer };
         let tight = Self { before: FEWEST_BEFORE_TABS, ..timeless };
-        let [first, second, third, fourth, fifth, last] = Self::briefly([one_clock, briefer, unnamed, closer, timeless, tight]);
+        let ways = [one_clock, briefer, unnamed, closer, timeless, tight];
+        let [since_first, since_second, since_third, since_fourth, since_fifth, since_last] = Self::worded(ways, Wording::Since);
+        let [first, second, third, fourth, fifth, last] = Self::worded(ways, Wording::Brief);
         let short_place = Self { place: 10, ..last };
         [
             named,
@@ -92,6 +96,12 @@ impl HeaderPlan {
             closer,
             timeless,
             tight,
+            since_first,
+            since_second,
+            since_third,
+            since_fourth,
+            since_fifth,
+            since_last,
             first,
             second,
             third,
@@ -109,16 +119,16 @@ impl HeaderPlan {
         let timeless = Self { clock: HeaderClock::Hidden, ..short };
         let ageless = Self { age: false, ..timeless };
         let closer = Self { gap: 1, ..ageless };
-        let [first, second, third, last] = Self::briefly([short, timeless, ageless, closer]);
+        let [first, second, third, last] = Self::worded([short, timeless, ageless, closer], Wording::Brief);
         let sign = Self { wording: Wording::Sign, ..closer };
         [short, timeless, ageless, closer, first, second, third, last, sign, Self { place: 9, ..sign }]
     };
 
-    /// The same with what is wrong told in fewer words.
-    const fn briefly<const N: usize>(mut plans: [Self; N]) -> [Self; N] {
+    /// The same with what is wrong told in such words.
+    const fn worded<const N: usize>(mut plans: [Self; N], wording: Wording) -> [Self; N] {
         let mut at = 0;
         while at < N {
-            plans[at].wording = Wording::Brief;
+            plans[at].wording = wording;
             at += 1;
         }
         plans

@@ -117,7 +117,7 @@ async fn a_search_elsewhere_says_how_many_alerts_it_did_not_look_at() {
 
     let output = at(&server, &["alerts", "find", "shop", "--size", "3", "--output", "json"]);
 
-    assert!(errors(&output).contains("of 1000 alerts with \"shop\" only the newest 300 were looked at"), "{}", errors(&output));
+    assert!(errors(&output).contains("of 1,000 alerts with \"shop\" only the newest 300 were looked at"), "{}", errors(&output));
     assert_eq!(serde_json::from_slice::<Value>(&output.stdout).unwrap().as_array().unwrap().len(), 3);
     let lists = requests(&server, "GET").await.into_iter().filter(|request| request.url.path() == "/api/v1/alerts");
     assert_eq!(lists.count(), 3);

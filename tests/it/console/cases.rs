@@ -1,5 +1,6 @@
 //! The case: all alerts of one payment on one page, and one decision for them.
 
+use avert::console::SessionInfo;
 use avert::domain::resolution::{Decision, InvalidReason};
 use avert::domain::time::Clock;
 use avert::domain::{Alert, AlertId, AlertStatus, AuditEntry, Dialect, Outcome, Provider, Resolution};
@@ -7,6 +8,7 @@ use avert::service::{OutcomeUnknown, ServiceError};
 use chrono::Duration;
 
 use super::fake::{Fate, morning, refunded_sibling};
+use super::pictures::doubled;
 use super::rig::{Made, Rig, assert_screens, clock, screens};
 
 /// A morning whose first payment three networks have alerted.
@@ -947,4 +949,24 @@ fn a_click_on_the_alert_that_a_case_warns_of_goes_to_its_row() {
 
     assert!(!before.contains("5F2RE396") && row(&mut rig).contains("5F2RE396"), "{before}\n{}", rig.screen());
     assert!(rig.screen().contains("4 alerts on one payment"), "{}", rig.screen());
+}
+
+#[test]
+fn a_read_only_session_is_told_what_fits_and_offered_no_key_that_answers() {
+    for (read_only, key) in [(false, true), (true, false)] {
+        let place = SessionInfo { read_only, ..Made::default().place };
+        let mut rig = Made { place, size: (200, 60), ..doubled() }.start();
+        rig.press("j");
+        rig.advance(Duration::milliseconds(100));
+        let detail = rig.screen();
+        rig.press("enter");
+        rig.advance(Duration::milliseconds(100));
+        let case = rig.screen();
+
+        assert_eq!(detail.contains("i then 3  INVALID (duplicate alert)"), key, "{detail}");
+        assert_eq!(detail.contains("INVALID (duplicate alert) fits"), read_only, "{detail}");
+        assert!(case.contains("Whoever refunds again pays twice."), "{case}");
+        assert_eq!(case.contains("i answers it as invalid."), key, "{case}");
+        assert!(!case.contains("opens the form"), "{case}");
+    }
 }

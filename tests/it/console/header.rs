@@ -36,12 +36,12 @@ fn the_age_of_what_is_shown_stands_beside_how_the_service_answers() {
 }
 
 #[rstest]
-#[case(|_| Message::CountedAll(Err(busy())), "counts not read, 14:03")]
-#[case(|_| Message::AtRisk(Err(busy())), "counts not read, 14:03")]
-#[case(|id| Message::Alert(id, Err(busy())), "the alert not read, 14:03")]
-#[case(|id| Message::Deliveries(id, Err(busy())), "webhooks not read, 14:03")]
-#[case(|id| Message::SameCard(id, Err(busy())), "doubles not read, 14:03")]
-#[case(|_| Message::Unfinished(Err(busy())), "open decisions not read, 14:03")]
+#[case(|_| Message::CountedAll(Err(busy())), "counts not read since 14:03")]
+#[case(|_| Message::AtRisk(Err(busy())), "counts not read since 14:03")]
+#[case(|id| Message::Alert(id, Err(busy())), "the alert not read since 14:03")]
+#[case(|id| Message::Deliveries(id, Err(busy())), "webhooks not read since 14:03")]
+#[case(|id| Message::SameCard(id, Err(busy())), "doubles not read since 14:03")]
+#[case(|_| Message::Unfinished(Err(busy())), "open decisions not read since 14:03")]
 #[case(|_| Message::Changed(Err(busy())), "stale since 14:03")]
 #[case(|_| Message::Written(Err(busy())), "nothing can be recorded")]
 fn a_call_that_fails_changes_the_header_at_once_and_its_reason_is_told(#[case] answer: fn(AlertId) -> Message, #[case] words: &str) {
@@ -123,10 +123,10 @@ fn a_network_is_named_with_the_time_since_when_an_outcome_is_unknown_whatever_it
     rig.advance(Duration::seconds(6));
 
     let first = header(&mut rig);
-    assert!(first.contains(&format!("▲ {provider}: unknown, 14:03")), "{first}");
+    assert!(first.contains(&format!("▲ {provider}: outcome unknown since 14:03")), "{first}");
     rig.advance(Duration::minutes(1));
     let later = header(&mut rig);
-    assert!(later.contains(&format!("▲ {provider}: unknown, 14:03")), "{later}");
+    assert!(later.contains(&format!("▲ {provider}: outcome unknown since 14:03")), "{later}");
 
     let (_, request) = rig.service.resolutions.lock().unwrap()[0].clone();
     rig.service.record(id, &request).unwrap();
@@ -145,7 +145,7 @@ fn a_network_that_the_engine_waits_for_is_named_whoever_decided() {
     rig.hear();
 
     let header = header(&mut rig);
-    assert!(header.contains(&format!("▲ {provider}: unknown, 13:50")), "{header}");
+    assert!(header.contains(&format!("▲ {provider}: outcome unknown since 13:50")), "{header}");
 }
 
 #[test]
@@ -276,7 +276,8 @@ fn at_100_columns_the_screens_keep_their_names_before_the_time_does() {
 
 #[test]
 fn what_gave_way_to_many_words_comes_back_where_fewer_are_told() {
-    let mut rig = Made { place: SessionInfo { demo: true, ..place("demo", Environment::Sandbox) }, ..Made::default() }.start();
+    let place = SessionInfo { demo: true, ..place("demo", Environment::Sandbox) };
+    let mut rig = Made { place, size: (114, 40), ..Made::default() }.start();
     for provider in [Provider::Ethoca, Provider::Verifi, Provider::Cdrn] {
         rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed("down".to_owned())));
         let at = rig.app.queue().listing.alerts().find(|alert| alert.provider == provider).unwrap().id;
@@ -287,7 +288,7 @@ fn what_gave_way_to_many_words_comes_back_where_fewer_are_told() {
 
     let header = header(&mut rig);
 
-    assert!(header.trim_end().ends_with("▲ ETHOCA +2 not recorded, 14:03   14:03 UTC"), "{header}");
+    assert!(header.contains("demo    1 Queue  2 Insights") && header.contains("▲ ETHOCA +2 not recorded, 14:03"), "{header}");
 }
 
 #[rstest]
@@ -404,6 +405,36 @@ fn the_environment_and_the_profile_stay_beside_any_trouble(#[case] size: (u16, u
     let header = header(&mut rig);
 
     assert!(header.contains("PRODUCTION  acme-eu") && header.contains("▲ ETHOCA"), "{header}");
+}
+
+#[rstest]
+#[case::all(200, "▲ offline since 14:03, retry 14:03:01   ")]
+#[case::before_the_clock(120, "▲ offline since 14:03, retry 14:03:01")]
+#[case::since_when_first(110, "▲ offline since 14:03")]
+#[case::while_a_line_says_the_rest(80, "   ▲ offline")]
+fn a_header_says_since_when_it_is_offline_and_when_it_tries_again_as_far_as_there_is_room(#[case] width: u16, #[case] words: &str) {
+    let mut rig = Made { size: (width, 40), ..Made::default() }.start();
+    rig.service.set_down(Some(ServiceError::Unreachable("no connection".to_owned())));
+
+    rig.press("ctrl-r");
+
+    let header = header(&mut rig);
+    let names = if width < 100 { ["1 Queue", "2 Ins", "3 Web", "4 Act", "5 Set"] } else { NAMES };
+    assert!(names.iter().all(|name| header.contains(name)) && header.contains(words), "{header}");
+}
+
+#[test]
+fn the_age_of_a_list_stands_beside_trouble_once_it_says_something() {
+    let mut rig = Made { operator: false, size: (200, 60), ..Made::default() }.start();
+    rig.service.set_down(Some(busy()));
+
+    rig.advance(Duration::seconds(29));
+    let at_once = header(&mut rig);
+    rig.advance(Duration::seconds(1));
+    let later = header(&mut rig);
+
+    assert!(at_once.contains("▲ stale since 14:03   18:03 local"), "{at_once}");
+    assert!(later.contains("▲ stale since 14:03   list 30 s old   18:03 local"), "{later}");
 }
 
 #[test]

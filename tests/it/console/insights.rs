@@ -184,7 +184,7 @@ fn for_whoever_is_read_the_screen_a_chart_is_its_numbers() {
     let screen = rig.screen();
 
     assert!(!screen.contains('=') && !screen.contains('▆'), "{screen}");
-    assert!(line(&mut rig, "by 19").contains("by 19 1 alert "), "{screen}");
+    assert!(line(&mut rig, "by 19").contains("by 19   1 alert "), "{screen}");
     assert!(screen.contains("RAISED IN 14 DAYS") && screen.contains("19 Nov: "), "{screen}");
 }
 
@@ -273,6 +273,50 @@ fn sums_take_two_lines_at_most_and_the_rest_is_counted() {
     let sums: Vec<&str> = screen.lines().skip_while(|line| !line.contains("at risk in all")).take(3).collect();
     assert!(sums[1].contains(" more") && sums[1].contains('+'), "{screen}");
     assert!(!sums[2].contains("1,234"), "{screen}");
+}
+
+#[test]
+fn where_sums_have_no_room_at_the_head_each_currency_has_a_line_of_its_own() {
+    let codes: Vec<String> = ('A'..='Z').flat_map(|first| ["AA", "BB", "CC"].map(|rest| format!("{first}{rest}"))).collect();
+    for size in [(60, 16), (80, 24), (120, 40), (200, 60)] {
+        let mut alerts = waiting(codes.len() as u128, 100);
+        for (number, (alert, code)) in alerts.iter_mut().zip(&codes).enumerate() {
+            alert.amount = Some(format!("{}.25", 1_000 + number).parse().unwrap());
+            alert.currency = Currency::new(code.as_str());
+        }
+        let mut rig = open(Made { size, ..Made::of(alerts) });
+
+        let mut seen = String::new();
+        for _ in 0..200 {
+            seen.push_str(&rig.screen());
+            rig.press("j");
+        }
+
+        for (number, code) in codes.iter().enumerate() {
+            let sum = format!("1,{number:03}.25 {code}");
+            assert!(seen.lines().any(|line| line.matches(&sum).count() == 2), "no line of {sum} at {size:?}");
+        }
+    }
+}
+
+#[test]
+fn all_sums_of_the_hour_under_the_cursor_stand_below_where_its_row_has_no_room() {
+    let mut alerts = waiting(5, 100);
+    for (alert, currency) in alerts.iter_mut().zip(["EUR", "USD", "GBP", "JPY", "KWD"]) {
+        alert.amount = Some("1234".parse().unwrap());
+        alert.currency = Currency::new(currency);
+    }
+    let mut rig = open(Made { size: (80, 24), ..Made::of(alerts) });
+    let before = rig.screen();
+
+    rig.press("tab");
+
+    let screen = rig.screen();
+    let below = |screen: &str| screen.lines().rev().nth(2).unwrap().to_owned();
+    assert_eq!(below(&before).trim(), "");
+    for currency in ["EUR", "USD", "GBP", "JPY", "KWD"] {
+        assert!(below(&screen).contains(currency), "{screen}");
+    }
 }
 
 #[test]

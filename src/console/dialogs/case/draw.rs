@@ -19,7 +19,7 @@ use crate::console::screens::queue::detail::{Facet, Part, WIDEST, facets, put, p
 use crate::console::screens::queue::facts::Facts;
 use crate::console::text::{columns, cut, indented_json, sanitize, wrap, wrap_indented, wrap_styled};
 use crate::console::unfinished::in_words;
-use crate::console::{Action, AppContext, Loadable, Pen, times};
+use crate::console::{Action, AppContext, DrawContext, Loadable, Pen, times};
 use crate::domain::sanitize::lines;
 use crate::domain::{Alert, Dialect, Timestamp};
 
@@ -29,7 +29,7 @@ const THREE: u16 = 150;
 
 /// Columns between columns of facts, and of the moments in the timeline.
 const GAP: u16 = 4;
-const MOMENT: u16 = 13;
+const MOMENT: u16 = 14;
 
 /// Columns of the local time beside them, with its day, and how wide a column is that has room for both.
 const BESIDE: u16 = 10;
@@ -40,6 +40,9 @@ const APART_FROM: u16 = 4;
 
 /// Columns of facts, at least and at most, where what happened stands beside two of them.
 const FACTS: (u16, u16) = (42, 58);
+
+/// So many alerts of a case are measured for the room of their facts.
+const MEASURED: usize = 12;
 
 /// From so many rows on there is room for blank lines.
 const ROOMY: u16 = 18;
@@ -232,7 +235,7 @@ impl CaseDialog {
         let key = |action| cx.key(action);
         let said = match cx.place.dialect {
             Dialect::Current => "as invalid",
-            Dialect::Older => "in the words that fit",
+            Dialect::Older => "as it fits",
         };
         let sent = self.foreseen.as_ref().filter(|foreseen| !foreseen.refunds).map_or(0, |foreseen| foreseen.sent);
         // What was refunded is told of beside those that wait, or is one of them.
@@ -247,6 +250,8 @@ impl CaseDialog {
             let told = Told::plain("Whoever refunds again pays twice. ");
             match (open.len(), sent) {
                 (0, _) => Told::plain("Whoever refunds again pays twice."),
+                // No key answers where nothing is sent.
+                _ if cx.place.read_only => Told::plain("Whoever refunds again pays twice."),
                 (_, 0) => told.with_key(&key(Action::Invalid), " opens the form that says so."),
                 _ => told.with_key(&key(Action::Invalid), &format!(" answers {whom} {said}.")),
             }
@@ -265,7 +270,7 @@ impl CaseDialog {
             }
             (None, None) => match self.refunded_elsewhere(cx) {
                 Some(who) => (format!("⚠ {who}"), paid_twice(false)),
-                None if open.len() < 2 => return area.y,
+                None if open.len() < 2 || cx.place.read_only => return area.y,
                 None => {
                     let title = "⚠ Refund one of them only.".to_owned();
                     let follows = match cx.place.dialect {
@@ -318,7 +323,11 @@ impl CaseDialog {
         };
         let room = area.width.saturating_sub((count - 1) * GAP);
         // What happened is told in sentences: where there are three columns it is the widest.
-        let fact = if count == 3 { (room.saturating_mul(31) / 100).clamp(FACTS.0, FACTS.1) } else { room / count };
+        let fact = match count {
+            3 => (room.saturating_mul(31) / 100).clamp(FACTS.0, FACTS.1),
+            2 => self.room_of_facts(room / 2, &draw),
+            _ => room,
+        };
         let last = room - (count - 1) * fact;
         let column = |index: u16| {
             let width = if index + 1 == count { last } else { fact };
@@ -349,6 +358,19 @@ impl CaseDialog {
         }
         put_bar(longest, self.scroll, &draw, frame.buffer_mut(), area);
         self.most.set(most);
+    }
+
+    /// How much of so much room the facts in the first of two columns need, whichever alert they are of: sentences beside them have the rest.
+    fn room_of_facts(&self, most: u16, draw: &DrawContext<'_>) -> u16 {
+        let alone = self.alerts.len() == 1;
+        let second = if alone { Facet::Own { alone } } else { Facet::Payment };
+        let widest = |alert: &Alert| {
+            let none = Facts::of(alert.id);
+            let facts = self.facts.get(&alert.id).unwrap_or(&none);
+            let parts = [Facet::Decides { alone }, second].into_iter().flat_map(|facet| facets(facet, alert, false, facts, draw, most));
+            parts.map(|part| part.width()).max().unwrap_or(0)
+        };
+        self.alerts.iter().take(MEASURED).map(widest).fold(FACTS.0, u16::max).min(most)
     }
 
     fn timeline(&self, width: u16, cx: &AppContext) -> Vec<Part> {

@@ -30,9 +30,6 @@ const COMMENTS: [u16; 2] = [2, 1];
 const ROOMY: u16 = 18;
 const TALL: u16 = 30;
 
-/// Columns of what alerts get at least.
-const NARROW: u16 = 20;
-
 /// Columns between what stands in one line.
 const BETWEEN: u16 = 3;
 
@@ -275,7 +272,7 @@ impl ManyForm {
         let has_focus = self.part == Part::List;
         let columns = if self.purpose == AnswerScope::Bulk { OF_MANY } else { of_one_payment(self.rows.iter().map(|row| &row.alert)) };
         // In a narrow list the descriptor gives way: why an alert is left out decides.
-        let what = if self.purpose == AnswerScope::Bulk { (NARROW, most_of_reasons(list.width)) } else { WHAT };
+        let what = if self.purpose == AnswerScope::Bulk { (0, most_of_reasons(list.width)) } else { WHAT };
         let table = AlertTable { rows: &rows, columns, title: "GETS", what, beside: &[] };
         self.list.draw(table, (self.list.at, has_focus), &draw, frame.buffer_mut(), list, (&self.targets, Target::Row));
         if has_focus && self.word.is_none() {

@@ -9,7 +9,7 @@ use super::{FATES, REHEARSED_DAYS, Rehearsed, RulesPage, Target, WaitingMatches,
 use crate::console::dialogs::alert_rows::{open_page, scrolled};
 use crate::console::pen::put_right;
 use crate::console::rule_acts::grace_of_rules;
-use crate::console::text::{columns, count, counted, sanitize, wrap};
+use crate::console::text::{columns, count, counted, cut_path, sanitize, wrap};
 use crate::console::{Action, AppContext, Loadable, Pen};
 use crate::domain::rule::{DecisionRule, RehearsedRule};
 
@@ -94,10 +94,11 @@ impl RulesPage {
         }
         y += 1;
         let file = cx.settings.rules_in.as_deref().unwrap_or("no file of desk rules");
+        let read = format!(", read {}", cx.times().second(cx.rules_read_at));
         let mut pen = Pen::new(buffer, line(y));
-        pen.put(&sanitize(file), theme.quiet);
+        pen.put(&cut_path(file, cx.settings.home.as_deref(), inside.width.saturating_sub(columns(&read))), theme.quiet);
         // Half a time is another one.
-        pen.put_whole(&format!(", read {}", cx.times().second(cx.rules_read_at)), theme.quiet);
+        pen.put_whole(&read, theme.quiet);
         y += 1 + gap;
         if rules.is_empty() {
             self.draw_empty(buffer, Rect { y, height: bottom.saturating_sub(y), ..inside }, cx);

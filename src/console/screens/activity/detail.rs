@@ -293,14 +293,20 @@ impl Page<'_> {
         let kind = format!("{} {}", alert.provider, alert.alert_type.words());
         let money = alert.money().map_or_else(|| "–".to_owned(), |money| money.to_string());
         let order = alert.merchant_order_id.as_deref().unwrap_or("–");
+        let told = |at| self.cx.times().full_within(at, self.width.saturating_sub(LABEL));
+        // When it closes is of account as long as it waits, and after that when it was answered.
+        let closes = alert.deadline.moment().filter(|_| alert.outcome.is_none()).map(told).unwrap_or_default();
+        let answered = alert.outcome.as_ref().and_then(|outcome| outcome.action_time).map(told).unwrap_or_default();
         let facts = [
-            ("network", kind.as_str()),
+            ("closes", closes.as_str()),
+            ("answered", &answered),
+            ("network", &kind),
             ("amount", &money),
             ("card", &masked(alert)),
             ("descriptor", &alert.merchant_descriptor),
             ("order", order),
         ];
-        for (label, text) in facts {
+        for (label, text) in facts.into_iter().filter(|(_, text)| !text.is_empty()) {
             self.fact(label, LABEL, &sanitize(text), theme.plain);
         }
     }

@@ -95,6 +95,11 @@ pub fn first_of(items: &[String], room: u16) -> String {
 /// So many lines tell sums at most: the rest of them is counted.
 const MOST_LINES: usize = 2;
 
+/// Whether [`labelled`] has all of these items in its lines.
+pub fn tells_all(items: &[String], indent: u16, width: u16) -> bool {
+    pack(items, width.saturating_sub(indent)).len() <= MOST_LINES
+}
+
 /// A label, and items beside it in two lines at most, the second of which says how many more there are.
 pub fn labelled(label: (&str, Style), items: &[String], style: Style, indent: u16, width: u16) -> Vec<Line<'static>> {
     let room = width.saturating_sub(indent);

@@ -75,6 +75,9 @@ pub fn draw(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area:
             draw.theme.mark_row(buffer, row);
         }
     }
+    if let Some(line) = lapses::sums_of_chosen(&view, width, inside.width) {
+        buffer.set_line(inside.x, area.bottom(), &line, inside.width);
+    }
     let bar = Rect { x: area.right().saturating_sub(1), width: 1, ..body };
     scrollbar::draw(draw.theme, buffer, bar, top.into(), rows.into());
 }
@@ -87,7 +90,7 @@ fn columns_of(view: &InsightsView<'_>, width: u16, rows: u16) -> Vec<PartsColumn
     if width < TWO_COLUMNS {
         return with_tall_charts(rows, ChartRows::with, |rows| one_column(view, width, rows));
     }
-    let parts = Parts::of(view, ((width - BETWEEN) / 2).min(WIDEST));
+    let parts = Parts::of(view, width, ((width - BETWEEN) / 2).min(WIDEST));
     let ways = WAYS.map(|way| {
         let charts = |room| if way.lapsed_beside { ChartRows::beside(room) } else { ChartRows::with(room) };
         with_tall_charts(rows, charts, |rows| parts.in_two(view, way, rows))
@@ -111,10 +114,11 @@ fn with_tall_charts(rows: u16, charts: impl Fn(u16) -> ChartRows, drawn: impl Fn
 }
 
 fn one_column(view: &InsightsView<'_>, width: u16, rows: ChartRows) -> Vec<PartsColumn> {
+    let head = width;
     let width = width.min(WIDEST);
-    let Parts { lapses, today, response_times, networks, measured, unknown, .. } = Parts::of(view, width);
+    let Parts { lapses, today, response_times, networks, currencies, measured, unknown, .. } = Parts::of(view, head, width);
     let (decisions, lapsed) = (parts::decisions(view, width, rows), parts::lapsed(view, width, rows, true));
-    let parts = [lapses, today, response_times, networks, decisions, lapsed, measured, unknown];
+    let parts = [lapses, today, response_times, networks, currencies, decisions, lapsed, measured, unknown];
     vec![(Rect { width, ..Rect::ZERO }, below_each_other(parts))]
 }
 
@@ -142,18 +146,20 @@ struct Parts {
     today: Vec<Line<'static>>,
     response_times: Vec<Line<'static>>,
     networks: Vec<Line<'static>>,
+    currencies: Vec<Line<'static>>,
     measured: Vec<Line<'static>>,
     unknown: Vec<Line<'static>>,
 }
 
 impl Parts {
-    fn of(view: &InsightsView<'_>, width: u16) -> Self {
+    fn of(view: &InsightsView<'_>, head: u16, width: u16) -> Self {
         Self {
             width,
             lapses: lapses::lapses(view, width),
             today: parts::today(view, width),
             response_times: parts::response_times(view, width),
             networks: parts::networks(view, width),
+            currencies: parts::currencies(view, head, width),
             measured: programmes::measured(view, width),
             unknown: parts::unknown(view, width),
         }
@@ -169,7 +175,8 @@ impl Parts {
         let [measured_first, measured] = either(way.measured_first, &self.measured);
         let [unknown_first, unknown] = either(way.unknown_first, &self.unknown);
         let first = [self.lapses.clone(), decisions, below, measured_first, unknown_first];
-        let second = [self.today.clone(), self.response_times.clone(), self.networks.clone(), beside, measured, unknown];
+        let second =
+            [self.today.clone(), self.response_times.clone(), self.networks.clone(), self.currencies.clone(), beside, measured, unknown];
         let column = |x| Rect { x, width: self.width, ..Rect::ZERO };
         vec![(column(0), below_each_other(first)), (column(self.width + BETWEEN), below_each_other(second))]
     }

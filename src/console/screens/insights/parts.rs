@@ -7,7 +7,7 @@ use chrono::{Duration, NaiveDate};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::chart::{bar, column_chart, labelled, pack, sparkline};
+use super::chart::{bar, column_chart, labelled, pack, sparkline, tells_all};
 use super::state::InsightsScreen;
 use super::sums::sums_table;
 use crate::console::text::{columns, count, counted, sanitize, wrap};
@@ -21,6 +21,9 @@ use crate::domain::{AlertFilter, AlertType, CalendarHour, DayCount, Insights, Ki
 
 /// Columns of labels.
 const LABEL: u16 = 20;
+
+/// Blank columns between blocks of sums.
+const APART: usize = 4;
 
 /// How many rows the charts of days have: of decisions, and of what lapsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -176,11 +179,9 @@ pub fn said(view: &InsightsView<'_>, text: &str, width: u16) -> Vec<Line<'static
 /// The sentence that matters, and the money at risk; a blank line behind it.
 pub fn head(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let mut lines = wrap_spans(sentence(view), width);
-    let soon: Vec<&Lapsing> = view.lapsing().filter(|row| row.soon).collect();
-    let all: Vec<&Lapsing> = view.lapsing().collect();
     let theme = view.draw.theme;
-    let scopes = [(format!("at risk within {SOON_HOURS} h"), soon), ("at risk in all".to_owned(), all)];
-    let scopes: Vec<_> = scopes.into_iter().filter(|(_, rows)| !rows.is_empty()).map(|(label, rows)| (label, money_of(&rows))).collect();
+    let scopes = at_risk(view).map(|(label, sums)| (format!("at risk {label}"), sums));
+    let scopes: Vec<_> = scopes.into_iter().filter(|(_, sums)| !sums.is_empty()).collect();
     let room = width.saturating_sub(LABEL);
     let table = sums_table(&by_currency(scopes.iter().map(|(_, sums)| sums.as_slice()).collect()), room);
     // A table only where it is whole: else each has two lines.
@@ -192,6 +193,47 @@ pub fn head(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     lines.extend(limited(view, true, width));
     lines.extend(left_out(view).into_iter().flat_map(|words| said(view, &words, width)));
     lines.push(Line::default());
+    lines
+}
+
+/// What is at risk, soon and in all, each with what it is called.
+fn at_risk(view: &InsightsView<'_>) -> [(String, Vec<String>); 2] {
+    let soon: Vec<&Lapsing> = view.lapsing().filter(|row| row.soon).collect();
+    let all: Vec<&Lapsing> = view.lapsing().collect();
+    [(format!("within {SOON_HOURS} h"), money_of(&soon)), ("in all".to_owned(), money_of(&all))]
+}
+
+/// Each currency that is at risk in a line of its own, where the lines at the head have no room for all of them.
+pub fn currencies(view: &InsightsView<'_>, head: u16, width: u16) -> Vec<Line<'static>> {
+    let scopes = at_risk(view);
+    if scopes.iter().all(|(_, sums)| tells_all(sums, LABEL, head)) {
+        return Vec::new();
+    }
+    let [soon, all] = scopes.each_ref().map(|(_, sums)| sums.as_slice());
+    // In all there is every one of them, in the order of most alerts.
+    let rows = by_currency(vec![all, soon]);
+    let column = |at: usize| rows[at].iter().map(|sum| columns(sum)).fold(columns(&scopes[1 - at].0), u16::max);
+    let widths = [column(1), column(0)].map(usize::from);
+    let row = |soon: &str, all: &str| format!("{soon:>0$}  {all:>1$}", widths[0], widths[1]);
+    let told: Vec<(String, String)> = rows[1].iter().cloned().zip(rows[0].iter().cloned()).collect();
+    let mut lines = vec![heading(view, "AT RISK BY CURRENCY", "")];
+    let wide = widths[0] + 2 + widths[1];
+    // As many beside each other as have room, read from the top down.
+    let beside = (usize::from(width) + APART) / (wide + APART);
+    if beside == 0 {
+        let below = told
+            .into_iter()
+            .flat_map(|(soon, all)| pack(&[soon, all].into_iter().filter(|sum| !sum.is_empty()).collect::<Vec<_>>(), width));
+        lines.extend(below.map(|line| Line::from(view.plain(line))));
+        return lines;
+    }
+    let blocks: Vec<&[(String, String)]> = told.chunks(told.len().div_ceil(beside)).collect();
+    let apart = " ".repeat(APART);
+    lines.push(Line::from(view.quiet(vec![row(&scopes[0].0, &scopes[1].0); blocks.len()].join(&apart))));
+    for at in 0..blocks.first().map_or(0, |block| block.len()) {
+        let cells: Vec<String> = blocks.iter().filter_map(|block| block.get(at)).map(|(soon, all)| row(soon, all)).collect();
+        lines.push(Line::from(view.plain(cells.join(&apart))));
+    }
     lines
 }
 

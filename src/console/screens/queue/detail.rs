@@ -19,7 +19,7 @@ use super::state::{Queue, QueueTarget};
 use crate::console::answer_words::{answer_words, list_behind};
 use crate::console::decisions::{Departure, PendingDecision, State};
 use crate::console::suggestion::Suggestion;
-use crate::console::text::{columns, counted, cut, sanitize, wrap};
+use crate::console::text::{columns, counted, cut, sanitize, wrap, wrap_even};
 use crate::console::times::{self, Urgency};
 use crate::console::unfinished::{Stage, in_words, whose};
 use crate::console::widgets::scrollbar;
@@ -49,6 +49,11 @@ impl Part {
     /// A line of its own.
     pub fn of(line: Line<'static>) -> Self {
         Self { line, boxed: None, target: None }
+    }
+
+    /// Columns that it takes.
+    pub fn width(&self) -> u16 {
+        u16::try_from(self.line.width()).unwrap_or(u16::MAX)
     }
 
     /// Whether nothing stands in it.
@@ -191,7 +196,9 @@ impl Parts<'_> {
 
     fn quiet(&mut self, text: &str) {
         self.blank();
-        self.say(text, self.draw.theme.quiet);
+        for line in wrap_even(&sanitize(text), self.width) {
+            self.push(Span::styled(line, self.draw.theme.quiet));
+        }
     }
 
     /// A text in as many lines as it takes.

@@ -14,7 +14,7 @@ use super::listing::ListRow;
 use super::signs::{ListSign, MARKS, in_cells};
 use super::state::{Queue, QueueTarget};
 use crate::console::pen::{put_middle, put_right};
-use crate::console::text::{counted, cut, sanitize};
+use crate::console::text::{capitalized, counted, cut, sanitize};
 use crate::console::times::{self, Urgency};
 use crate::console::unfinished::Stage;
 use crate::console::widgets::scrollbar;
@@ -399,12 +399,12 @@ fn draw_empty(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: 
     match (&queue.link.trouble, queue.listing.total()) {
         (Some((_, error @ ServiceError::InvalidRequest(_))), _) => {
             lines.push(("This deployment cannot be asked for that.".to_owned(), draw.theme.strong));
-            lines.push((sanitize(&error.to_string()).into_owned(), draw.theme.plain));
+            lines.push((format!("{}.", capitalized(sanitize(&error.to_string()).trim_end_matches('.'))), draw.theme.plain));
             lines.push((format!("{} changes what is asked for.", key(Action::Filter)), draw.theme.quiet));
         }
         (Some((_, error)), _) => {
             lines.push(("The alerts cannot be shown right now.".to_owned(), draw.theme.strong));
-            lines.push((sanitize(&error.to_string()).into_owned(), draw.theme.plain));
+            lines.push((format!("{}.", capitalized(sanitize(&error.to_string()).trim_end_matches('.'))), draw.theme.plain));
             lines.push((format!("It is tried again by itself; {} tries at once.", key(Action::Refresh)), draw.theme.quiet));
         }
         (None, None) => lines.push(("Loading…".to_owned(), draw.theme.quiet)),
@@ -445,7 +445,7 @@ fn draw_empty(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: 
     }
     let shown: Vec<(String, Style)> = lines
         .into_iter()
-        .flat_map(|(line, style)| text::wrap(&line, area.width.saturating_sub(8).min(72)).into_iter().map(move |line| (line, style)))
+        .flat_map(|(line, style)| text::wrap_even(&line, area.width.saturating_sub(8).min(72)).into_iter().map(move |line| (line, style)))
         .collect();
     // A blank line stands before the commands.
     let height = u16::try_from(shown.len() + commands.len() + usize::from(!commands.is_empty())).unwrap_or(u16::MAX);

@@ -7,7 +7,7 @@ use ratatui::style::Style;
 use super::page::{LABEL, PageLine, SettingsPage};
 use super::profiles;
 use super::state::{SettingsPart, SettingsScreen, SettingsTarget};
-use crate::console::text::{columns, counted, cut, sanitize};
+use crate::console::text::{columns, counted, cut, cut_path, sanitize};
 use crate::console::times::Moments;
 use crate::console::user_settings::{USER_SETTINGS, UserSetting};
 use crate::console::widgets::scrollbar;
@@ -100,11 +100,14 @@ fn draw_console_title(cx: &AppContext, buffer: &mut Buffer, row: Rect) {
     let mut pen = Pen::new(buffer, row);
     pen.put("This console", cx.theme.strong);
     pen.skip(3);
-    let kept = cx.settings.kept_in.as_ref().map_or_else(
-        || "changes hold until it is left".to_owned(),
-        |file| format!("changes are kept in {}", sanitize(&file.display().to_string())),
-    );
-    pen.put(&kept, cx.theme.quiet);
+    match &cx.settings.kept_in {
+        None => pen.put("changes hold until it is left", cx.theme.quiet),
+        Some(file) => {
+            pen.put("changes are kept in ", cx.theme.quiet);
+            let room = pen.room();
+            pen.put(&cut_path(&file.display().to_string(), cx.settings.home.as_deref(), room), cx.theme.quiet)
+        }
+    };
 }
 
 /// Draws a setting: its name, its value, what that means, and what is stronger.

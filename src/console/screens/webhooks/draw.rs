@@ -20,6 +20,9 @@ const GUTTER: u16 = 2;
 /// From so many columns on the attempts stand beside the deliveries.
 const WIDE: u16 = 110;
 
+/// Columns that a delivery in full has at most beside the list.
+const BESIDE: u16 = 70;
+
 /// The most rows that endpoints are given, as a share of the screen.
 const ENDPOINTS_SHARE: u16 = 4;
 
@@ -65,7 +68,7 @@ pub fn draw(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer
         draw_deliveries(screen, draw, buffer, below);
         return;
     }
-    let list = Rect { width: (area.width * 11 / 20).max(WIDE / 2), ..below };
+    let list = Rect { width: (area.width * 11 / 20).max(WIDE / 2).max(area.width.saturating_sub(BESIDE)), ..below };
     draw_deliveries(screen, draw, buffer, list);
     for y in below.y..below.bottom() {
         buffer.set_stringn(list.right(), y, "│", 1, draw.theme.line);

@@ -83,7 +83,10 @@ impl Parts<'_> {
     /// What the order suggests, and the key that opens the form so.
     fn advice(&mut self, advice: &OrderAdvice) {
         let words = advice.decision.words();
-        self.offer(&format!("{}  {words}", self.draw.key(Action::Suggested)), Some(Action::Suggested));
+        match self.draw.place.read_only {
+            true => self.say(&format!("{words} fits"), self.draw.theme.plain),
+            false => self.offer(&format!("{}  {words}", self.draw.key(Action::Suggested)), Some(Action::Suggested)),
+        }
         // An answer that says why is said once.
         if !words.contains(advice.why) {
             self.say(advice.why, self.draw.theme.quiet);

@@ -20,8 +20,10 @@ impl Parts<'_> {
         if !rule.comments.is_empty() {
             self.say(&format!("comments: {}", rule.comments), theme.plain);
         }
-        let key = self.draw.key(Action::Suggested);
-        self.offer(&format!("{key}  opens the form with this answer"), Some(Action::Suggested));
+        if !self.draw.place.read_only {
+            let key = self.draw.key(Action::Suggested);
+            self.offer(&format!("{key}  opens the form with this answer"), Some(Action::Suggested));
+        }
         self.close_box();
     }
 }

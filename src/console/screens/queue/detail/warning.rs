@@ -62,7 +62,13 @@ impl Parts<'_> {
             Warning::Notice => self.open_box(theme.quiet, "i A notice: the network asks for no answer", theme.plain),
         }
         let rests_on_it = |suggestion: &&Suggestion<'_>| warning.basis().is_some_and(|basis| suggestion.rests_on(basis));
-        if let Some(reason) = suggestion.filter(rests_on_it).and_then(|suggestion| suggestion.decision().reason()) {
+        let fits = suggestion.filter(rests_on_it).map(Suggestion::decision);
+        if self.draw.place.read_only {
+            // No key answers where nothing is sent.
+            if let Some(decision) = fits.filter(|_| self.draw.dialect == Dialect::Current) {
+                self.say(&format!("{} fits", decision.words()), self.draw.theme.plain);
+            }
+        } else if let Some(reason) = fits.and_then(Decision::reason) {
             let text = format!("{} then {}", self.draw.key(Action::Invalid), answer_in_form(reason, self.draw.dialect));
             self.offer(&text, Some(Action::Invalid));
         }
