@@ -17,7 +17,7 @@ use crate::config::Settings;
 use crate::domain::Secret;
 use crate::domain::database::{DatabaseLocation, PostgresAddress};
 use crate::store::postgres::migrate;
-use crate::store::{LongStep, PostgresOptions, PostgresStore, SchemaState, SharedStore, SqliteOptions, SqliteStore};
+use crate::store::{LongStep, PageCaches, PostgresOptions, PostgresStore, SchemaState, SharedStore, SqliteOptions, SqliteStore};
 use crate::wire::EventBody;
 
 /// The file of passwords that the programs of PostgreSQL read, too.
@@ -25,9 +25,6 @@ const PASSWORDS: &str = "PGPASSFILE";
 
 /// Up to here nothing is said of what is waited for.
 const MOMENT: Duration = Duration::from_millis(400);
-
-/// How much of a SQLite file each reader of a console keeps in memory: what it shows is read once.
-const CONSOLE_CACHE_KIB: u32 = 2_560;
 
 /// How often what is said while waiting moves.
 const TICK: Duration = Duration::from_millis(100);
@@ -42,10 +39,8 @@ pub(super) async fn open(home: &Home, settings: &Settings, console: bool) -> any
             let before = Arc::new(move |step, bytes| {
                 let _ = told.send(word_of(step, bytes));
             });
-            let mut options = SqliteOptions { secret_key_file, before, ..SqliteOptions::file(file, Arc::new(EventBody)) };
-            if console {
-                options.reader_cache_kib = CONSOLE_CACHE_KIB;
-            }
+            let caches = if console { PageCaches::CONSOLE } else { PageCaches::SERVICE };
+            let options = SqliteOptions { secret_key_file, before, caches, ..SqliteOptions::file(file, Arc::new(EventBody)) };
             let opening = tokio::task::spawn_blocking(move || SqliteStore::open(&options));
             Ok(with_word_of_steps(opening, steps).await.context("opening the database failed")??)
         }

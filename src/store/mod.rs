@@ -45,7 +45,7 @@ pub use self::organizations::{OrganizationRecord, OrganizationStore};
 pub use self::outbox::{AttemptRecord, DueDelivery, OutboxStore, Redelivery, SentTestEvent};
 pub use self::postgres::{PostgresOptions, PostgresStore};
 pub use self::schema::SchemaState;
-pub use self::sqlite::{LongStep, SqliteOptions, SqliteStore};
+pub use self::sqlite::{LongStep, PageCaches, SqliteOptions, SqliteStore};
 pub use self::upkeep::{Depths, UpkeepStore};
 pub use crate::domain::Actor;
 use crate::domain::{DatabaseId, InstanceId};

@@ -57,8 +57,7 @@ pub(super) fn open(path: &Path, purpose: Purpose) -> rusqlite::Result<Connection
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     conn.set_prepared_statement_cache_capacity(256);
     match purpose {
-        // Checkpoints have a thread of their own; a log that begins anew is cut, so that its length says how much is in
-        // it. The cache holds the inner pages of every index during an import.
+        // Checkpoints have a thread of their own; a log that begins anew is cut, so that its length says how much is in it.
         Purpose::Write => conn.execute_batch(
             "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA foreign_keys = ON; PRAGMA cache_size = -24576;
              PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 8388608;",

@@ -75,5 +75,5 @@ mod write_turn;
 mod writer;
 
 pub use self::handle::SqliteStore;
-pub use self::opening::{Location, LongStep, SqliteOptions};
+pub use self::opening::{Location, LongStep, PageCaches, SqliteOptions};
 pub use self::schema::schema_of;

@@ -56,8 +56,22 @@ pub struct SqliteOptions {
     pub secret_key_file: Option<PathBuf>,
     /// Told before a step that takes long where the database is large, with how many bytes it has.
     pub before: Arc<dyn Fn(LongStep, u64) + Send + Sync>,
-    /// How many pages of the database each reader keeps in memory, in KiB: a console alone asks for fewer than the callers of a service.
-    pub reader_cache_kib: u32,
+    pub caches: PageCaches,
+}
+
+/// Page caches: how much of the database file the connections keep in memory at most, in KiB.
+#[derive(Debug, Clone, Copy)]
+pub struct PageCaches {
+    /// Of each reader.
+    reader_kib: u32,
+    writer_kib: u32,
+}
+
+impl PageCaches {
+    /// For a service with many callers. The writer holds the inner pages of every index during an import.
+    pub const SERVICE: Self = Self { reader_kib: 8_192, writer_kib: 24_576 };
+    /// For a console alone: what it shows is read once, and little is written.
+    pub const CONSOLE: Self = Self { reader_kib: 1_536, writer_kib: 4_096 };
 }
 
 impl SqliteOptions {
@@ -72,7 +86,7 @@ impl SqliteOptions {
     }
 
     fn at(location: Location, render: Arc<dyn RenderEvent>) -> Self {
-        Self { location, render, secret_key_file: None, before: Arc::new(|_, _| ()), reader_cache_kib: 8_192 }
+        Self { location, render, secret_key_file: None, before: Arc::new(|_, _| ()), caches: PageCaches::SERVICE }
     }
 }
 
@@ -141,8 +155,10 @@ fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
     let (changes, _) = watch::channel(newest_change(&conn)?);
     let turnstile = || Turnstile::open(&announced).map_err(|error| unusable(&announced, &format!("it has no turns to write: {error}")));
     let checkpointer = Arc::new(Checkpointer::start(&database, turnstile()?)?);
-    let readers = Readers::start(&database, options.reader_cache_kib)?;
+    let readers = Readers::start(&database, options.caches.reader_kib)?;
     let watcher = Watcher::start(&database, changes.clone())?;
+    // A negative size is one in KiB.
+    conn.pragma_update(None, "cache_size", -i64::from(options.caches.writer_kib))?;
     let writer = Writer::start(conn, Arc::clone(&shared), changes.clone(), Arc::clone(&checkpointer), turnstile()?)?;
     let threads = Arc::new(Threads { writer, readers, checkpointer, watcher });
     Ok(SqliteStore { shared, changes, by: Arc::new(Actor::avert()), threads })
