@@ -9,6 +9,7 @@ pub mod answer_words;
 pub mod app;
 pub mod areas;
 pub mod auto_rules;
+pub mod begun_text;
 mod calling;
 pub mod calls;
 mod choosing;
@@ -71,6 +72,7 @@ pub mod times;
 pub mod toasts;
 pub mod typing;
 pub mod unfinished;
+pub mod unkept;
 pub mod user_settings;
 pub mod views;
 pub mod widgets;
@@ -129,11 +131,12 @@ fn open_desk(directory: Option<PathBuf>, place: &SessionInfo, clock: SharedClock
     let mut kept = DeskState::default();
     let Some(directory) = directory else { return (None, kept) };
     let now = clock.now();
-    let mut desk = match Desk::open(directory) {
+    let mut desk = match Desk::open(directory.clone()) {
         Ok(desk) => desk.with_orders_of(place.order_owner.clone()),
         Err(error) => {
             kept.troubles.push(nothing_is_kept(&error, log_unkept.as_deref()));
-            return (None, kept);
+            kept.keeps_nothing = true;
+            return (Some(Desk::nowhere(directory)), kept);
         }
     };
     match desk.try_writing() {
@@ -145,6 +148,7 @@ fn open_desk(directory: Option<PathBuf>, place: &SessionInfo, clock: SharedClock
     }
     kept.session = desk.journal().map(Journal::session);
     let writes = !desk.is_only_read();
+    kept.keeps_nothing = !writes;
     let drafts = |drafts: &Drafts| -> Result<HashMap<AlertId, Draft>, DeskError> {
         if writes {
             drafts.sweep(std::time::SystemTime::now())?;

@@ -90,6 +90,11 @@ impl Desk {
         Self { order_owner, ..self }
     }
 
+    /// A desk whose directory cannot be made: there is nothing to be read either.
+    pub fn nowhere(directory: impl Into<PathBuf>) -> Self {
+        Self { directory: directory.into(), journal: None, order_owner: None, only_read: true }
+    }
+
     /// Tries whether a file can be made here; where none can, the desk is only read from now on.
     pub fn try_writing(&mut self) -> Result<(), DeskError> {
         let tried = file::try_writing(&self.directory);

@@ -252,7 +252,17 @@ fn where_nothing_can_be_written_the_console_opens_says_so_once_and_works() {
     terminal.press(CTRL_S);
     terminal.wait_for("✓ NOT REFUNDED, recorded");
     assert!(!terminal.text().contains("could not be kept"), "{}", terminal.text());
-    leave(terminal);
+    terminal.press("j");
+    terminal.press("a");
+    terminal.wait_for("Note  ");
+    terminal.press("nowhere to be");
+    terminal.press(CTRL_S);
+    terminal.wait_for("nothing can be written on this desk");
+    terminal.press("q");
+    terminal.wait_for("1 text could not be kept on the disk");
+    terminal.wait_for("the note on ETHOCA 29.90 EUR");
+    terminal.press("l");
+    assert_eq!(terminal.wait_exit().0, 0);
 
     assert_eq!(world.alert(1)["status"], json!("CHARGEBACK"));
 }
@@ -292,6 +302,8 @@ fn a_desk_on_a_read_only_file_system_is_read_and_not_written() {
     terminal.press("once more");
     terminal.press(CTRL_S);
     terminal.wait_for("nothing can be written on this desk");
-    terminal.press("\x03");
-    terminal.wait_exit();
+    terminal.press("q");
+    terminal.wait_for("1 text could not be kept on the disk");
+    terminal.press("l");
+    assert_eq!(terminal.wait_exit().0, 0);
 }
