@@ -253,6 +253,7 @@ impl App {
             Message::Suspend => vec![Effect::Suspend.into()],
             Message::TextKept(_, Ok(())) => Vec::new(),
             Message::DeskFailed(words) | Message::TextKept(_, Err(words)) => {
+                cx.writes.probe_soon(cx.now);
                 cx.notify(Tone::Bad, format!("This could not be kept on the desk: {words}"));
                 self.rest_rules();
                 Vec::new()
