@@ -45,6 +45,11 @@ pub fn to_file(level: LevelFilter, directory: &Path, recent: RecentEvents) -> io
     Ok(path)
 }
 
+/// The same to memory alone, where no file can be written.
+pub fn to_memory(level: LevelFilter, recent: RecentEvents) {
+    let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry().with(recent).with(filter(level)));
+}
+
 /// A writer of events, each of which becomes one line that is safe to show.
 struct Sanitized<W> {
     to: W,

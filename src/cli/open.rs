@@ -99,7 +99,7 @@ async fn open_once(context: &Context, args: &OpenArgs, signals: &mut Option<Sign
     let rules = rules.acting(context.settings.console.auto_rules.clone(), "auto_rules in [console]".to_owned());
     let settings = with_rules(settings, &rules)?;
     let local = Local::for_console(context).await?;
-    let log = program_log::start(context, &context.home.data_dir)?;
+    let log = program_log::start(context, &context.home.data_dir);
     let organization = local.chosen(context.organization(&args.organization)).await?;
     let caller = local.caller(organization.as_deref()).await?.said_to_be(&context.user().unwrap_or_default());
     let known = local.engine.store().gateways().await?;
@@ -154,7 +154,7 @@ async fn elsewhere(
     let (url, source) = (target.url.clone(), target.credential_source);
     let settings = Preferences { refresh: target.refresh, page_size: target.page_size.unwrap_or(settings.page_size), ..settings };
     let (client, deployment) = target.by_person(context.user()).connect(Arc::clone(&clock))?;
-    let log = program_log::start(context, &context.home.data_dir)?;
+    let log = program_log::start(context, &context.home.data_dir);
     let desk = context.desk_of_deployment(profile.as_ref(), &url);
     let opened_on = profile.as_ref().map_or(OpenedOn::Address, |name| OpenedOn::Profile(name.as_str()));
     let directory = for_console(context, opened_on);

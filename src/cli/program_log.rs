@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use anyhow::Context as _;
 use tracing::Level;
 
 use super::context::Context;
@@ -14,11 +13,15 @@ use crate::telemetry::{self, RecentEvents};
 static RECENT: OnceLock<RecentEvents> = OnceLock::new();
 
 /// The newest events.
-struct ConsoleLog(RecentEvents);
+struct ConsoleLog {
+    events: RecentEvents,
+    /// Why they are in no file.
+    unkept: Option<String>,
+}
 
 impl ProgramLog for ConsoleLog {
     fn after(&self, number: u64) -> Vec<LogLine> {
-        let events = self.0.after(number).into_iter();
+        let events = self.events.after(number).into_iter();
         let line = |event: telemetry::RecentEvent| LogLine {
             number: event.number,
             at: event.at,
@@ -33,6 +36,10 @@ impl ProgramLog for ConsoleLog {
         };
         events.map(line).collect()
     }
+
+    fn unkept(&self) -> Option<&str> {
+        self.unkept.as_deref()
+    }
 }
 
 /// The part of the program that a module belongs to: its room, or the crate that it is of.
@@ -44,13 +51,17 @@ fn part_of(target: &str) -> &str {
     }
 }
 
-/// Starts logging for a console, into a file of this directory and into memory; what the console reads.
-pub(super) fn start(context: &Context, data_dir: &Path) -> anyhow::Result<Arc<dyn ProgramLog>> {
+/// Starts logging for a console, into a file of this directory and into memory; what the console reads. Where no file can be written the
+/// console opens all the same, and says so.
+pub(super) fn start(context: &Context, data_dir: &Path) -> Arc<dyn ProgramLog> {
     let logs = data_dir.join("logs");
-    let recent = RECENT.get_or_init(RecentEvents::default).clone();
-    telemetry::to_file(context.raised(context.settings.log.level.filter()), &logs, recent.clone())
-        .with_context(|| format!("the log in {} cannot be written", logs.display()))?;
-    Ok(Arc::new(ConsoleLog(recent)))
+    let events = RECENT.get_or_init(RecentEvents::default).clone();
+    let level = context.raised(context.settings.log.level.filter());
+    let unkept = telemetry::to_file(level, &logs, events.clone()).err().map(|error| format!("{}: {error}", logs.display()));
+    if unkept.is_some() {
+        telemetry::to_memory(level, events.clone());
+    }
+    Arc::new(ConsoleLog { events, unkept })
 }
 
 #[cfg(test)]

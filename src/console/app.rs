@@ -12,6 +12,7 @@ use super::decisions::{Decisions, PendingDecision};
 use super::dialog::run;
 use super::dialogs::earlier_session::EarlierSession;
 use super::dialogs::leave::Leave;
+use super::dialogs::lose_texts::LoseTexts;
 use super::dialogs::reconnected::Reconnected;
 use super::dialogs::resolve_form::Choice;
 use super::dialogs::snooze_menu;
@@ -40,6 +41,7 @@ use super::text::count;
 use super::times::{self, until_next_minute};
 use super::toasts::{NoteLine, Toasts, warning_lines};
 use super::unfinished::Unfinished;
+use super::unkept::UnkeptTexts;
 use super::views::SavedViews;
 use super::write_check::WriteCheck;
 use super::{Action, AppContext, ClickTargets, Dialog, Effect, Keep, Message, Order, Orders, Tone, dialogs, resolving};
@@ -133,6 +135,7 @@ impl App {
                 exports: Exports::default(),
                 last_made: None,
                 unfinished: Unfinished::default(),
+                unkept: UnkeptTexts::of(kept.keeps_nothing),
                 networks: NetworkTroubles::default(),
                 drafts: kept.drafts,
                 group_drafts: GroupDraftList::of(kept.group_drafts),
@@ -218,7 +221,11 @@ impl App {
             Message::Input(event) => self.input(event),
             message => self.deliver(message),
         };
-        effects.extend(self.run_due());
+        // Whoever leaves waits for what is on its way to the disk.
+        self.cx.unkept.watch(&effects);
+        let due = self.run_due();
+        self.cx.unkept.watch(&due);
+        effects.extend(due);
         let opened = self.open_reopened();
         effects.extend(self.carry_out(opened));
         self.follow_journal(&mut effects);
@@ -230,6 +237,7 @@ impl App {
     fn deliver(&mut self, message: Message) -> Vec<Effect> {
         self.cx.known.hear(&message);
         self.cx.endpoints.hear(&message);
+        self.cx.unkept.hear(&message);
         self.cx.last_call.hear(&message, self.cx.now);
         self.hear_calls(&message);
         self.hear_runs(&message);
@@ -243,7 +251,9 @@ impl App {
         let outcome = match message {
             Message::Tick => Vec::new(),
             Message::Suspend => vec![Effect::Suspend.into()],
-            Message::DeskFailed(words) => {
+            Message::TextKept(_, Ok(())) => Vec::new(),
+            Message::DeskFailed(words) | Message::TextKept(_, Err(words)) => {
+                cx.writes.probe_soon(cx.now);
                 cx.notify(Tone::Bad, format!("This could not be kept on the desk: {words}"));
                 self.rest_rules();
                 Vec::new()
@@ -384,8 +394,12 @@ impl App {
             effects.push(Effect::Keep(Keep::Layout(layout.clone())));
             self.kept = layout;
         }
-        if self.cx.leaving && self.cx.decisions.is_at_rest() {
-            if self.unsent() == 0 {
+        if self.cx.leaving && self.cx.decisions.is_at_rest() && !self.cx.unkept.is_coming() {
+            if self.unsent() == 0 && self.cx.unkept.all().len() > 0 && !self.is_too_small() {
+                self.cx.leaving = false;
+                self.dialogs.push(Box::<LoseTexts>::default());
+                self.cx.covered = true;
+            } else if self.unsent() == 0 {
                 effects.push(Effect::Quit);
             } else {
                 // Whoever left to have it sent is to see that it was not.

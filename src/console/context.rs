@@ -24,6 +24,7 @@ use super::snoozes::SnoozeList;
 use super::times::Moments;
 use super::toasts::Toasts;
 use super::unfinished::Unfinished;
+use super::unkept::UnkeptTexts;
 use super::views::SavedViews;
 use super::write_check::WriteCheck;
 use super::{Action, DrawContext, Effect, Keep, Theme, Tone};
@@ -73,6 +74,8 @@ pub struct AppContext {
     /// The last decision that was made by hand here.
     pub last_made: Option<Resolution>,
     pub unfinished: Unfinished,
+    /// Begun texts that are not on the disk.
+    pub unkept: UnkeptTexts,
     /// Networks that did not answer or did not take a decision.
     pub networks: NetworkTroubles,
     pub drafts: HashMap<AlertId, Draft>,

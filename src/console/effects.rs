@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
+use super::begun_text::BegunText;
 use super::last_look::LastLook;
 use super::listener::{ListenRequest, ReplayRequest};
 use super::notices::Notice;
@@ -215,4 +216,26 @@ pub enum Keep {
     Snooze(Vec<SnoozedAlert>, Timestamp),
     /// That alerts are no longer put aside, as of this moment.
     NoSnooze(Vec<AlertId>, Timestamp),
+}
+
+impl Keep {
+    /// The begun text that it keeps.
+    pub fn begun_text(&self) -> Option<BegunText> {
+        match self {
+            Self::Draft(alert, ..) | Self::AsideDraft(alert, ..) => Some(BegunText::Answer(*alert)),
+            Self::GroupDraft(draft) => Some(BegunText::GroupAnswer(draft.id)),
+            Self::NoteDraft(alert, _) => Some(BegunText::Note(*alert)),
+            _ => None,
+        }
+    }
+
+    /// The begun text that it does not keep any more.
+    pub fn text_let_go(&self) -> Option<BegunText> {
+        match self {
+            Self::NoDraft(alert) => Some(BegunText::Answer(*alert)),
+            Self::NoGroupDraft(id) => Some(BegunText::GroupAnswer(*id)),
+            Self::NoNoteDraft(alert) => Some(BegunText::Note(*alert)),
+            _ => None,
+        }
+    }
 }

@@ -42,6 +42,11 @@ impl GroupDraftList {
         Some(Effect::Keep(Keep::GroupDraft(GroupDraft { told: true, ..draft.clone() })))
     }
 
+    /// The draft of this id.
+    pub fn get(&self, id: Uuid) -> Option<&GroupDraft> {
+        self.all.iter().find(|draft| draft.id == id)
+    }
+
     /// For whom a draft is, in words: `3 alerts`, `3 alerts (1 of them left out)`.
     pub fn for_whom(draft: &GroupDraft) -> String {
         let alerts = counted(draft.alerts.len() as u64, "alert", "alerts");

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use crossterm::event::Event;
 
 use super::Action;
+use super::begun_text::BegunText;
 use super::known_refunds::KnownRefunds;
 use super::last_look::Looked;
 use super::listener::{ListenRequest, ReplayRequest, RequestFailure};
@@ -169,6 +170,8 @@ pub enum Message {
     Written(Reply<()>),
     /// Something of the desk could not be kept, in words.
     DeskFailed(String),
+    /// Whether a begun text is on the desk, else why not.
+    TextKept(BegunText, Result<(), String>),
     /// Whether a note is on the desk, else why not.
     NoteKept(Box<Note>, Result<(), String>),
     /// Whether alerts that were put aside are so on the desk, else why not.

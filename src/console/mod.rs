@@ -9,6 +9,7 @@ pub mod answer_words;
 pub mod app;
 pub mod areas;
 pub mod auto_rules;
+pub mod begun_text;
 mod calling;
 pub mod calls;
 mod choosing;
@@ -71,6 +72,7 @@ pub mod times;
 pub mod toasts;
 pub mod typing;
 pub mod unfinished;
+pub mod unkept;
 pub mod user_settings;
 pub mod views;
 pub mod widgets;
@@ -117,28 +119,40 @@ pub async fn run(mut session: Session) -> Result<Option<NextConsole>, ConsoleErr
     // Both ask the outside world and may take a while: the terminal for its colours, the disk for what was kept.
     let theme = tokio::task::spawn_blocking(move || terminal::pick_theme(wanted));
     let (desk_dir, place, clock) = (session.desk_dir.clone(), session.place.clone(), session.clock.clone());
-    let kept = tokio::task::spawn_blocking(move || open_desk(desk_dir, &place, clock));
+    let log_unkept = session.log.as_ref().and_then(|log| log.unkept()).map(str::to_owned);
+    let kept = tokio::task::spawn_blocking(move || open_desk(desk_dir, &place, clock, log_unkept));
     let theme = theme.await.unwrap_or_else(|_| Theme::named(ThemeName::Ansi));
     let (desk, kept) = kept.await.unwrap_or_default();
     event_loop::run(session, theme, desk, kept).await
 }
 
 /// Opens the desk and reads what it kept. What cannot be read is told and does not keep the console from opening.
-fn open_desk(directory: Option<PathBuf>, place: &SessionInfo, clock: SharedClock) -> (Option<Desk>, DeskState) {
+fn open_desk(directory: Option<PathBuf>, place: &SessionInfo, clock: SharedClock, log_unkept: Option<String>) -> (Option<Desk>, DeskState) {
     let mut kept = DeskState::default();
     let Some(directory) = directory else { return (None, kept) };
     let now = clock.now();
-    let mut desk = match Desk::open(directory) {
+    let mut desk = match Desk::open(directory.clone()) {
         Ok(desk) => desk.with_orders_of(place.order_owner.clone()),
         Err(error) => {
-            kept.troubles.push(error.to_string());
-            return (None, kept);
+            kept.troubles.push(nothing_is_kept(&error, log_unkept.as_deref()));
+            kept.keeps_nothing = true;
+            return (Some(Desk::nowhere(directory)), kept);
         }
     };
-    kept.left = or_trouble(desk.open_journal(&place.name, place.user.as_deref(), clock), &mut kept.troubles);
+    match desk.try_writing() {
+        Ok(()) => {
+            kept.troubles.extend(log_unkept.map(|why| format!("The log is in memory only: {why}.")));
+            kept.left = or_trouble(desk.open_journal(&place.name, place.user.as_deref(), clock), &mut kept.troubles);
+        }
+        Err(error) => kept.troubles.push(nothing_is_kept(&error, log_unkept.as_deref())),
+    }
     kept.session = desk.journal().map(Journal::session);
+    let writes = !desk.is_only_read();
+    kept.keeps_nothing = !writes;
     let drafts = |drafts: &Drafts| -> Result<HashMap<AlertId, Draft>, DeskError> {
-        drafts.sweep(std::time::SystemTime::now())?;
+        if writes {
+            drafts.sweep(std::time::SystemTime::now())?;
+        }
         drafts.alerts()?.into_iter().filter_map(|id| drafts.get(id).map(|draft| draft.map(|draft| (id, draft))).transpose()).collect()
     };
     let troubles = &mut kept.troubles;
@@ -147,7 +161,7 @@ fn open_desk(directory: Option<PathBuf>, place: &SessionInfo, clock: SharedClock
     kept.drafts = or_trouble(drafts(&desk.drafts()), troubles);
     kept.note_drafts = or_trouble(drafts(&desk.note_drafts()), troubles);
     kept.group_drafts = or_trouble(group_drafts(&desk), troubles);
-    kept.notes = or_trouble(desk.notes().open(now), troubles);
+    kept.notes = or_trouble(if writes { desk.notes().open(now) } else { desk.notes().read(now) }, troubles);
     kept.snoozed = or_trouble(desk.snoozes().list(now), troubles);
     let DeskState { drafts, group_drafts, left, .. } = &mut kept;
     let is_begun = |id: &AlertId| drafts.contains_key(id) || group_drafts.iter().any(|draft| draft.alerts.contains(id));
@@ -156,8 +170,16 @@ fn open_desk(directory: Option<PathBuf>, place: &SessionInfo, clock: SharedClock
 }
 
 fn group_drafts(desk: &Desk) -> Result<Vec<GroupDraft>, DeskError> {
-    desk.group_drafts().sweep(std::time::SystemTime::now())?;
+    if !desk.is_only_read() {
+        desk.group_drafts().sweep(std::time::SystemTime::now())?;
+    }
     desk.group_drafts().list()
+}
+
+/// That a desk cannot be written, and what that means.
+fn nothing_is_kept(error: &DeskError, log_unkept: Option<&str>) -> String {
+    let what = if log_unkept.is_some() { "snoozes, journal and log" } else { "snoozes and journal" };
+    format!("Nothing is kept here: drafts, notes, views, {what} end with this console. {error}.")
 }
 
 /// What was kept; where it cannot be read nothing, and why.

@@ -28,6 +28,8 @@ pub struct DeskState {
     pub left: Leftovers,
     /// This console's name in the journal, where there is one.
     pub session: Option<Uuid>,
+    /// Whether nothing can be kept: what is begun is lost with the console.
+    pub keeps_nothing: bool,
     /// What could not be read, in words.
     pub troubles: Vec<String>,
 }

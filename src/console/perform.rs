@@ -169,8 +169,11 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
     })
 }
 
-/// What the application is told of whether something is on the desk: of notes and snoozes both, of anything else that it is not.
+/// What the application is told of whether something is on the desk: of texts and snoozes both, of anything else that it is not.
 pub fn kept(what: &Keep, answer: Result<(), String>) -> Option<Message> {
+    if let Some(text) = what.begun_text() {
+        return Some(Message::TextKept(text, answer));
+    }
     match what {
         Keep::Note(note) => Some(Message::NoteKept(Box::new(note.clone()), answer)),
         Keep::Snooze(snoozed, _) => Some(Message::SnoozeKept(snoozed.clone(), answer)),

@@ -44,4 +44,7 @@ pub struct LogLine {
 pub trait ProgramLog: Send + Sync {
     /// The events after this number, the oldest first.
     fn after(&self, number: u64) -> Vec<LogLine>;
+
+    /// Why it is in no file, where it is not.
+    fn unkept(&self) -> Option<&str>;
 }

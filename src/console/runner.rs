@@ -347,9 +347,13 @@ impl Runner {
     /// Keeps something; `done` gets what came of it, else a failure is told.
     fn keep(&mut self, what: Keep, done: Option<oneshot::Sender<Result<(), String>>>) {
         let messages = self.messages.clone();
-        if self.desk.is_none() {
-            // It lasts as long as the console does.
-            kept(&what, Ok(())).into_iter().for_each(|message| drop(messages.send(message)));
+        let only_read = self.desk.as_ref().is_some_and(Desk::is_only_read);
+        if only_read || self.desk.is_none() {
+            // It lasts as long as the console does; a note is meant to last longer.
+            let is_short = only_read && matches!(what, Keep::Note(_));
+            let answer = if is_short { Err("nothing can be written on this desk".to_owned()) } else { Ok(()) };
+            kept(&what, answer).into_iter().for_each(|message| drop(messages.send(message)));
+            return;
         }
         self.work_on_desk(move |desk| match (done, keep_on(desk, &what)) {
             (Some(done), answer) => drop(done.send(answer)),

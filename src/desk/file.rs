@@ -114,6 +114,15 @@ pub(super) fn replace(directory: &Path, path: &Path, content: impl AsRef<[u8]>) 
     Ok(())
 }
 
+/// Makes a file in a directory, which is gone again at once.
+pub(super) fn try_writing(directory: &Path) -> Result<(), DeskError> {
+    let make = |path: &Path| private(fs::OpenOptions::new().write(true).create_new(true)).open(path);
+    // No error tells the name of that file.
+    let tried = tempfile::Builder::new().make_in(directory, make).and_then(tempfile::NamedTempFile::close);
+    let failed = |error| DeskError { path: directory.to_owned(), line: None, message: format!("cannot be written: {error}") };
+    tried.map_err(failed)
+}
+
 /// Takes a lock file, making it where there is none; it is free again when the file is dropped.
 pub(super) fn turn(path: &Path) -> io::Result<fs::File> {
     let lock = private(fs::OpenOptions::new().create(true).truncate(false).write(true)).open(path)?;

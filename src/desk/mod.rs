@@ -72,6 +72,8 @@ pub struct Desk {
     journal: Option<Journal>,
     /// Whose orders are meant, where the desk has those of several organizations.
     order_owner: Option<OrderOwner>,
+    /// Whether its files can be read and nothing can be written.
+    only_read: bool,
 }
 
 impl Desk {
@@ -79,13 +81,30 @@ impl Desk {
     pub fn open(directory: impl Into<PathBuf>) -> Result<Self, DeskError> {
         let directory = directory.into();
         file::make_directory(&directory)?;
-        Ok(Self { directory, journal: None, order_owner: None })
+        Ok(Self { directory, journal: None, order_owner: None, only_read: false })
     }
 
     /// The same desk with the orders of an organization.
     #[must_use]
     pub fn with_orders_of(self, order_owner: Option<OrderOwner>) -> Self {
         Self { order_owner, ..self }
+    }
+
+    /// A desk whose directory cannot be made: there is nothing to be read either.
+    pub fn nowhere(directory: impl Into<PathBuf>) -> Self {
+        Self { directory: directory.into(), journal: None, order_owner: None, only_read: true }
+    }
+
+    /// Tries whether a file can be made here; where none can, the desk is only read from now on.
+    pub fn try_writing(&mut self) -> Result<(), DeskError> {
+        let tried = file::try_writing(&self.directory);
+        self.only_read = tried.is_err();
+        tried
+    }
+
+    /// Whether its files can be read and nothing can be written.
+    pub fn is_only_read(&self) -> bool {
+        self.only_read
     }
 
     /// Opens the journal for a console on this place and whoever sits at it; what earlier ones left unfinished there.

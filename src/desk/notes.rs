@@ -74,6 +74,15 @@ impl Notes {
         open().map_err(|error| self.failed("cannot be read", &error))
     }
 
+    /// The same where nothing can be written.
+    pub fn read(&self, now: Timestamp) -> Result<Vec<Note>, DeskError> {
+        match std::fs::read(&self.path) {
+            Ok(bytes) => Ok(unpruned(&String::from_utf8_lossy(&bytes), now).0),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(self.failed("cannot be read", &error)),
+        }
+    }
+
     /// Keeps a note; it is on the disk before this returns.
     pub fn add(&self, note: &Note) -> Result<(), DeskError> {
         let add = || -> io::Result<()> {
@@ -98,17 +107,7 @@ impl Notes {
 
     /// Drops the notes beyond the retention, in one step. Returns those that are kept.
     fn prune(&self, text: &str, now: Timestamp) -> io::Result<Vec<Note>> {
-        let (mut notes, mut lines, mut pruned) = (Vec::new(), String::with_capacity(text.len()), false);
-        for line in text.lines() {
-            let note = serde_json::from_str(line).ok().and_then(NoteLine::note);
-            if note.as_ref().is_some_and(|note| now - note.at > KEPT) {
-                pruned = true;
-                continue;
-            }
-            lines.push_str(line);
-            lines.push('\n');
-            notes.extend(note);
-        }
+        let (notes, lines, pruned) = unpruned(text, now);
         if pruned {
             replace(directory_of(&self.path), &self.path, &lines)?;
         }
@@ -118,6 +117,22 @@ impl Notes {
     fn failed(&self, what: &str, error: &io::Error) -> DeskError {
         DeskError { path: self.path.clone(), line: None, message: format!("{what}: {error}") }
     }
+}
+
+/// The notes within the retention, the lines that stay, and whether others do not.
+fn unpruned(text: &str, now: Timestamp) -> (Vec<Note>, String, bool) {
+    let (mut notes, mut lines, mut pruned) = (Vec::new(), String::with_capacity(text.len()), false);
+    for line in text.lines() {
+        let note = serde_json::from_str(line).ok().and_then(NoteLine::note);
+        if note.as_ref().is_some_and(|note| now - note.at > KEPT) {
+            pruned = true;
+            continue;
+        }
+        lines.push_str(line);
+        lines.push('\n');
+        notes.extend(note);
+    }
+    (notes, lines, pruned)
 }
 
 #[cfg(test)]

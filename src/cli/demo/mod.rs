@@ -107,7 +107,7 @@ async fn set_up(context: &Context, args: &DemoArgs, rules: RulesText, directory:
         webhooks: config::Webhooks { allow: AllowedNetworks(AllowedNetwork::loopback().to_vec()), ..config::Webhooks::default() },
         ..Settings::default()
     };
-    let log = program_log::start(context, &home.data_dir)?;
+    let log = program_log::start(context, &home.data_dir);
     let local = Local::open(&home, &settings, args.listen.is_none()).await?;
     let caller = local.engine.local_caller(None).await?.said_to_be(&context.user().unwrap_or_default());
     let acting = local.engine.acting_for(caller.clone());

@@ -20,6 +20,7 @@ pub mod leave;
 pub mod links_menu;
 pub mod listen_form;
 pub mod log;
+pub mod lose_texts;
 pub mod many_form;
 pub mod menu;
 pub mod new_credential;

@@ -334,6 +334,20 @@ fn in_one_line(screen: &str) -> String {
 }
 
 #[test]
+fn that_nothing_can_be_recorded_is_said_as_soon_as_the_desk_cannot_be_written() {
+    let mut rig = Rig::new(morning(clock().now()));
+    rig.advance(Duration::seconds(1));
+    *rig.service.unwritable.lock().unwrap() = Some(ServiceError::Unavailable("the disk is full".to_owned()));
+    rig.desk_answers = Err("journal.ndjson: no space left".to_owned());
+
+    rig.press("n ctrl-s");
+
+    assert!(rig.screen().contains("nothing can be recorded"), "{}", rig.screen());
+    rig.advance(Duration::seconds(10));
+    assert_eq!(rig.sent(), 0, "it waits");
+}
+
+#[test]
 fn a_deployment_of_an_unknown_authority_is_told_with_what_to_do_and_sent_nothing() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let _in = runtime.enter();

@@ -275,3 +275,58 @@ fn a_note_that_was_kept_in_pictures() {
         rig.press("ctrl-s");
     });
 }
+
+#[test]
+fn whoever_leaves_is_asked_before_a_text_is_lost_that_could_not_be_kept() {
+    let mut rig = Made { place: named(), ..Made::default() }.start();
+    rig.desk_answers = Err("no space left".to_owned());
+    rig.press("a");
+    rig.type_text("Customer called.");
+    rig.press("ctrl-s q");
+    let asked = rig.screen();
+    rig.press("enter");
+    let (stayed, left) = (rig.screen(), rig.has_quit());
+    rig.press("q l");
+
+    assert!(asked.contains("1 text could not be kept on the disk") && asked.contains("the note on ETHOCA 129.90 EUR"), "{asked}");
+    assert!(!stayed.contains("could not be kept on the disk") && !left, "{stayed}");
+    assert!(rig.has_quit(), "{}", rig.screen());
+}
+
+#[test]
+fn a_text_in_an_open_form_that_cannot_be_kept_as_one_leaves_is_asked_about() {
+    let mut rig = Made { place: named(), ..Made::default() }.start();
+    rig.press("n");
+    rig.type_text("not ours");
+    rig.desk_answers = Err("no space left".to_owned());
+
+    rig.press("ctrl-c");
+    let asked = rig.screen();
+
+    assert!(asked.contains("the answer to ETHOCA 129.90 EUR") && !rig.has_quit(), "{asked}");
+}
+
+#[test]
+fn whoever_leaves_once_there_is_room_again_and_the_text_is_kept_is_asked_nothing() {
+    let mut rig = Made { place: named(), ..Made::default() }.start();
+    rig.desk_answers = Err("no space left".to_owned());
+    rig.press("a");
+    rig.type_text("Customer called.");
+    rig.press("ctrl-s");
+    rig.desk_answers = Ok(());
+
+    rig.press("a ctrl-s q");
+
+    assert!(rig.has_quit(), "{}", rig.screen());
+}
+
+#[test]
+fn a_console_that_keeps_nothing_asks_before_what_was_begun_there_is_lost() {
+    let kept = DeskState { keeps_nothing: true, ..DeskState::default() };
+    let mut rig = Made { place: named(), kept, ..Made::default() }.start();
+    rig.press("n");
+    rig.type_text("not ours");
+    rig.press("esc q");
+
+    assert!(rig.screen().contains("the answer to ETHOCA 129.90 EUR") && !rig.has_quit(), "{}", rig.screen());
+}

@@ -234,3 +234,76 @@ fn a_signal_that_comes_between_two_consoles_ends_the_program() {
 
     assert_eq!(terminal.wait_exit().0, 143);
 }
+
+#[test]
+fn where_nothing_can_be_written_the_console_opens_says_so_once_and_works() {
+    let world = world();
+    let file = world.write("plain", "a file where a directory must be");
+    let (home, key) = (format!("{file}/avert"), world.key_file());
+    let arguments = ["--data-dir", &home, "--url", &world.server.url, "--api-key-file", &key];
+    let mut terminal = world.console(&arguments);
+    terminal.wait_for("SHOP 2");
+
+    terminal.wait_for("Nothing is kept here: drafts, notes, views, snoozes, journal and log end with this console.");
+    terminal.press("n");
+    terminal.wait_for("Resolve  ");
+    terminal.press("not ours");
+    terminal.wait_for("8/250");
+    terminal.press(CTRL_S);
+    terminal.wait_for("✓ NOT REFUNDED, recorded");
+    assert!(!terminal.text().contains("could not be kept"), "{}", terminal.text());
+    terminal.press("j");
+    terminal.press("a");
+    terminal.wait_for("Note  ");
+    terminal.press("nowhere to be");
+    terminal.press(CTRL_S);
+    terminal.wait_for("nothing can be written on this desk");
+    terminal.press("q");
+    terminal.wait_for("1 text could not be kept on the disk");
+    terminal.wait_for("the note on ETHOCA 29.90 EUR");
+    terminal.press("l");
+    assert_eq!(terminal.wait_exit().0, 0);
+
+    assert_eq!(world.alert(1)["status"], json!("CHARGEBACK"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_desk_on_a_read_only_file_system_is_read_and_not_written() {
+    use std::process::Command;
+
+    // A mount of one's own, where the system lets one make it: permissions do not bind root.
+    let is_allowed = Command::new("unshare").args(["-rm", "true"]).status().is_ok_and(|status| status.success());
+    if !is_allowed {
+        return;
+    }
+    let world = world();
+    let key = world.key_file();
+    let arguments = ["--url", &world.server.url, "--api-key-file", &key];
+    let mut first = world.console(&arguments);
+    first.wait_for("SHOP 2");
+    first.press("a");
+    first.wait_for("Note  ");
+    first.press("asked the shop");
+    first.press(CTRL_S);
+    first.wait_for("asked the shop");
+    first.wait_gone("Note  ");
+    leave(first);
+
+    let home = world.desk.path().to_str().unwrap();
+    let program = crate::support::binary::binary();
+    let script = format!("mount --bind {home} {home} && mount -o remount,ro,bind {home} && exec {} \"$@\"", program.display());
+    let all: Vec<&str> = ["-rm", "sh", "-c", &script, "avert"].into_iter().chain(arguments).collect();
+    let mut terminal = Terminal::start_program("unshare".as_ref(), world.desk.path(), &all, &[], 120, 40);
+    terminal.wait_for("Nothing is kept here");
+    terminal.wait_for("asked the shop");
+    terminal.press("a");
+    terminal.wait_for("Note  ");
+    terminal.press("once more");
+    terminal.press(CTRL_S);
+    terminal.wait_for("nothing can be written on this desk");
+    terminal.press("q");
+    terminal.wait_for("1 text could not be kept on the disk");
+    terminal.press("l");
+    assert_eq!(terminal.wait_exit().0, 0);
+}
