@@ -14,20 +14,21 @@ pub struct KnownAnswer {
     /// What was answered; `None` where another answered, and all that is known is the status that it led to.
     said: Option<Resolution>,
     status: AlertStatus,
-    /// Whether the status is one of the older dialect, which tells less of the money.
-    older: bool,
     /// When, where that is known.
     at: Option<Timestamp>,
 }
 
 impl KnownAnswer {
-    /// The answer that a decision's fate tells of, known since that moment; none where it tells of none.
+    /// The answer that a decision's fate tells of, known since that moment; none where it tells of none, or not of the money: another's answer
+    /// in the older dialect may be a refund whatever it led to.
     pub fn of(said: Option<&Resolution>, fate: &DecisionFate, at: Timestamp) -> Option<Self> {
         let status = AlertStatus::parse(fate.status()?);
-        let is_as_said = matches!(fate, DecisionFate::Recorded(_) | DecisionFate::AsDecided(_));
-        let older = matches!(said, None | Some(Resolution::Older { .. }));
-        let said = said.filter(|_| is_as_said).cloned();
-        Some(Self { said, status, older, at: matches!(fate, DecisionFate::Recorded(_)).then_some(at) })
+        let is_older = matches!(said, None | Some(Resolution::Older { .. }));
+        let said = said.filter(|_| matches!(fate, DecisionFate::Recorded(_) | DecisionFate::AsDecided(_))).cloned();
+        if said.is_none() && is_older && status != AlertStatus::Refunded {
+            return None;
+        }
+        Some(Self { said, status, at: matches!(fate, DecisionFate::Recorded(_)).then_some(at) })
     }
 
     /// Whether it was recorded by the desk itself.
@@ -49,9 +50,9 @@ impl KnownAnswer {
         Cow::Owned(answered)
     }
 
-    /// What it did to the alert. Of another's answer the status says what it can: in the current dialect only a refund resolves.
+    /// What it did to the alert. Of another's answer the status tells: in the current dialect only a refund resolves.
     fn verdict(&self) -> Verdict {
-        let is_refund = self.status == AlertStatus::Refunded || self.status == AlertStatus::Resolved && !self.older;
+        let is_refund = matches!(self.status, AlertStatus::Refunded | AlertStatus::Resolved);
         self.said.as_ref().map_or_else(
             || Verdict {
                 status: self.status.clone(),
@@ -88,5 +89,43 @@ impl History {
         };
         let near = self.records().iter().map(|record| &record.said.alert).filter(|named| named.id != alert.id && is_near(named));
         near.filter_map(|named| Some((named.id, self.answered_on(named.id).and_then(Into::into)?))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::domain::Provider;
+    use crate::domain::resolution::{Decision, OlderRefunded, OlderWord};
+
+    fn older() -> Resolution {
+        Resolution::Older { word: OlderWord::Missed, refunded: OlderRefunded::NotRefunded, amount_stopped: None, comments: String::new() }
+    }
+
+    fn current() -> Resolution {
+        Resolution::Current { decision: Decision::NotRefunded, comments: String::new() }
+    }
+
+    #[rstest]
+    #[case::ones_own(current(), DecisionFate::Recorded("RESOLVED".to_owned()), Some(false))]
+    #[case::anothers_that_resolved(current(), DecisionFate::Overtaken("RESOLVED".to_owned()), Some(true))]
+    #[case::anothers_that_did_not(current(), DecisionFate::Answered("INVALID".to_owned()), Some(false))]
+    #[case::anothers_in_older_words(older(), DecisionFate::Overtaken("RESOLVED".to_owned()), None)]
+    #[case::anothers_refund_in_older_words(older(), DecisionFate::Overtaken("REFUNDED".to_owned()), Some(true))]
+    #[case::ones_own_in_older_words(older(), DecisionFate::Recorded("RESOLVED".to_owned()), Some(false))]
+    #[case::on_its_way(current(), DecisionFate::Sent, None)]
+    fn an_answer_is_known_where_it_tells_of_the_money(
+        #[case] said: Resolution,
+        #[case] fate: DecisionFate,
+        #[case] refunded: Option<bool>,
+    ) {
+        let alert = Alert::new(AlertId::generate(), Provider::Ethoca, crate::domain::AlertType::EthocaConfirmedFraud);
+
+        let answer = KnownAnswer::of(Some(&said), &fate, Timestamp::UNIX_EPOCH);
+
+        let answered = KnownAnswer::given(answer.as_ref(), &alert);
+        assert_eq!(answered.outcome.is_some().then(|| answered.was_refunded()), refunded);
     }
 }
