@@ -37,8 +37,7 @@ impl App {
             }
             _ if self.is_too_small() || self.cx.leaving => Vec::new(),
             Event::Key(key) if self.suspends(key) => self.act(Action::Suspend),
-            Event::Key(KeyEvent { code, .. }) if code != KeyCode::Esc && self.is_typed_ahead() => Vec::new(),
-            Event::Paste(_) if self.is_typed_ahead() => Vec::new(),
+            Event::Key(_) | Event::Paste(_) if self.is_typed_ahead(&event) => Vec::new(),
             // What lies below it takes the key.
             Event::Key(key) if self.closes_list(key) => {
                 self.dialogs.pop();
@@ -65,8 +64,12 @@ impl App {
         }
     }
 
-    /// Whether what is typed was meant for what lies below the form that a guard has opened: it is not taken, and that is said.
-    fn is_typed_ahead(&mut self) -> bool {
+    /// Whether what is typed was meant for what lies below the form that a guard has opened: it is not taken, and that is said. The way out is
+    /// always open.
+    fn is_typed_ahead(&mut self, event: &Event) -> bool {
+        if matches!(event, Event::Key(KeyEvent { code: KeyCode::Esc, .. })) {
+            self.cx.typed_ahead = None;
+        }
         let is_ahead = !self.dialogs.is_empty() && self.cx.is_typed_ahead();
         if is_ahead {
             self.cx.hint("Not taken: it was typed before this form was seen.");

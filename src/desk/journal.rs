@@ -305,7 +305,7 @@ pub fn read_from(directory: &Path, from: &JournalMark) -> Result<JournalPart, De
         file.seek(SeekFrom::Start(start))?;
         let (mut entries, mut unreadable, mut last) = (Vec::new(), Vec::new(), None);
         let (mut offset, mut lines) = (start, if anew { 0 } else { from.lines });
-        // A journal of months is never in memory as a whole.
+        // Line by line: the text of months is not held beside its entries.
         let (mut file, mut line) = (BufReader::new(file), Vec::new());
         while file.read_until(b'\n', &mut line)? > 0 && line.ends_with(b"\n") {
             (offset, lines) = (offset + line.len() as u64, lines + 1);

@@ -340,6 +340,15 @@ fn what_is_typed_on_after_a_repeat_is_not_taken_by_the_form_that_a_guard_opens(#
 }
 
 #[test]
+fn behind_a_form_that_was_left_at_once_the_next_text_is_taken() {
+    let (mut rig, _) = behind_the_refund(|made| Made { place: sandbox(), ..made });
+
+    rig.press(". esc a H i");
+
+    assert!(rig.screen().contains("Hi") && !rig.screen().contains("Not taken"), "{}", rig.screen());
+}
+
+#[test]
 fn the_form_that_a_guard_opens_on_a_repeat_asks_for_the_tick_and_not_for_text() {
     let (mut rig, _) = behind_the_refund(|made| Made { place: sandbox(), ..made });
 
