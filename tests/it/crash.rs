@@ -9,7 +9,6 @@
 //! A missing fsync cannot be seen this way, because the kernel outlives the process; that the pragma is set is the store's own test.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
@@ -28,6 +27,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::binary::{Server, avert, run_ok};
 use crate::support::outside::{LATEST, Outside};
+use crate::support::ports::free_port;
 use crate::support::receiver::{Answer, Receiver, Request};
 use crate::support::store;
 
@@ -149,12 +149,8 @@ impl Desk {
         let (key, operator_key) = block_in_place(|| (key("alerts"), key("operator")));
         block_in_place(|| run_ok(directory.path(), &["webhooks", "add", &outside.hook(), "--basic", "desk:hunter22"]));
         let client = Client::builder().timeout(PATIENCE).no_proxy().build().unwrap();
-        // The same port in every life; below those that the system hands out by itself, so that nobody takes it in between.
-        let port = (20_000..30_000)
-            .cycle()
-            .skip(usize::try_from(seed % 10_000).unwrap())
-            .find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok());
-        let listen = format!("127.0.0.1:{}", port.expect("a free port"));
+        // The same port in every life.
+        let listen = format!("127.0.0.1:{}", free_port());
         Self { directory, outside, client, key, operator_key, listen, settings, ledger: Ledger::default() }
     }
 

@@ -2,11 +2,11 @@
 //! way.
 
 use std::fs;
-use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
 
 use crate::support::binary::{binary, surroundings};
+use crate::support::ports::free_port;
 use crate::support::svg::{self, Frame};
 use crate::support::terminal::Terminal;
 
@@ -201,9 +201,7 @@ fn shell(home: &Path, lines: &str) {
 #[test]
 fn a_webhook_that_failed_is_sent_again_as_the_readme_says() {
     let home = tempfile::tempdir().unwrap();
-    let free = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = free.local_addr().unwrap().to_string();
-    drop(free);
+    let address = format!("127.0.0.1:{}", free_port());
     let table = between("```csv\n", "```");
     fs::write(home.path().join("alerts.csv"), table).unwrap();
     let lines = between("cargo install --path .\n", "\navert   ").replace("127.0.0.1:9000", &address);

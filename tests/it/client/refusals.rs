@@ -14,6 +14,7 @@ use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use crate::support::alerts::NOON;
 use crate::support::clock::ManualClock;
+use crate::support::ports::NOBODY;
 use crate::support::raw_server::{self, Play, RawServer};
 
 use super::foreign::{
@@ -308,12 +309,7 @@ async fn every_decision_goes_with_a_key_of_its_own_or_the_given_one() {
 
 #[tokio::test]
 async fn a_service_that_is_not_there_is_unavailable_and_no_decision_was_sent() {
-    // A port that was free a moment ago, and that nobody listens on.
-    let url = {
-        let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        format!("http://{}", server.local_addr().unwrap())
-    };
-    let client = Client::new(options(&url, Dialect::Current)).unwrap();
+    let client = Client::new(options(&format!("http://{NOBODY}"), Dialect::Current)).unwrap();
 
     let (read, sent) = (client.get(AlertId::generate()).await, client.resolve(AlertId::generate(), refunded()).await);
 

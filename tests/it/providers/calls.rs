@@ -11,6 +11,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 use super::gateway::{TOKEN, gateway, options, provider, refunded, stating};
+use crate::support::ports::NOBODY;
 use crate::support::receiver::{Answer, Receiver};
 
 #[tokio::test]
@@ -60,8 +61,7 @@ async fn a_gateway_knows_avert_by_what_is_set(#[case] credential: GatewayCredent
 
 #[tokio::test]
 async fn where_nobody_listens_nothing_was_sent() {
-    let port = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
-    let provider = provider(format!("http://127.0.0.1:{port}"));
+    let provider = provider(format!("http://{NOBODY}"));
 
     let (answer, found) = (provider.submit(&refunded()).await, provider.look_up(&refunded()).await);
 

@@ -13,6 +13,7 @@ use avert::store::postgres::migrate;
 use tokio::sync::oneshot;
 use tokio_postgres::{Client, Config, NoTls};
 
+use super::ports::free_port;
 use super::tls::Authority;
 
 /// The user of the database. The server itself runs as another one than root, whom it refuses.
@@ -170,7 +171,7 @@ fn start(programs: &Path) -> Server {
     if let Some((user, group)) = user {
         std::os::unix::fs::chown(&key, Some(user), Some(group)).unwrap();
     }
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = free_port();
     let options = format!(
         "-k {} -h 127.0.0.1 -p {port} -c ssl=on -c ssl_cert_file={} -c ssl_key_file={} -c fsync=off -c synchronous_commit=off -c full_page_writes=off -c max_connections=300 -c autovacuum=off",
         directory.display(),

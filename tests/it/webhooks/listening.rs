@@ -10,9 +10,9 @@ use chrono::Utc;
 use reqwest::Client;
 use rstest::rstest;
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
 
 use crate::support::binary::{avert, run, signal};
+use crate::support::ports::NOBODY;
 use crate::support::receiver::{Answer, Receiver};
 
 const ALERT: &str = "0198c5a0-0000-7000-8000-000000000001";
@@ -86,12 +86,6 @@ fn file(home: &Path, name: &str, text: &str) -> String {
 
 fn credential(home: &Path) -> String {
     file(home, "credential", "desk:hunter22\n")
-}
-
-/// The address of a port that nobody listens on.
-async fn nobody() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    format!("http://{}/", listener.local_addr().unwrap())
 }
 
 fn lines_of(output: &Output) -> Vec<Value> {
@@ -195,7 +189,7 @@ async fn what_is_taken_is_sent_on_three_times_at_most_and_each_attempt_is_logged
 #[tokio::test(flavor = "multi_thread")]
 async fn where_nobody_answers_the_line_says_why_and_ending_does_not_lose_the_line() {
     let home = tempfile::tempdir().unwrap();
-    let mut listener = Listener::start(home.path(), &["--basic-file", &credential(home.path()), "--forward", &nobody().await]);
+    let mut listener = Listener::start(home.path(), &["--basic-file", &credential(home.path()), "--forward", &format!("http://{NOBODY}/")]);
     status(delivery(&listener.url, "e-1", body("alert.created"))).await;
     let line = listener.line();
     status(delivery(&listener.url, "e-2", body("alert.created"))).await;

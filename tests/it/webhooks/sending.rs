@@ -10,6 +10,7 @@ use avert::store::DueDelivery;
 use avert::webhooks::{AttemptReport, Sender, SenderSettings};
 
 use crate::support::alerts::noon;
+use crate::support::ports::NOBODY;
 use crate::support::receiver::{Answer, Receiver};
 
 const BODY: &str = r#"{"event":"alert.created","timestamp":"2026-03-10T12:00:00.000Z","payload":{"amount":"10.00"}}"#;
@@ -145,9 +146,7 @@ async fn a_connection_that_closes_without_an_answer_is_a_failed_try() {
 
 #[tokio::test]
 async fn a_refused_connection_is_told_in_words_without_the_address() {
-    // A port that was free a moment ago.
-    let url = Receiver::start().await.url() + "?token=sesame";
-    let tried = send_to(url).await;
+    let tried = send_to(format!("http://{NOBODY}/?token=sesame")).await;
     let error = tried.error.unwrap();
     assert!(error.starts_with("no connection: "), "{error}");
     assert!(!error.contains("sesame") && !error.contains("hunter22"), "{error}");
