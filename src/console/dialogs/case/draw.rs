@@ -230,7 +230,9 @@ impl CaseDialog {
             return area.y;
         }
         let known = cx.known_decisions();
-        let refunded = self.alerts.iter().map(|alert| known.answered(alert)).find(|alert| alert.was_refunded());
+        // The refund itself goes before an answer that says that there was one.
+        let refunded = self.alerts.iter().map(|alert| known.answered(alert)).filter(|alert| alert.was_refunded());
+        let refunded = refunded.min_by_key(|alert| alert.says_refunded_before());
         let coming = self.alerts.iter().map(|alert| known.foreseen(alert)).find(|alert| alert.was_refunded());
         let key = |action| cx.key(action);
         let said = match cx.place.dialect {
