@@ -42,7 +42,7 @@ fn what_was_decided_together_is_one_row_with_what_became_of_it() {
     rig.press("4 tab");
 
     let row = line(&mut rig, "▌");
-    for words in ["! 14:03:", "bulk", "5 NOT REFUNDED 5.00 EUR", "view Open", "4 recorded, 1 refused   enter shows each"] {
+    for words in ["! 14:03:", "bulk", "5 NOT REFUNDED 5.00 EUR", "view Open", "4 recorded, 1 failed   enter shows each"] {
         assert!(row.contains(words), "{words:?} is not in {row}");
     }
     assert_eq!(decided(&mut rig), 0, "{}", rig.screen());
@@ -330,7 +330,7 @@ fn a_run_in_the_pane_is_one_row_that_unfolds() {
 
     rig.press("tab enter");
 
-    assert!(folded.contains("5 NOT REFUNDED 5.00 EUR") && folded.contains("4 recorded, 1 refused"), "{folded}");
+    assert!(folded.contains("5 NOT REFUNDED 5.00 EUR") && folded.contains("4 recorded, 1 failed"), "{folded}");
     assert_eq!(decided(&mut rig), 5, "{}", rig.screen());
 }
 

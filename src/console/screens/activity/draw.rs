@@ -371,7 +371,10 @@ fn draw_row((view, at): (ActivityView, Timestamp), row: &ActivityRow, heads: &[H
                 pen.put_whole(&row.hint, theme.quiet);
                 return;
             }
-            "WHAT" if view != ActivityView::Service => (part(row).to_owned(), cx.draw_context().digits()),
+            "WHAT" if view != ActivityView::Service => {
+                let briefly = row.what_briefly.as_ref().filter(|_| columns(part(row)) > *width);
+                (briefly.map_or(part(row), String::as_str).to_owned(), cx.draw_context().digits())
+            }
             "ALERT" | "TO WHAT" => (whole_words(part(row), *width).into_owned(), theme.plain),
             "MORE" | "WHO" => (part(row).to_owned(), theme.quiet),
             _ => (part(row).to_owned(), theme.plain),

@@ -124,6 +124,8 @@ pub struct ActivityRow {
     pub tone: RowTone,
     pub who: String,
     pub what: String,
+    /// The same without a sum, which is never cut: for where it has no room.
+    pub what_briefly: Option<String>,
     pub named: String,
     pub proof: String,
     /// What a key does with the row, in words.
@@ -175,11 +177,13 @@ pub fn row_of(happening: &Happening<'_>, cx: &AppContext) -> ActivityRow {
 
 fn of_run(together: &DecidedTogether<'_>, cx: &AppContext) -> ActivityRow {
     let (sign, tone, proof) = together.proof(cx);
+    let (answers, sum) = (together.what(), together.sum());
     ActivityRow {
         sign,
         tone,
         who: together.who(cx),
-        what: together.what(),
+        what: sum.as_ref().map_or_else(|| answers.clone(), |sum| format!("{answers} {sum}")),
+        what_briefly: sum.map(|_| answers),
         named: together.chosen(),
         proof,
         hint: together.hint(cx),

@@ -13,7 +13,7 @@ use super::words::{decided, name_of, who};
 /// What can have become of a decision of a run, in the order in which a row counts them, each with its tone.
 const FATES: [(&str, RowTone); 10] = [
     ("recorded", RowTone::Plain),
-    ("refused", RowTone::Wrong),
+    ("failed", RowTone::Wrong),
     ("answered by another", RowTone::Unsure),
     ("did not leave", RowTone::Wrong),
     ("not known to have arrived", RowTone::Unsure),
@@ -48,13 +48,17 @@ impl DecidedTogether<'_> {
         made_by.map_or_else(|| way.to_owned(), |name| format!("{name}, {way}"))
     }
 
-    /// `35 invalid, duplicate alert 1,204.50 EUR`; of a case, whose alerts are on one payment, without a sum.
+    /// `35 invalid, duplicate alert`.
     pub fn what(&self) -> String {
-        let decided = self.decided();
-        let words: Vec<String> = decided.iter().map(|(word, number)| format!("{} {word}", count(*number))).collect();
+        let words: Vec<String> = self.decided().iter().map(|(word, number)| format!("{} {word}", count(*number))).collect();
+        words.join("; ")
+    }
+
+    /// What one row says of their money: the sum of one answer in one currency; of a case, whose alerts are on one payment, nothing.
+    pub fn sum(&self) -> Option<String> {
         match self.sums().as_slice() {
-            [sum] if decided.len() == 1 && self.run.from.is_some() => sanitize(&format!("{} {sum}", words.concat())).into_owned(),
-            _ => words.join("; "),
+            [sum] if self.decided().len() == 1 && self.run.from.is_some() => Some(sanitize(&sum.to_string()).into_owned()),
+            _ => None,
         }
     }
 
@@ -84,7 +88,7 @@ impl DecidedTogether<'_> {
         }
     }
 
-    /// The sign and the tone of the one that calls most for its reader, and how many became what: `34 recorded, 1 refused`.
+    /// The sign and the tone of the one that calls most for its reader, and how many became what: `34 recorded, 1 failed`.
     pub fn proof(&self, cx: &AppContext) -> (&'static str, RowTone, String) {
         let standings = self.decisions.iter().map(|record| proof(record, cx));
         let (sign, tone) = standings.map(|(sign, tone, _)| (sign, tone)).max_by_key(|(_, tone)| *tone).unwrap_or(("·", RowTone::Quiet));
@@ -119,7 +123,7 @@ fn fate(record: &DecisionRecord, cx: &AppContext) -> &'static str {
         Some(State::Waiting) => "not sent",
         Some(State::Sending) => "with the service",
         Some(State::Checking(_)) => "not known to have arrived",
-        Some(State::Refused(_)) => "refused",
+        Some(State::Refused(_)) => "failed",
         None => match record.fate() {
             DecisionFate::Staged => "to be sent",
             DecisionFate::TakenBack => "taken back",
@@ -127,7 +131,7 @@ fn fate(record: &DecisionRecord, cx: &AppContext) -> &'static str {
             DecisionFate::NotSent(_) => "not sent",
             DecisionFate::Recorded(_) | DecisionFate::AsDecided(_) => "recorded",
             DecisionFate::Overtaken(_) | DecisionFate::Answered(_) => "answered by another",
-            DecisionFate::Refused(_) => "refused",
+            DecisionFate::Refused(_) => "failed",
             DecisionFate::Unknown(_) => "not known to have arrived",
             DecisionFate::NeverLeft => "did not leave",
         },
