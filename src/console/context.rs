@@ -38,6 +38,9 @@ const MOST_NAMED_AT_ONCE: usize = 20;
 /// A form that nobody expects is seen once the keys have rested so long.
 const SEEN_AFTER: Duration = Duration::milliseconds(500);
 
+/// By then it is seen, whatever is typed.
+const SEEN_AT_LAST: Duration = Duration::milliseconds(1_500);
+
 /// So much of what was chosen in the palette is remembered.
 const REMEMBERED: usize = 20;
 
@@ -102,8 +105,8 @@ pub struct AppContext {
     /// Whether the last call to the service failed.
     pub last_call: LastCall,
     pub writes: WriteCheck,
-    /// The last key that was meant for what lay below a form, which a guard opened in its place.
-    pub typed_ahead: Option<Timestamp>,
+    /// When a guard opened a form in the place of what was asked for, and the last key that was meant for what lay below it.
+    pub typed_ahead: Option<(Timestamp, Timestamp)>,
     /// What was chosen in the palette, the last first.
     pub recent: Vec<String>,
     /// The console that is opened when this one is left.
@@ -173,7 +176,8 @@ impl AppContext {
     /// Whether what is typed now was begun before the form was seen that a guard opened: whoever types on without a pause has not read it.
     pub fn is_typed_ahead(&mut self) -> bool {
         let now = self.now;
-        self.typed_ahead = self.typed_ahead.filter(|last| (now - *last).abs() < SEEN_AFTER).map(|_| now);
+        let is_ahead = |(opened, last): &(Timestamp, Timestamp)| (now - *last).abs() < SEEN_AFTER && (now - *opened).abs() < SEEN_AT_LAST;
+        self.typed_ahead = self.typed_ahead.filter(is_ahead).map(|(opened, _)| (opened, now));
         self.typed_ahead.is_some()
     }
 

@@ -106,7 +106,7 @@ fn repeat(in_form: bool, queue: &mut Queue, cx: &mut AppContext) -> Orders {
     };
     // Whoever repeats without a form does not expect one.
     let is_unexpected = !in_form && orders.iter().any(|order| matches!(order, Order::Open(_)));
-    cx.typed_ahead = is_unexpected.then_some(cx.now);
+    cx.typed_ahead = is_unexpected.then_some((cx.now, cx.now));
     orders
 }
 

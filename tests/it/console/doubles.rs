@@ -340,6 +340,20 @@ fn what_is_typed_on_after_a_repeat_is_not_taken_by_the_form_that_a_guard_opens(#
 }
 
 #[test]
+fn a_form_that_a_guard_opens_takes_keys_in_the_end_however_they_come() {
+    let (mut rig, _) = behind_the_refund(|made| Made { place: sandbox(), ..made });
+    rig.press(".");
+
+    let ticked = (1..=5).find(|_| {
+        rig.advance(Duration::milliseconds(350));
+        rig.press("space");
+        rig.screen().contains("[x]")
+    });
+
+    assert_eq!(ticked, Some(5), "{}", rig.screen());
+}
+
+#[test]
 fn behind_a_form_that_was_left_at_once_the_next_text_is_taken() {
     let (mut rig, _) = behind_the_refund(|made| Made { place: sandbox(), ..made });
 
