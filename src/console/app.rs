@@ -194,7 +194,7 @@ impl App {
             app.dialogs.push(Box::new(EarlierSession::of(kept.left)));
         }
         app.introduce_rules();
-        for trouble in kept.troubles.into_iter().chain(unread) {
+        for trouble in kept.troubles.into_iter().chain(kept.log_trouble).chain(unread) {
             app.cx.notify(Tone::Bad, trouble);
         }
         if unknown && !app.cx.settings.auto_rules.is_empty() {

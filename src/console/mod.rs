@@ -141,7 +141,7 @@ fn open_desk(directory: Option<PathBuf>, place: &SessionInfo, clock: SharedClock
     };
     match desk.try_writing() {
         Ok(()) => {
-            kept.troubles.extend(log_unkept.map(|why| format!("The log is in memory only: {why}.")));
+            kept.log_trouble = log_unkept.map(|why| format!("The log is in memory only: {why}."));
             kept.left = or_trouble(desk.open_journal(&place.name, place.user.as_deref(), clock), &mut kept.troubles);
         }
         Err(error) => kept.troubles.push(nothing_is_kept(&error, log_unkept.as_deref())),
@@ -188,4 +188,23 @@ fn or_trouble<T: Default>(kept: Result<T, DeskError>, troubles: &mut Vec<String>
         troubles.push(error.to_string());
         T::default()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::domain::time::SystemClock;
+
+    #[test]
+    fn a_log_that_is_in_no_file_is_no_trouble_of_the_desk() {
+        let directory = tempfile::tempdir().unwrap();
+        let place = SessionInfo::default();
+
+        let (_, kept) = open_desk(Some(directory.path().join("desk")), &place, Arc::new(SystemClock), Some("logs: denied".to_owned()));
+
+        assert_eq!(kept.troubles, Vec::<String>::new());
+        assert_eq!(kept.log_trouble.as_deref(), Some("The log is in memory only: logs: denied."));
+    }
 }
