@@ -13,6 +13,8 @@ pub struct UnkeptTexts {
     /// How often each is on its way to the disk.
     coming: BTreeMap<BegunText, usize>,
     unkept: BTreeSet<BegunText>,
+    /// Whether they were tried once more since somebody began to leave.
+    tried_again: bool,
 }
 
 impl UnkeptTexts {
@@ -62,6 +64,19 @@ impl UnkeptTexts {
     /// Those that could not be kept.
     pub fn all(&self) -> impl ExactSizeIterator<Item = BegunText> + '_ {
         self.unkept.iter().copied()
+    }
+
+    /// Somebody begins to leave.
+    pub fn leaving(&mut self) {
+        self.tried_again = false;
+    }
+
+    /// Those that are to be tried once more before anything is asked of them; none where they were, or where nothing can be kept.
+    pub fn take_again(&mut self) -> Vec<BegunText> {
+        if self.keeps_nothing || std::mem::replace(&mut self.tried_again, true) {
+            return Vec::new();
+        }
+        self.unkept.iter().copied().collect()
     }
 
     /// Lets go of all of them.
