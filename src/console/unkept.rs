@@ -137,4 +137,15 @@ mod tests {
 
         assert_eq!((missed, texts.all().len()), (0, 0));
     }
+
+    #[test]
+    fn an_answer_that_was_emptied_is_not_missed() {
+        let (mut texts, alert) = (UnkeptTexts::default(), AlertId::generate());
+        texts.watch(&[typed(alert, "first")]);
+        texts.hear(&answered(alert, failed()));
+
+        texts.watch(&[typed(alert, "")]);
+
+        assert!(texts.all().len() == 0 && !texts.is_coming());
+    }
 }

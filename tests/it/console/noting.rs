@@ -364,6 +364,18 @@ fn whoever_stayed_for_a_text_leaves_without_a_question_once_there_is_room() {
 }
 
 #[test]
+fn a_decision_that_was_taken_off_an_answer_again_is_no_text_to_be_lost() {
+    let mut rig = Made { place: named(), ..Made::default() }.start();
+    rig.desk_answers = Err("no space left".to_owned());
+    rig.press("n");
+    rig.type_text("ab");
+    rig.advance(Duration::seconds(1));
+    rig.press("backspace backspace esc q");
+
+    assert!(rig.has_quit(), "{}", rig.screen());
+}
+
+#[test]
 fn a_console_that_keeps_nothing_asks_before_what_was_begun_there_is_lost() {
     let kept = DeskState { keeps_nothing: true, ..DeskState::default() };
     let mut rig = Made { place: named(), kept, ..Made::default() }.start();
