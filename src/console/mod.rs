@@ -179,7 +179,10 @@ fn group_drafts(desk: &Desk) -> Result<Vec<GroupDraft>, DeskError> {
 /// That a desk cannot be written, and what that means.
 fn nothing_is_kept(error: &DeskError, log_unkept: Option<&str>) -> String {
     let what = if log_unkept.is_some() { "snoozes, journal and log" } else { "snoozes and journal" };
-    format!("Nothing is kept here: drafts, notes, views, {what} end with this console. {error}.")
+    format!(
+        "Nothing is kept here: drafts, notes, views, {what} end with this console, and the journal of earlier ones is not read. {error}. \
+         Open the console again once it can be written."
+    )
 }
 
 /// What was kept; where it cannot be read nothing, and why.
