@@ -4,15 +4,17 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use tracing::Level;
+use tracing::level_filters::LevelFilter;
 
 use super::context::Context;
 use crate::console::program_log::{LogLine, LogSeverity, ProgramLog};
 use crate::telemetry::{self, RecentEvents};
 
-/// The events of this process: one log, however many consoles are opened one after the other.
-static RECENT: OnceLock<RecentEvents> = OnceLock::new();
+/// The log of this process: the first console decides where it is, however many are opened one after the other.
+static LOG: OnceLock<ConsoleLog> = OnceLock::new();
 
 /// The newest events.
+#[derive(Clone)]
 struct ConsoleLog {
     events: RecentEvents,
     /// Why they are in no file.
@@ -54,19 +56,37 @@ fn part_of(target: &str) -> &str {
 /// Starts logging for a console, into a file of this directory and into memory; what the console reads. Where no file can be written the
 /// console opens all the same, and says so.
 pub(super) fn start(context: &Context, data_dir: &Path) -> Arc<dyn ProgramLog> {
-    let logs = data_dir.join("logs");
-    let events = RECENT.get_or_init(RecentEvents::default).clone();
-    let level = context.raised(context.settings.log.level.filter());
-    let unkept = telemetry::to_file(level, &logs, events.clone()).err().map(|error| format!("{}: {error}", logs.display()));
-    if unkept.is_some() {
-        telemetry::to_memory(level, events.clone());
-    }
-    Arc::new(ConsoleLog { events, unkept })
+    Arc::new(log_in(context.raised(context.settings.log.level.filter()), &data_dir.join("logs")))
+}
+
+fn log_in(level: LevelFilter, logs: &Path) -> ConsoleLog {
+    let begin = || {
+        let events = RecentEvents::default();
+        let unkept = telemetry::to_file(level, logs, events.clone()).err().map(|error| format!("{}: {error}", logs.display()));
+        if unkept.is_some() {
+            telemetry::to_memory(level, events.clone());
+        }
+        ConsoleLog { events, unkept }
+    };
+    LOG.get_or_init(begin).clone()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_console_of_a_process_decides_whether_the_log_is_in_a_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("plain");
+        std::fs::write(&file, "a file where a directory must be").unwrap();
+        let unkept = |log: ConsoleLog| log.unkept().map(str::to_owned);
+
+        let first = unkept(log_in(LevelFilter::OFF, &directory.path().join("logs")));
+        let second = unkept(log_in(LevelFilter::OFF, &file.join("logs")));
+
+        assert_eq!([first, second], [None, None]);
+    }
 
     #[test]
     fn an_event_is_of_a_room_of_averts_or_of_another_crate() {

@@ -194,7 +194,7 @@ impl App {
             app.dialogs.push(Box::new(EarlierSession::of(kept.left)));
         }
         app.introduce_rules();
-        for trouble in kept.troubles.into_iter().chain(unread) {
+        for trouble in kept.troubles.into_iter().chain(kept.log_trouble).chain(unread) {
             app.cx.notify(Tone::Bad, trouble);
         }
         if unknown && !app.cx.settings.auto_rules.is_empty() {
@@ -395,7 +395,11 @@ impl App {
             self.kept = layout;
         }
         if self.cx.leaving && self.cx.decisions.is_at_rest() && !self.cx.unkept.is_coming() {
-            if self.unsent() == 0 && self.cx.unkept.all().len() > 0 && !self.is_too_small() {
+            let again = if self.unsent() == 0 { self.cx.keep_again() } else { Vec::new() };
+            if !again.is_empty() {
+                // Whether there is room by now is known before anything is asked.
+                effects.extend(again);
+            } else if self.unsent() == 0 && self.cx.unkept.all().len() > 0 && !self.is_too_small() {
                 self.cx.leaving = false;
                 self.dialogs.push(Box::<LoseTexts>::default());
                 self.cx.covered = true;
@@ -616,6 +620,7 @@ impl App {
             return vec![Effect::Quit];
         }
         let effects = self.abandon();
+        self.cx.unkept.leaving();
         if self.unsent() > 0 && !self.is_too_small() {
             self.dialogs.push(Box::new(Leave::ask(&mut self.cx)));
         } else {

@@ -6,6 +6,7 @@ use chrono::Duration;
 use crossterm::event::{KeyCode, KeyEvent};
 
 use super::auto_rules::AutoRules;
+use super::begun_text::BegunText;
 use super::calls::Calls;
 use super::decisions::{Decisions, PendingDecision};
 use super::exports::Exports;
@@ -283,6 +284,19 @@ impl AppContext {
         let draft = masked(draft);
         self.drafts.insert(alert, draft.clone());
         vec![Effect::Keep(Keep::Draft(alert, draft, known))]
+    }
+
+    /// Keeps the begun texts once more that could not be kept, where one leaves and they were not tried again yet.
+    pub fn keep_again(&mut self) -> Vec<Effect> {
+        let again = |text| match text {
+            // What the desk has there is set aside: it may be another console's.
+            BegunText::Answer(alert) => self.drafts.get(&alert).map(|draft| Keep::Draft(alert, draft.clone(), None)),
+            BegunText::GroupAnswer(id) => self.group_drafts.get(id).map(|draft| Keep::GroupDraft(draft.clone())),
+            BegunText::Note(alert) => {
+                self.notes.draft(alert).map(|typed| Keep::NoteDraft(alert, Draft { comments: typed.to_owned(), ..Draft::default() }))
+            }
+        };
+        self.unkept.take_again().into_iter().filter_map(again).map(Effect::Keep).collect()
     }
 
     /// Drops what was typed for an alert.

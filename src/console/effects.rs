@@ -219,9 +219,11 @@ pub enum Keep {
 }
 
 impl Keep {
-    /// The begun text that it keeps.
+    /// The begun text that it keeps; none where the desk has it already, or nothing is left of it.
     pub fn begun_text(&self) -> Option<BegunText> {
         match self {
+            Self::Draft(_, draft, _) if draft.is_bare() => None,
+            Self::GroupDraft(draft) if draft.told => None,
             Self::Draft(alert, ..) | Self::AsideDraft(alert, ..) => Some(BegunText::Answer(*alert)),
             Self::GroupDraft(draft) => Some(BegunText::GroupAnswer(draft.id)),
             Self::NoteDraft(alert, _) => Some(BegunText::Note(*alert)),
@@ -232,6 +234,7 @@ impl Keep {
     /// The begun text that it does not keep any more.
     pub fn text_let_go(&self) -> Option<BegunText> {
         match self {
+            Self::Draft(alert, draft, _) if draft.is_bare() => Some(BegunText::Answer(*alert)),
             Self::NoDraft(alert) => Some(BegunText::Answer(*alert)),
             Self::NoGroupDraft(id) => Some(BegunText::GroupAnswer(*id)),
             Self::NoNoteDraft(alert) => Some(BegunText::Note(*alert)),

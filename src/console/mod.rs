@@ -141,7 +141,7 @@ fn open_desk(directory: Option<PathBuf>, place: &SessionInfo, clock: SharedClock
     };
     match desk.try_writing() {
         Ok(()) => {
-            kept.troubles.extend(log_unkept.map(|why| format!("The log is in memory only: {why}.")));
+            kept.log_trouble = log_unkept.map(|why| format!("The log is in memory only: {why}."));
             kept.left = or_trouble(desk.open_journal(&place.name, place.user.as_deref(), clock), &mut kept.troubles);
         }
         Err(error) => kept.troubles.push(nothing_is_kept(&error, log_unkept.as_deref())),
@@ -179,7 +179,10 @@ fn group_drafts(desk: &Desk) -> Result<Vec<GroupDraft>, DeskError> {
 /// That a desk cannot be written, and what that means.
 fn nothing_is_kept(error: &DeskError, log_unkept: Option<&str>) -> String {
     let what = if log_unkept.is_some() { "snoozes, journal and log" } else { "snoozes and journal" };
-    format!("Nothing is kept here: drafts, notes, views, {what} end with this console. {error}.")
+    format!(
+        "Nothing is kept here: drafts, notes, views, {what} end with this console, and the journal of earlier ones is not read. {error}. \
+         Open the console again once it can be written."
+    )
 }
 
 /// What was kept; where it cannot be read nothing, and why.
@@ -188,4 +191,23 @@ fn or_trouble<T: Default>(kept: Result<T, DeskError>, troubles: &mut Vec<String>
         troubles.push(error.to_string());
         T::default()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::domain::time::SystemClock;
+
+    #[test]
+    fn a_log_that_is_in_no_file_is_no_trouble_of_the_desk() {
+        let directory = tempfile::tempdir().unwrap();
+        let place = SessionInfo::default();
+
+        let (_, kept) = open_desk(Some(directory.path().join("desk")), &place, Arc::new(SystemClock), Some("logs: denied".to_owned()));
+
+        assert_eq!(kept.troubles, Vec::<String>::new());
+        assert_eq!(kept.log_trouble.as_deref(), Some("The log is in memory only: logs: denied."));
+    }
 }

@@ -32,6 +32,8 @@ pub struct DeskState {
     pub keeps_nothing: bool,
     /// What could not be read, in words.
     pub troubles: Vec<String>,
+    /// That the log is in no file, in words: nothing that was decided here is less known for it.
+    pub log_trouble: Option<String>,
 }
 
 /// The parts of an application.

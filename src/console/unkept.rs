@@ -10,9 +10,20 @@ use super::{Effect, Keep, Message};
 pub struct UnkeptTexts {
     /// Whether nothing can be kept at all: what is begun is lost with the console.
     keeps_nothing: bool,
-    /// How often each is on its way to the disk.
-    coming: BTreeMap<BegunText, usize>,
+    /// What of each is on its way to the disk.
+    coming: BTreeMap<BegunText, ComingKeeps>,
     unkept: BTreeSet<BegunText>,
+    /// Whether they were tried once more since somebody began to leave.
+    tried_again: bool,
+}
+
+/// What of a text is on its way to the disk. It is written, and answered, one after the other.
+#[derive(Debug, Default)]
+struct ComingKeeps {
+    /// How often it is.
+    times: usize,
+    /// How many of them, the first ones, are of a text that was let go of meanwhile: it is not missed.
+    let_go: usize,
 }
 
 impl UnkeptTexts {
@@ -27,11 +38,11 @@ impl UnkeptTexts {
             let Effect::Keep(what) = effect else { continue };
             if let Some(gone) = what.text_let_go() {
                 self.unkept.remove(&gone);
-                self.coming.remove(&gone);
+                self.coming.entry(gone).and_modify(|coming| coming.let_go = coming.times);
             }
             let note = if let Keep::Note(note) = what { Some(BegunText::Note(note.alert)) } else { None };
             if let Some(text) = what.begun_text().or(note) {
-                *self.coming.entry(text).or_default() += 1;
+                self.coming.entry(text).or_default().times += 1;
             }
         }
     }
@@ -43,15 +54,16 @@ impl UnkeptTexts {
             Message::NoteKept(note, answer) => (BegunText::Note(note.alert), answer.is_ok()),
             _ => return,
         };
-        // What was let go of meanwhile is not missed.
-        let Some(times) = self.coming.get_mut(&text) else { return };
-        *times -= 1;
-        self.coming.retain(|_, times| *times > 0);
+        let Some(coming) = self.coming.get_mut(&text) else { return };
+        coming.times -= 1;
+        let was_let_go = coming.let_go > 0;
+        coming.let_go = coming.let_go.saturating_sub(1);
+        self.coming.retain(|_, coming| coming.times > 0);
         if kept {
-            self.unkept.remove(&text)
-        } else {
-            self.unkept.insert(text)
-        };
+            self.unkept.remove(&text);
+        } else if !was_let_go {
+            self.unkept.insert(text);
+        }
     }
 
     /// Whether it is not known of one yet whether it is on the disk.
@@ -64,8 +76,76 @@ impl UnkeptTexts {
         self.unkept.iter().copied()
     }
 
+    /// Somebody begins to leave.
+    pub fn leaving(&mut self) {
+        self.tried_again = false;
+    }
+
+    /// Those that are to be tried once more before anything is asked of them; none where they were, or where nothing can be kept.
+    pub fn take_again(&mut self) -> Vec<BegunText> {
+        if self.keeps_nothing || std::mem::replace(&mut self.tried_again, true) {
+            return Vec::new();
+        }
+        self.unkept.iter().copied().collect()
+    }
+
     /// Lets go of all of them.
     pub fn give_up(&mut self) {
         self.unkept.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::desk::Draft;
+    use crate::domain::AlertId;
+
+    fn typed(alert: AlertId, comments: &str) -> Effect {
+        Effect::Keep(Keep::Draft(alert, Draft { comments: comments.to_owned(), ..Draft::default() }, None))
+    }
+
+    fn answered(alert: AlertId, answer: Result<(), String>) -> Message {
+        Message::TextKept(BegunText::Answer(alert), answer)
+    }
+
+    fn failed() -> Result<(), String> {
+        Err("no space left".to_owned())
+    }
+
+    #[test]
+    fn a_text_that_was_let_go_of_and_begun_anew_is_waited_for_to_its_own_answer() {
+        let (mut texts, alert) = (UnkeptTexts::default(), AlertId::generate());
+        texts.watch(&[typed(alert, "first"), Effect::Keep(Keep::NoDraft(alert)), typed(alert, "second")]);
+
+        texts.hear(&answered(alert, Ok(())));
+        let waits = texts.is_coming();
+        texts.hear(&answered(alert, failed()));
+
+        assert!(waits && !texts.is_coming());
+        assert_eq!(texts.all().collect::<Vec<_>>(), [BegunText::Answer(alert)]);
+    }
+
+    #[test]
+    fn a_text_that_was_let_go_of_is_not_missed_when_it_could_not_be_kept() {
+        let (mut texts, alert) = (UnkeptTexts::default(), AlertId::generate());
+        texts.watch(&[typed(alert, "first"), Effect::Keep(Keep::NoDraft(alert)), typed(alert, "second")]);
+
+        texts.hear(&answered(alert, failed()));
+        let missed = texts.all().len();
+        texts.hear(&answered(alert, Ok(())));
+
+        assert_eq!((missed, texts.all().len()), (0, 0));
+    }
+
+    #[test]
+    fn an_answer_that_was_emptied_is_not_missed() {
+        let (mut texts, alert) = (UnkeptTexts::default(), AlertId::generate());
+        texts.watch(&[typed(alert, "first")]);
+        texts.hear(&answered(alert, failed()));
+
+        texts.watch(&[typed(alert, "")]);
+
+        assert!(texts.all().len() == 0 && !texts.is_coming());
     }
 }

@@ -247,6 +247,18 @@ fn where_what_was_decided_before_cannot_be_read_no_rule_stages() {
 }
 
 #[test]
+fn a_log_that_is_in_no_file_is_told_and_keeps_no_rule_from_staging() {
+    let log_trouble = Some("The log is in memory only: logs: denied.".to_owned());
+    let mut rig = Made { kept: DeskState { log_trouble, ..DeskState::default() }, ..made() }.start();
+    let told = rig.screen();
+
+    minutes(&mut rig, 5);
+
+    assert!(told.contains("The log is in memory only") && !told.contains("No desk rule stages by itself"), "{told}");
+    assert_eq!(rig.sent(), 2);
+}
+
+#[test]
 fn what_is_not_kept_on_the_desk_pauses_the_rules() {
     let mut rig = Made { alerts: Vec::new(), ..made() }.start();
     rig.update(Message::DeskFailed("the disk is full".to_owned()));

@@ -315,6 +315,18 @@ fn what_was_begun_is_told_of_at_one_start_alone_and_found_by_its_alerts_after_th
 }
 
 #[test]
+fn what_was_begun_before_and_lies_on_the_desk_is_not_lost_where_nothing_can_be_kept() {
+    let alerts = alike(3);
+    let kept = DeskState { group_drafts: vec![begun(&alerts, "shipped on time")], keeps_nothing: true, ..DeskState::default() };
+    let mut rig = Made { kept, ..Made::of(alerts) }.start();
+    let told = on_the_desk(&rig).iter().any(|draft| draft.told);
+
+    rig.press("q");
+
+    assert!(told && rig.has_quit(), "{}", rig.screen());
+}
+
+#[test]
 fn what_was_begun_before_a_restart_is_let_go_with_esc_for_good_and_that_is_said() {
     let alerts = alike(3);
     let draft = begun(&alerts, "no order");

@@ -321,6 +321,61 @@ fn whoever_leaves_once_there_is_room_again_and_the_text_is_kept_is_asked_nothing
 }
 
 #[test]
+fn texts_that_could_not_be_kept_are_tried_once_more_as_one_leaves() {
+    let mut rig = Made { place: named(), ..Made::default() }.start();
+    rig.desk_answers = Err("no space left".to_owned());
+    rig.press("n");
+    rig.type_text("not ours");
+    rig.press("esc j a");
+    rig.type_text("Customer called.");
+    rig.press("ctrl-s * b alt-n");
+    rig.type_text("shipped on time");
+    rig.press("esc");
+    rig.desk_answers = Ok(());
+    let before = rig.done.len();
+
+    rig.press("q");
+
+    let again: Vec<&str> = rig.done[before..]
+        .iter()
+        .filter_map(|effect| match effect {
+            Effect::Keep(Keep::Draft(_, draft, _) | Keep::NoteDraft(_, draft)) => Some(draft.comments.as_str()),
+            Effect::Keep(Keep::GroupDraft(draft)) => Some(draft.answer.comments.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(again, ["not ours", "shipped on time", "Customer called."]);
+    assert!(rig.has_quit(), "{}", rig.screen());
+}
+
+#[test]
+fn whoever_stayed_for_a_text_leaves_without_a_question_once_there_is_room() {
+    let mut rig = Made { place: named(), ..Made::default() }.start();
+    rig.desk_answers = Err("no space left".to_owned());
+    rig.press("a");
+    rig.type_text("Customer called.");
+    rig.press("ctrl-s q enter");
+    let stayed = rig.has_quit();
+    rig.desk_answers = Ok(());
+
+    rig.press("q");
+
+    assert!(!stayed && rig.has_quit(), "{}", rig.screen());
+}
+
+#[test]
+fn a_decision_that_was_taken_off_an_answer_again_is_no_text_to_be_lost() {
+    let mut rig = Made { place: named(), ..Made::default() }.start();
+    rig.desk_answers = Err("no space left".to_owned());
+    rig.press("n");
+    rig.type_text("ab");
+    rig.advance(Duration::seconds(1));
+    rig.press("backspace backspace esc q");
+
+    assert!(rig.has_quit(), "{}", rig.screen());
+}
+
+#[test]
 fn a_console_that_keeps_nothing_asks_before_what_was_begun_there_is_lost() {
     let kept = DeskState { keeps_nothing: true, ..DeskState::default() };
     let mut rig = Made { place: named(), kept, ..Made::default() }.start();

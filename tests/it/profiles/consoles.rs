@@ -244,7 +244,8 @@ fn where_nothing_can_be_written_the_console_opens_says_so_once_and_works() {
     let mut terminal = world.console(&arguments);
     terminal.wait_for("SHOP 2");
 
-    terminal.wait_for("Nothing is kept here: drafts, notes, views, snoozes, journal and log end with this console.");
+    terminal.wait_for("Nothing is kept here: drafts, notes, views, snoozes, journal and log end with this console, and the");
+    terminal.wait_for("Open the console again once it can be written.");
     terminal.press("n");
     terminal.wait_for("Resolve  ");
     terminal.press("not ours");
