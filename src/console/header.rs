@@ -464,6 +464,9 @@ impl App {
             });
         }
         let plain = |sign, words: &str, style| Standing { sign, words: words.to_owned(), style, calls: false };
+        if self.cx.unkept.keeps_nothing() {
+            return wrong(or_shortest("nothing is kept here".to_owned(), "not kept"));
+        }
         if self.ages_at().is_some_and(|at| at <= self.cx.now) {
             return plain("·", "not fresh", theme.quiet);
         }

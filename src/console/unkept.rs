@@ -32,6 +32,11 @@ impl UnkeptTexts {
         Self { keeps_nothing, ..Self::default() }
     }
 
+    /// Whether nothing that is done here is kept.
+    pub fn keeps_nothing(&self) -> bool {
+        self.keeps_nothing
+    }
+
     /// Watches what is to be kept.
     pub fn watch(&mut self, effects: &[Effect]) {
         for effect in effects {

@@ -379,6 +379,7 @@ fn a_decision_that_was_taken_off_an_answer_again_is_no_text_to_be_lost() {
 fn a_console_that_keeps_nothing_asks_before_what_was_begun_there_is_lost() {
     let kept = DeskState { keeps_nothing: true, ..DeskState::default() };
     let mut rig = Made { place: named(), kept, ..Made::default() }.start();
+    assert!(rig.screen().contains("▲ nothing is kept here") && !rig.screen().contains("live"), "{}", rig.screen());
     rig.press("n");
     rig.type_text("not ours");
     rig.press("esc q");
