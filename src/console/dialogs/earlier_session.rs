@@ -9,9 +9,9 @@ use super::question::{Question, answered};
 use crate::console::decisions::alert_of;
 use crate::console::group_drafts::GroupDraftList;
 use crate::console::resolving::{record, subject};
-use crate::console::text::{count, sanitize};
+use crate::console::text::sanitize;
 use crate::console::unfinished::in_words;
-use crate::console::{Action, AppContext, ClickTargets, Dialog, Message, Order, Orders, Theme};
+use crate::console::{Action, AppContext, ClickTargets, Dialog, Message, Order, Orders};
 use crate::desk::{JournalAlert, JournalStep, LeftDecision, Leftovers};
 
 /// How many of a kind are named.
@@ -42,7 +42,7 @@ impl EarlierSession {
             let when = times.one_clock(left.sent_at.unwrap_or(left.made_at));
             question.line(format!("{}  {}  {when}", sanitize(&word), named(&left.said.alert)), theme.plain);
         }
-        and_more(question, left.len(), theme);
+        question.and_more(left.len().saturating_sub(NAMED), theme);
         question.say(after, theme.quiet);
     }
 }
@@ -60,12 +60,6 @@ fn text_for(alert: &JournalAlert, cx: &AppContext) -> String {
             let many = GroupDraftList::for_whom(draft);
             format!("{many} that {} marked: {} opens it", if draft.alerts.len() == 1 { "was" } else { "were" }, cx.key(Action::Bulk))
         }
-    }
-}
-
-fn and_more(question: &mut Question, all: usize, theme: &Theme) {
-    if all > NAMED {
-        question.line(format!("and {} more", count((all - NAMED) as u64)), theme.quiet);
     }
 }
 
@@ -111,7 +105,7 @@ impl Dialog for EarlierSession {
             for alert in texts.iter().take(NAMED) {
                 question.line(text_for(alert, cx), theme.plain);
             }
-            and_more(&mut question, texts.len(), theme);
+            question.and_more(texts.len().saturating_sub(NAMED), theme);
         }
         question.gap();
         question.draw(&[((), "enter", "Read, go on")], &self.targets, theme, frame.buffer_mut());

@@ -6,7 +6,9 @@ use ratatui::layout::Rect;
 
 use super::question::{KeyedAnswer, Question, answered};
 use crate::console::begun_text::BegunText;
+use crate::console::decisions::alert_of;
 use crate::console::group_drafts::GroupDraftList;
+use crate::console::resolving::subject;
 use crate::console::text::{counted, sanitize};
 use crate::console::{AppContext, ClickTargets, Dialog, Message, Order, Orders};
 
@@ -42,13 +44,7 @@ pub struct LoseTexts {
 
 /// A text in words: `the note on ETHOCA 129.90 EUR`.
 fn named(text: BegunText, cx: &AppContext) -> String {
-    let alert = |id| match cx.alert_named(id) {
-        Some(named) => {
-            let money = named.amount.as_ref().map_or_else(|| named.provider_id.clone(), |amount| format!("{amount} {}", named.currency));
-            format!("{} {money}", named.provider)
-        }
-        None => format!("alert {id}"),
-    };
+    let alert = |id| cx.alert_named(id).map_or_else(|| format!("alert {id}"), |named| subject(&alert_of(named)));
     let words = match text {
         BegunText::Answer(id) => format!("the answer to {}", alert(id)),
         BegunText::Note(id) => format!("the note on {}", alert(id)),
@@ -76,14 +72,12 @@ impl Dialog for LoseTexts {
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         self.targets.clear();
         let (theme, texts) = (&cx.theme, cx.unkept.all());
-        let count = texts.len();
+        let others = texts.len().saturating_sub(NAMED);
         let mut question = Question::new(area);
-        question.line(format!("{} could not be kept on the disk", counted(count as u64, "text", "texts")), theme.strong);
+        question.line(format!("{} could not be kept on the disk", counted(texts.len() as u64, "text", "texts")), theme.strong);
         question.gap();
         texts.take(NAMED).for_each(|text| question.say(&named(text, cx), theme.plain));
-        if count > NAMED {
-            question.line(format!("and {} more", count - NAMED), theme.quiet);
-        }
+        question.and_more(others, theme);
         question.gap();
         question.say("Whoever leaves now loses what was written. Stay: its form has it still.", theme.plain);
         question.gap();

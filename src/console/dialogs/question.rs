@@ -87,6 +87,13 @@ impl Question {
         self.lines.extend(wrap(text, self.room()).into_iter().map(|line| (line, style)));
     }
 
+    /// Says how many are not named, where there are such.
+    pub fn and_more(&mut self, others: usize, theme: &Theme) {
+        if others > 0 {
+            self.line(format!("and {} more", count(others as u64)), theme.quiet);
+        }
+    }
+
     /// Names decisions that have not left in at most so many rows, each in one line or two, and says how many more there are.
     pub fn name_all(&mut self, decisions: &[&PendingDecision], rows: u16, cx: &AppContext) {
         let (theme, room) = (&cx.theme, self.room());
@@ -96,7 +103,7 @@ impl Question {
             let others = decisions.len() - index - 1;
             // The line that says how many more there are has its room.
             if lines.len() + usize::from(others > 0) > left {
-                return self.line(format!("and {} more", count(others as u64 + 1)), theme.quiet);
+                return self.and_more(others + 1, theme);
             }
             left -= lines.len();
             let style = if decision.is_closed(cx.now) { theme.warning } else { theme.plain };
