@@ -395,33 +395,45 @@ impl App {
             self.kept = layout;
         }
         if self.cx.leaving && self.cx.decisions.is_at_rest() && !self.cx.unkept.is_coming() {
-            let again = if self.unsent() == 0 { self.cx.keep_again() } else { Vec::new() };
-            if !again.is_empty() {
-                // Whether there is room by now is known before anything is asked.
-                effects.extend(again);
-            } else if self.unsent() == 0 && self.cx.unkept.all().len() > 0 && !self.is_too_small() {
-                self.cx.leaving = false;
-                self.dialogs.push(Box::<LoseTexts>::default());
-                self.cx.covered = true;
-            } else if self.unsent() == 0 {
-                effects.push(Effect::Quit);
-            } else {
-                // Whoever left to have it sent is to see that it was not.
-                self.cx.leaving = false;
-                self.cx.decisions.ask_again();
-                self.ask_of_waiting();
-                self.open_next();
-                if !self.cx.covered {
-                    let waits = if self.unsent() == 1 { "decision waits" } else { "decisions wait" };
-                    let looks = self.cx.decisions.not_left().any(PendingDecision::waits_for_look);
-                    let what = if looks { "until doubles could be looked for" } else { "for a refund to be recorded" };
-                    let words = format!("Not sent, and still here: {} {waits} {what}.", count(self.unsent() as u64));
-                    self.cx.notify(Tone::Bad, words);
-                }
-            }
+            effects.extend(self.leave_or_ask());
         }
         self.make_room_for_notes();
         effects
+    }
+
+    /// Leaves, now that nothing is on its way; or stays and asks, where a decision was not sent or a text would be lost.
+    fn leave_or_ask(&mut self) -> Vec<Effect> {
+        if self.unsent() > 0 {
+            self.stay_for_unsent();
+            return Vec::new();
+        }
+        let again = self.cx.keep_again();
+        if !again.is_empty() {
+            // Whether there is room by now is known before anything is asked.
+            return again;
+        }
+        if self.cx.unkept.all().len() == 0 || self.is_too_small() {
+            return vec![Effect::Quit];
+        }
+        self.cx.leaving = false;
+        self.dialogs.push(Box::<LoseTexts>::default());
+        self.cx.covered = true;
+        Vec::new()
+    }
+
+    /// Whoever left to have it sent is to see that it was not.
+    fn stay_for_unsent(&mut self) {
+        self.cx.leaving = false;
+        self.cx.decisions.ask_again();
+        self.ask_of_waiting();
+        self.open_next();
+        if !self.cx.covered {
+            let waits = if self.unsent() == 1 { "decision waits" } else { "decisions wait" };
+            let looks = self.cx.decisions.not_left().any(PendingDecision::waits_for_look);
+            let what = if looks { "until doubles could be looked for" } else { "for a refund to be recorded" };
+            let words = format!("Not sent, and still here: {} {waits} {what}.", count(self.unsent() as u64));
+            self.cx.notify(Tone::Bad, words);
+        }
     }
 
     /// Opens the dialog that waits for its turn, where none is open.
