@@ -392,6 +392,11 @@ fn draw_commands(commands: &[FirstCommand], draw: &DrawContext<'_>, buffer: &mut
     }
 }
 
+/// What is wrong, as a sentence.
+fn sentence(error: &ServiceError) -> String {
+    format!("{}.", capitalized(sanitize(&error.to_string()).trim_end_matches('.')))
+}
+
 fn draw_empty(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
     let key = |action: Action| draw.key(action);
     let mut lines: Vec<(String, Style)> = Vec::new();
@@ -399,12 +404,12 @@ fn draw_empty(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: 
     match (&queue.link.trouble, queue.listing.total()) {
         (Some((_, error @ ServiceError::InvalidRequest(_))), _) => {
             lines.push(("This deployment cannot be asked for that.".to_owned(), draw.theme.strong));
-            lines.push((format!("{}.", capitalized(sanitize(&error.to_string()).trim_end_matches('.'))), draw.theme.plain));
+            lines.push((sentence(error), draw.theme.plain));
             lines.push((format!("{} changes what is asked for.", key(Action::Filter)), draw.theme.quiet));
         }
         (Some((_, error)), _) => {
             lines.push(("The alerts cannot be shown right now.".to_owned(), draw.theme.strong));
-            lines.push((format!("{}.", capitalized(sanitize(&error.to_string()).trim_end_matches('.'))), draw.theme.plain));
+            lines.push((sentence(error), draw.theme.plain));
             lines.push((format!("It is tried again by itself; {} tries at once.", key(Action::Refresh)), draw.theme.quiet));
         }
         (None, None) => lines.push(("Loading…".to_owned(), draw.theme.quiet)),
