@@ -37,6 +37,14 @@ fn console(directory: &TempDir, made: Made) -> Rig {
     Made { desk: Some(desk), kept, place, ..made }.start()
 }
 
+/// A wide console on the desk with these alerts, at one of them.
+fn console_at(directory: &TempDir, alerts: Vec<Alert>, alert: AlertId) -> Rig {
+    let mut rig = console(directory, Made { size: (200, 60), ..Made::of(alerts) });
+    rig.update(Message::GoToAlert(alert));
+    rig.advance(Duration::seconds(1));
+    rig
+}
+
 /// How far another console is with a decision.
 #[derive(Clone, Copy, PartialEq)]
 enum Far {
@@ -174,9 +182,7 @@ fn a_contrary_answer_to_what_another_console_has_not_finished_asks_for_the_tick(
 fn a_refund_is_held_back_by_its_last_look_where_another_console_has_one_of_the_payment_under_way(#[case] far: Far) {
     let directory = tempfile::tempdir().unwrap();
     let (alerts, [_, second]) = morning_of_twins(clock().now());
-    let mut rig = console(&directory, Made { size: (200, 60), ..Made::of(alerts.clone()) });
-    rig.update(Message::GoToAlert(second));
-    rig.advance(Duration::seconds(1));
+    let mut rig = console_at(&directory, alerts.clone(), second);
     rig.press("r ctrl-s");
     let _other = another(&directory, &alerts[0], far);
 
@@ -296,9 +302,7 @@ fn what_is_recorded_asks_for_the_tick_while_the_list_still_shows_it_open() {
     let directory = tempfile::tempdir().unwrap();
     let (alerts, [first, _]) = morning_of_twins(clock().now());
     recorded(&directory, &alerts[0]);
-    let mut rig = console(&directory, Made { size: (200, 60), ..Made::of(alerts) });
-    rig.update(Message::GoToAlert(first));
-    rig.advance(Duration::seconds(1));
+    let mut rig = console_at(&directory, alerts, first);
 
     let row = rig.screen();
     rig.press("n");
@@ -353,9 +357,7 @@ fn a_case_leaves_out_what_is_recorded() {
     let directory = tempfile::tempdir().unwrap();
     let (alerts, [first, second]) = morning_of_twins(clock().now());
     recorded(&directory, &alerts[0]);
-    let mut rig = console(&directory, Made { size: (200, 60), ..Made::of(alerts) });
-    rig.update(Message::GoToAlert(second));
-    rig.advance(Duration::seconds(1));
+    let mut rig = console_at(&directory, alerts, second);
 
     rig.press("enter n");
     let form = told(&mut rig);
@@ -372,9 +374,7 @@ fn a_case_leaves_out_what_is_recorded() {
 fn what_another_console_records_in_the_grace_does_not_leave_from_here(#[case] key: &str) {
     let directory = tempfile::tempdir().unwrap();
     let (alerts, [first, _]) = morning_of_twins(clock().now());
-    let mut rig = console(&directory, Made { size: (200, 60), ..Made::of(alerts.clone()) });
-    rig.update(Message::GoToAlert(first));
-    rig.advance(Duration::seconds(1));
+    let mut rig = console_at(&directory, alerts.clone(), first);
     rig.press(&format!("{key} ctrl-s"));
     recorded(&directory, &alerts[0]);
 
@@ -388,9 +388,7 @@ fn what_another_console_records_in_the_grace_does_not_leave_from_here(#[case] ke
 fn a_refund_does_not_leave_where_another_console_records_that_of_its_double_and_the_list_is_behind() {
     let directory = tempfile::tempdir().unwrap();
     let (alerts, [_, second]) = morning_of_twins(clock().now());
-    let mut rig = console(&directory, Made { size: (200, 60), ..Made::of(alerts.clone()) });
-    rig.update(Message::GoToAlert(second));
-    rig.advance(Duration::seconds(1));
+    let mut rig = console_at(&directory, alerts.clone(), second);
     rig.press("r ctrl-s");
     recorded(&directory, &alerts[0]);
 
