@@ -8,7 +8,7 @@ use super::order_matches::advisor;
 use super::reads::{audited, count, count_given_up, deliveries_of, refunds};
 use crate::desk::closing::{closing, first_to_lapse};
 use crate::desk::collect::collect;
-use crate::desk::find::find_with_orders;
+use crate::desk::find::find_everywhere;
 use crate::desk::indeterminate::look_up;
 use crate::desk::insights::insights;
 use crate::desk::same_payment::{same_payment, same_payments};
@@ -88,7 +88,7 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             Message::FileWritten(path, run, written.map_err(|error| error.to_string()))
         }
         Effect::Find(query) => {
-            let found = find_with_orders(desk, &**alerts, deployment.find.as_deref(), &query, SHOWN_OF_FOUND).await;
+            let found = find_everywhere(desk, &**alerts, deployment.find.as_deref(), &query, SHOWN_OF_FOUND).await;
             Message::Found(query, found)
         }
         Effect::Mark(ids) => {

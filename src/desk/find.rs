@@ -1,5 +1,5 @@
-//! Full-text search from this desk: by the service itself where it can, else as far as the interface can be asked, and by the orders of
-//! the shop.
+//! Full-text search from this desk: by the service itself where it can, else as far as the interface can be asked, by the orders of the
+//! shop, and by days, which no text says.
 
 use std::cmp::Reverse;
 
@@ -8,6 +8,7 @@ use super::{Desk, DeskError};
 use crate::domain::count::count;
 use crate::domain::find::{MOST_FOUND, among};
 use crate::domain::order::transaction_key;
+use crate::domain::query::{Vocabulary, meant};
 use crate::domain::sanitize::line;
 use crate::domain::{
     Alert, AlertFilter, AlertId, AlertQuery, FindQuery, MatchConfidence, MatchGrade, MerchantOrder, PageRequest, Sort, SortField, SortOrder,
@@ -28,6 +29,17 @@ pub struct FoundAlerts {
     pub limits: Vec<String>,
     /// The order of the shop that was asked for by its id, and what matches it.
     pub on_order: Option<FoundOnOrder>,
+    /// Those behind all others that are of a day which was typed.
+    pub on_day: Vec<(AlertId, DayOf)>,
+}
+
+/// What a day that was typed is to an alert.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DayOf {
+    /// It was raised on that day.
+    Alert,
+    /// Its transaction is of that day.
+    Transaction,
 }
 
 impl FoundAlerts {
@@ -37,14 +49,18 @@ impl FoundAlerts {
             return self;
         }
         let mut all = std::mem::take(&mut self.alerts);
+        // No text of theirs has the day that they were found by.
+        let of_day = all.split_off(all.len() - self.on_day.len());
         add(&mut all, among(query, held, size as usize).into_iter().cloned());
         if self.on_order.is_none() {
             all = among(query, &all, size as usize).into_iter().cloned().collect();
         } else {
             // What an order alone matches has no grade: it stays behind whole values and before all else.
             all.sort_by_cached_key(|alert| query.grade(alert).map_or(1, |grade| if grade == MatchGrade::Whole { 0 } else { 2 }));
-            all.truncate(size as usize);
         }
+        self.on_day.retain(|(id, _)| all.iter().all(|alert| alert.id != *id));
+        add(&mut all, of_day);
+        all.truncate(size as usize);
         let held = if held.len() == 1 { "one alert".to_owned() } else { format!("{} alerts", count(held.len() as u64)) };
         self.limits.push(format!("{held} of the Queue's pages were compared by every field"));
         Self { alerts: all, ..self }
@@ -56,6 +72,11 @@ impl FoundAlerts {
         let (_, confidence) = on_order.alerts.iter().find(|(alert, _)| *alert == id)?;
         Some((&on_order.order_id, *confidence))
     }
+
+    /// What a day that was typed is to an alert that was found by it.
+    pub fn day_of(&self, id: AlertId) -> Option<DayOf> {
+        self.on_day.iter().find(|(alert, _)| *alert == id).map(|(_, day)| *day)
+    }
 }
 
 /// The alerts that an order of the shop matches.
@@ -65,9 +86,51 @@ pub struct FoundOnOrder {
     pub alerts: Vec<(AlertId, MatchConfidence)>,
 }
 
+/// Searches as [`find_with_orders`] does; where a UTC day is typed, the alerts that were raised on it, and then those whose transaction is of
+/// it, come behind what has it in a text. No index of texts has days: lists are asked, where one is typed.
+pub async fn find_everywhere(
+    desk: Option<&Desk>,
+    alerts: &dyn Alerts,
+    search: Option<&dyn Find>,
+    query: &FindQuery,
+    size: u32,
+) -> Result<FoundAlerts, ServiceError> {
+    let mut found = find_with_orders(desk, alerts, search, query, size).await?;
+    let Some(raised) = meant(query.text(), Vocabulary::Interface).filter(|filter| filter.start_date.is_some()) else { return Ok(found) };
+    let transaction = AlertFilter {
+        transaction_start_date: raised.start_date,
+        transaction_end_date: raised.end_date,
+        start_date: None,
+        end_date: None,
+        ..raised.clone()
+    };
+    for (day, filter) in [(DayOf::Alert, raised), (DayOf::Transaction, transaction)] {
+        let room = (size as usize).saturating_sub(found.alerts.len());
+        if room == 0 {
+            break;
+        }
+        let page = PageRequest { page: 0, size };
+        let sort = Sort { field: SortField::AlertTimeStamp, order: SortOrder::Descending };
+        let listed = match list_in_some_order(alerts, &mut AlertQuery { filter, sort, page }).await {
+            Err(ServiceError::InvalidRequest(_)) => {
+                found.limits.push("this deployment does not list by day".to_owned());
+                continue;
+            }
+            listed => listed?.data,
+        };
+        // A time that was made for a transaction is no fact of it.
+        let is_of_day = |alert: &Alert| day == DayOf::Alert || alert.given_transaction_time().is_some();
+        let new = listed.into_iter().filter(|alert| is_of_day(alert) && found.alerts.iter().all(|known| known.id != alert.id));
+        let new: Vec<Alert> = new.take(room).collect();
+        found.on_day.extend(new.iter().map(|alert| (alert.id, day)));
+        found.alerts.extend(new);
+    }
+    Ok(found)
+}
+
 /// Searches as [`find`] does; where one word is looked for and the desk knows an order of the shop by it, the alerts that the order matches
 /// come behind what is that word itself and before all else.
-pub async fn find_with_orders(
+async fn find_with_orders(
     desk: Option<&Desk>,
     alerts: &dyn Alerts,
     search: Option<&dyn Find>,
@@ -156,7 +219,7 @@ pub async fn find(alerts: &dyn Alerts, find: Option<&dyn Find>, query: &FindQuer
         "this deployment searches network ids, descriptors, BINs and last four only; all else was compared in what that found".to_owned(),
     );
     let found = among(query, &candidates, size as usize).into_iter().cloned().collect();
-    Ok(FoundAlerts { alerts: found, limits, on_order: None })
+    Ok(FoundAlerts { alerts: found, limits, ..FoundAlerts::default() })
 }
 
 /// Adds what the list operation finds for a word. What was not looked at, in words.

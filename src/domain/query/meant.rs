@@ -1,14 +1,22 @@
-//! The filter that plain words mean: states, answers and days, which no text of an alert says.
+//! The filter that plain words mean: states, answers, days and merchant categories, which no text of an alert says.
 
 use super::words::Vocabulary;
 use crate::domain::calendar::parse_day;
+use crate::domain::code_words::merchant_category;
 use crate::domain::resolution::OlderWord;
 use crate::domain::{AlertFilter, AlertStatus, Calendar, CalendarDay};
 
-/// The filter that is meant where words name a state (`expired`), an answer (`not found`) or a UTC day (`2026-11-24`), by which an alert was
-/// raised, or refunded where that is said and lists can tell it; the other words are searched for. `None` where no word names one.
+/// The filter that is meant where words name a state (`expired`), an answer (`not found`), a UTC day (`2026-11-24`), by which an alert was
+/// raised, or refunded where that is said and lists can tell it, or are the code of a merchant category (`4722`) where lists can tell that;
+/// the other words are searched for. A time behind a day and a reason in brackets behind an answer, as they are shown, are left aside. `None`
+/// where no word names one.
 pub fn meant(text: &str, vocabulary: Vocabulary) -> Option<AlertFilter> {
-    let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
+    let words = words_of(text);
+    if let [word] = words.as_slice()
+        && let Some(filter) = alone(word, vocabulary)
+    {
+        return Some(filter);
+    }
     let mut filter = AlertFilter::default();
     let mut rest: Vec<&str> = Vec::new();
     let mut at = 0;
@@ -42,6 +50,48 @@ pub fn meant(text: &str, vocabulary: Vocabulary) -> Option<AlertFilter> {
         filter.conditions.refunded = day.map(|date| CalendarDay { date, calendar: Calendar::UTC });
     }
     filter.q = (!rest.is_empty()).then(|| rest.join(" "));
+    Some(filter)
+}
+
+/// The words of a text, in lower case, without what stands in brackets behind an answer, and without a time behind a day.
+fn words_of(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let (mut in_brackets, mut behind_day) = (false, false);
+    for word in text.split_whitespace().map(str::to_lowercase) {
+        in_brackets |= word.starts_with('(') && words.last().is_some_and(|answer| add(&mut AlertFilter::default(), answer));
+        if in_brackets {
+            in_brackets = !word.ends_with(')');
+            continue;
+        }
+        if behind_day && (is_time(&word) || word == "utc") {
+            continue;
+        }
+        behind_day = parse_day(&word).is_some();
+        words.push(word);
+    }
+    words
+}
+
+/// Whether a word is a time of day as columns show it, to the minute or the second.
+fn is_time(word: &str) -> bool {
+    let is_pair = |part: &str| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit());
+    word.contains(':') && word.split(':').all(is_pair)
+}
+
+/// What is meant by a word only where it is all that was typed: a state that is an everyday word, or the code of a merchant category, which
+/// may be a card's last four digits as well.
+fn alone(word: &str, vocabulary: Vocabulary) -> Option<AlertFilter> {
+    let mut filter = AlertFilter::default();
+    let state = || vocabulary.statuses().iter().find(|status| status.as_str().eq_ignore_ascii_case(word));
+    if vocabulary == Vocabulary::Desk && merchant_category(word).is_some() {
+        filter.conditions.mccs = vec![word.to_owned()];
+    } else if !add(&mut AlertFilter::default(), word)
+        && let Some(state) = state()
+    {
+        filter.statuses = vec![state.clone()];
+    } else {
+        return None;
+    }
     Some(filter)
 }
 
@@ -99,6 +149,12 @@ mod tests {
     #[case("not found", Some("outcome:not_found"))]
     #[case("resolved refunded", Some("status:resolved,refunded"))]
     #[case("not refunded acme", Some("status:chargeback acme"))]
+    #[case("2026-11-24 09:12", Some("from:2026-11-24 to:2026-11-24"))]
+    #[case("2026-11-24 09:12 UTC acme", Some("from:2026-11-24 to:2026-11-24 acme"))]
+    #[case("INVALID (duplicate alert)", Some("status:invalid"))]
+    #[case("expired acme (berlin)", Some("status:expired acme (berlin)"))]
+    #[case("processing", None)]
+    #[case("4722", None)]
     #[case("not expired", None)]
     #[case("not here", None)]
     #[case("previously", None)]
@@ -112,7 +168,13 @@ mod tests {
     #[case("refunded 2026-11-25 acme", "refunded:2026-11-25 acme")]
     #[case("refunded 2026-11-25 2026-11-26", "status:resolved,refunded from:2026-11-25 to:2026-11-26")]
     #[case("expired 2026-11-25", "status:expired from:2026-11-25 to:2026-11-25")]
-    fn a_day_of_refunds_is_meant_where_lists_can_tell_it(#[case] text: &str, #[case] expected: &str) {
+    #[case("4722", "mcc:4722")]
+    #[case("processing", "status:processing")]
+    #[case("new", "status:new")]
+    #[case("other", "outcome:other")]
+    #[case("not_found", "outcome:not_found")]
+    #[case("expired 4722", "status:expired 4722")]
+    fn a_day_of_refunds_a_category_and_every_state_are_meant_where_lists_can_tell_them(#[case] text: &str, #[case] expected: &str) {
         assert_eq!(meant(text, Vocabulary::Desk).map(|filter| render(&filter, DEFAULT_SORT)).as_deref(), Some(expected));
     }
 }

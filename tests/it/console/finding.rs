@@ -2,7 +2,7 @@
 
 use avert::console::effects::{Effect, Keep};
 use avert::desk::BuiltIn;
-use avert::domain::time::Clock;
+use avert::domain::time::{Clock, from_iso};
 use avert::domain::{Alert, AlertId, AlertStatus, Deadline};
 use avert::service::ServiceError;
 use chrono::Duration;
@@ -490,4 +490,50 @@ fn esc_ends_a_range_though_a_message_stands_there() {
 
     assert!(ranged.contains("Copied") || ranged.contains("opied"), "{ranged}");
     assert!(rig.screen().contains("1 marked"), "{}", rig.screen());
+}
+
+#[rstest]
+#[case::raised("2026-03-09", "alerted 2026-03-09")]
+#[case::raised_as_the_column_has_it("2026-03-09 13:12", "alerted 2026-03-09")]
+#[case::transaction("2026-01-15", "transaction 2026-01-15")]
+#[case::transaction_as_the_column_has_it("2026-01-15 06:00", "transaction 2026-01-15")]
+#[case::with_a_word("2026-01-15 acme", "transaction 2026-01-15")]
+fn a_day_that_a_column_shows_finds_its_alert(#[case] text: &str, #[case] shown: &str, #[values(true, false)] operator: bool) {
+    let (mut alerts, _) = desk();
+    let at = |text: &str| Some(from_iso(text).unwrap());
+    let last = alerts.last_mut().unwrap();
+    (last.alert_time, last.transaction_time) = (at("2026-03-09T13:12:00Z"), at("2026-01-15T06:00:00Z"));
+    let mut rig = Made { operator, size: (200, 60), ..Made::of(alerts) }.start();
+
+    find(&mut rig, text);
+
+    let screen = rig.screen();
+    assert!(screen.lines().any(|line| line.contains("SIB-77") && line.contains(shown)), "{screen}");
+}
+
+#[test]
+fn a_merchant_category_that_no_text_has_is_listed_by_enter() {
+    let (mut alerts, sibling) = desk();
+    alerts.last_mut().unwrap().mcc = Some("5942".to_owned());
+    let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
+
+    find(&mut rig, "5942");
+    rig.press("enter");
+    rig.advance(Duration::milliseconds(500));
+
+    assert_eq!(rig.current(), sibling, "{}", rig.screen());
+}
+
+#[test]
+fn a_transaction_time_that_was_made_is_no_day_that_an_alert_is_found_by() {
+    let (mut alerts, _) = desk();
+    let at = Some(from_iso("2026-01-15T06:00:00Z").unwrap());
+    let last = alerts.last_mut().unwrap();
+    (last.alert_time, last.transaction_time) = (at, at);
+    let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
+
+    find(&mut rig, "2026-01-15");
+
+    let screen = rig.screen();
+    assert!(screen.contains("alerted 2026-01-15") && !screen.contains("transaction 2026-01-15"), "{screen}");
 }

@@ -376,7 +376,71 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::domain::{AlertId, AlertType, Outcome, Provider};
+    use crate::domain::query::{Vocabulary, meant};
+    use crate::domain::resolution::{Decision, InvalidReason};
+    use crate::domain::time::from_iso;
+    use crate::domain::{AlertId, AlertType, FindQuery, Outcome, OutcomeId, Provider, Resolution, decide};
+
+    /// Whether an alert is found by a text: by what it says, or by the list that the text means.
+    fn is_found(text: &str, alert: &Alert) -> bool {
+        let by_text = FindQuery::parse(text).is_ok_and(|query| query.grade(alert).is_some());
+        let by_list = |filter: AlertFilter| {
+            let of_transaction = AlertFilter {
+                transaction_start_date: filter.start_date,
+                transaction_end_date: filter.end_date,
+                start_date: None,
+                end_date: None,
+                ..filter.clone()
+            };
+            [filter, of_transaction].iter().any(|filter| filter.matches(alert, Timestamp::UNIX_EPOCH))
+        };
+        by_text || meant(text, Vocabulary::Desk).is_some_and(by_list)
+    }
+
+    #[rstest]
+    #[case::refunded(AlertStatus::Resolved, Resolution::Current { decision: Decision::Refunded, comments: String::new() })]
+    #[case::not_refunded(AlertStatus::Chargeback, Resolution::Current { decision: Decision::NotRefunded, comments: String::new() })]
+    #[case::duplicate(
+        AlertStatus::Invalid,
+        Resolution::Current { decision: Decision::Invalid(InvalidReason::Duplicate), comments: String::new() }
+    )]
+    fn what_a_column_shows_is_found(#[case] status: AlertStatus, #[case] resolution: Resolution) {
+        let mut alert = Alert {
+            provider_id: "8F2C77AA".to_owned(),
+            merchant_descriptor: "ACME*SHOP BERLIN".to_owned(),
+            issuer: "Emirates NBD".to_owned(),
+            merchant_name: "ACME Travel".to_owned(),
+            merchant_order_id: Some("A-10293".to_owned()),
+            reason_code: Some("10.4".to_owned()),
+            alert_time: from_iso("2026-03-09T13:12:00Z"),
+            transaction_time: from_iso("2026-01-15T06:00:00Z"),
+            updated_at: from_iso("2026-03-11T06:00:00Z"),
+            ..Alert::sample()
+        };
+        decide(&resolution).record(&mut alert, OutcomeId::generate(), "", from_iso("2026-03-12T06:00:00Z"));
+        assert_eq!(alert.status, status);
+
+        let unknown: Vec<&str> = Column::ALL
+            .into_iter()
+            .filter(|column| !is_found(&column.text(&alert, u16::MAX, Moments::default(), Timestamp::UNIX_EPOCH), &alert))
+            .map(Column::title)
+            .collect();
+
+        // No list can be asked for what is left, when it was over or changed last: these are sorted by.
+        assert_eq!(unknown, ["LEFT", "WHEN", "UPDATED"]);
+    }
+
+    #[test]
+    fn every_state_and_kind_that_a_column_shows_is_found() {
+        for status in AlertStatus::KNOWN {
+            let alert = Alert { status: status.clone(), outcome: None, ..Alert::sample() };
+            let by_outcome = ["not_found", "other"].contains(&status.as_str().to_lowercase().as_str());
+            assert!(is_found(status.as_str(), &alert) || by_outcome, "{status}");
+        }
+        for alert_type in AlertType::KNOWN {
+            assert!(is_found(alert_type.words(), &Alert { alert_type: alert_type.clone(), ..Alert::sample() }), "{alert_type}");
+        }
+    }
 
     #[rstest]
     #[case(67, &["LEFT", "PROVIDER", "TYPE", "AMOUNT", "CARD"])]
@@ -484,7 +548,7 @@ mod tests {
 
     #[test]
     fn when_an_alert_was_over_is_told_by_the_hour_today_and_by_the_day_before() {
-        let at = |text: &str| crate::domain::time::from_iso(text);
+        let at = |text: &str| from_iso(text);
         let now = at("2026-03-10T12:00:00Z").unwrap();
         let utc = Moments { clocks: times::ShownClocks::Utc, ..Moments::default() };
         let mut answered = Alert::sample();
