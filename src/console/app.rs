@@ -366,8 +366,8 @@ impl App {
         for decision in self.cx.decisions.leave(now) {
             effects.push(Effect::Resolve(decision.key, decision.alert.id, decision.request()));
         }
-        let history = self.cx.journal.history();
-        effects.extend(self.cx.decisions.looks(now).into_iter().map(|(key, look)| Effect::Look(key, Box::new(look.knowing(history)))));
+        let journal = &self.cx.journal;
+        effects.extend(self.cx.decisions.looks(now).into_iter().map(|(key, look)| Effect::Look(key, Box::new(look.knowing(journal)))));
         let cx = &mut self.cx;
         let left = cx.runs.take_left(|number| cx.decisions.not_left().any(|decision| decision.together == Some(number)));
         effects.extend(left.into_iter().map(|id| Effect::Keep(Keep::NoGroupDraft(id))));

@@ -1,13 +1,16 @@
 //! The journal as a console holds it: what earlier and other consoles wrote, read from the disk, and its own steps as they are made.
 
+use std::collections::HashMap;
+
 use chrono::Duration;
 use uuid::Uuid;
 
 use super::text::count;
 use super::{Effect, Keep};
+use crate::desk::known_answers::KnownAnswer;
 use crate::desk::{DecisionFate, DecisionRecord, History, JournalEntry, JournalMark, JournalPart, JournalStep, LeftDecision};
 use crate::domain::time::to_iso;
-use crate::domain::{AlertId, Timestamp};
+use crate::domain::{Alert, AlertId, Timestamp};
 
 /// How often it is looked for what other consoles on this desk wrote.
 const POLL: Duration = Duration::seconds(5);
@@ -78,6 +81,16 @@ impl JournalFeed {
     /// What the journal tells.
     pub fn history(&self) -> &History {
         &self.history
+    }
+
+    /// The answers to other alerts that may be on an alert's payment, and to these, as far as the journal on the disk may not tell them: those
+    /// of this console's own steps, and where no journal is kept or it cannot be read, all that are known.
+    pub fn answers_near(&self, alert: &Alert, also: &[AlertId]) -> HashMap<AlertId, KnownAnswer> {
+        if self.is_kept && self.trouble.is_none() {
+            let own = self.own.iter().filter_map(|entry| self.history.record(entry.step.decision()?));
+            return self.history.answers_near(own, alert, also);
+        }
+        self.history.answers_near(self.history.records().iter(), alert, also)
     }
 
     /// The place that this console works on.
@@ -234,9 +247,9 @@ impl JournalFeed {
 mod tests {
     use super::*;
     use crate::desk::{DecisionRecord, JournalDecision};
+    use crate::domain::Resolution;
     use crate::domain::resolution::Decision;
     use crate::domain::time::from_iso;
-    use crate::domain::{Alert, Resolution};
     use crate::service::ResolveRequest;
 
     const OWN: Uuid = Uuid::from_u128(7);

@@ -4,12 +4,13 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use super::journal_feed::JournalFeed;
 use super::known_refunds::KnownRefunds;
 use super::unfinished::elsewhere_in_words;
+use crate::desk::Journal;
 use crate::desk::coming::{ComingDecision, ComingStage, weightiest};
 use crate::desk::known_answers::KnownAnswer;
 use crate::desk::same_payment::same_payment;
-use crate::desk::{History, Journal};
 use crate::domain::{Alert, AlertId, OrderAdvice, ResolutionAttempt, Timestamp, duplicate, sanitize};
 use crate::service::{Deployment, ServiceError};
 
@@ -104,10 +105,10 @@ impl LookAgain {
 }
 
 impl LastLook {
-    /// The same with the answers that the history of this console has.
+    /// The same with the answers that this console knows of beside the journal on the disk.
     #[must_use]
-    pub fn knowing(self, history: &History) -> Self {
-        Self { answers: history.answers_near(&self.alert, &self.known.alerts), ..self }
+    pub fn knowing(self, journal: &JournalFeed) -> Self {
+        Self { answers: journal.answers_near(&self.alert, &self.known.alerts), ..self }
     }
 
     /// Looks at the deployment, at the shop's orders, which `advise` asks for an alert with others on its payment, and at what the journal of

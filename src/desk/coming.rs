@@ -40,6 +40,8 @@ pub struct ComingDecisions {
     all: Vec<ComingDecision>,
     /// The keys of those that had not left when another one on their alert was recorded.
     overtaken: HashSet<String>,
+    /// What those decided, and on which alert, that do not come any more: more may be told of their alerts.
+    ended: HashMap<String, (AlertId, Resolution)>,
     /// The answers to alerts that decisions came to.
     answers: HashMap<AlertId, KnownAnswer>,
 }
@@ -58,7 +60,8 @@ impl ComingDecisions {
             JournalStep::NotSent { decision, .. } => self.put(decision, ComingStage::Staged),
             JournalStep::Unknown { decision, .. } => self.put(decision, ComingStage::Unknown),
             JournalStep::TakenBack { decision } | JournalStep::Refused { decision, .. } | JournalStep::Read { decision } => {
-                self.all.retain(|coming| coming.key != *decision);
+                let ended = self.all.extract_if(.., |coming| coming.key == *decision);
+                self.ended.extend(ended.map(|coming| (coming.key, (coming.alert.id, coming.resolution))));
                 self.overtaken.remove(decision);
             }
             JournalStep::Recorded { decision, status } => self.answered(decision, &DecisionFate::Recorded(status.clone()), &entry.at),
@@ -76,15 +79,20 @@ impl ComingDecisions {
 
     /// The alert of a decision has its outcome: none of the others on it lands any more.
     fn answered(&mut self, decision: &str, fate: &DecisionFate, at: &str) {
-        let Some(found) = self.all.iter().find(|coming| coming.key == decision) else { return };
-        let alert = found.alert.id;
-        if let Some(answer) = KnownAnswer::of(Some(&found.resolution), fate, from_iso(at).unwrap_or_default()) {
+        let coming = self.all.iter().find(|coming| coming.key == decision).map(|coming| (coming.alert.id, &coming.resolution));
+        let ended = || self.ended.get(decision).map(|(alert, resolution)| (*alert, resolution));
+        let Some((alert, said)) = coming.or_else(ended) else { return };
+        if let Some(answer) = KnownAnswer::of(Some(said), fate, from_iso(at).unwrap_or_default()) {
             let earlier = self.answers.remove(&alert);
             self.answers.insert(alert, answer.or_earlier(earlier));
         }
-        let late = self.all.extract_if(.., |coming| coming.alert.id == alert);
-        let late = late.filter(|coming| coming.key != decision && coming.stage == ComingStage::Staged);
-        self.overtaken.extend(late.map(|coming| coming.key));
+        let others = self.all.extract_if(.., |coming| coming.alert.id == alert).filter(|coming| coming.key != decision);
+        for late in others {
+            if late.stage == ComingStage::Staged {
+                self.overtaken.insert(late.key.clone());
+            }
+            self.ended.insert(late.key, (alert, late.resolution));
+        }
     }
 
     /// An alert with the outcome that a decision on it came to, where the alert shows none.
@@ -162,6 +170,25 @@ mod tests {
 
         let known = [ComingStage::Staged, ComingStage::Sent, ComingStage::Staged, ComingStage::Unknown].map(Some);
         assert_eq!(stages, [known[0], known[1], known[2], known[3], None, None]);
+    }
+
+    #[test]
+    fn an_alert_that_is_found_answered_after_its_decision_was_refused_is_known_as_answered() {
+        let (alert, mut all) = (Alert::sample(), ComingDecisions::default());
+        let decision = || "a".to_owned();
+        let steps = [
+            staged("a", &alert),
+            JournalStep::Refused { decision: decision(), why: "closed".to_owned() },
+            staged("b", &alert),
+            JournalStep::Answered { decision: decision(), status: "RESOLVED".to_owned() },
+        ];
+
+        for step in steps {
+            all.take(&JournalEntry { at: String::new(), session: LIVES, place: "acme-eu".to_owned(), user: None, step });
+        }
+
+        assert!(all.as_answered(&alert).was_refunded());
+        assert!(all.is_overtaken("b") && !all.is_overtaken("a"), "what waits here does not leave");
     }
 
     #[test]

@@ -188,6 +188,26 @@ impl JournalStep {
         !matches!(self, Self::Notified { .. })
     }
 
+    /// The key of the decision that it is a step of.
+    pub fn decision(&self) -> Option<&str> {
+        match self {
+            Self::Staged { decision, .. }
+            | Self::TakenBack { decision }
+            | Self::Sent { decision }
+            | Self::NotSent { decision, .. }
+            | Self::Unlooked { decision, .. }
+            | Self::Recorded { decision, .. }
+            | Self::AsDecided { decision, .. }
+            | Self::Overtaken { decision, .. }
+            | Self::Refused { decision, .. }
+            | Self::Answered { decision, .. }
+            | Self::Unknown { decision, .. }
+            | Self::Read { decision }
+            | Self::Dismissed { decision, .. } => Some(decision),
+            Self::Typing { .. } | Self::Closed { .. } | Self::RunDismissed { .. } | Self::Notified { .. } => None,
+        }
+    }
+
     /// The key and the alert of a decision that it stages.
     pub fn staged(&self) -> Option<(&str, AlertId)> {
         if let Self::Staged { decision, said, .. } = self { Some((decision, said.alert.id)) } else { None }

@@ -80,14 +80,19 @@ impl History {
         KnownAnswer::given(record.and_then(Into::into).as_ref(), alert)
     }
 
-    /// The answers to other alerts that may be on an alert's payment as far as the journal names it, and to these.
-    pub fn answers_near(&self, alert: &Alert, also: &[AlertId]) -> HashMap<AlertId, KnownAnswer> {
+    /// The answers to other alerts that may be on an alert's payment as far as these records name it, and to those `also` names.
+    pub fn answers_near<'a>(
+        &self,
+        records: impl Iterator<Item = &'a DecisionRecord>,
+        alert: &Alert,
+        also: &[AlertId],
+    ) -> HashMap<AlertId, KnownAnswer> {
         let amount = |named: &JournalAlert| named.amount.as_ref()?.parse().ok().map(|amount: Amount| amount.decimal());
         let is_near = |named: &JournalAlert| {
-            let is_as_much = alert.amount.is_some_and(|own| amount(named) == Some(own.decimal()));
-            named.card_last_four == alert.card_last_four || is_as_much || also.contains(&named.id)
+            let is_as_much = || alert.amount.is_some_and(|own| amount(named) == Some(own.decimal()));
+            named.card_last_four == alert.card_last_four || also.contains(&named.id) || is_as_much()
         };
-        let near = self.records().iter().map(|record| &record.said.alert).filter(|named| named.id != alert.id && is_near(named));
+        let near = records.map(|record| &record.said.alert).filter(|named| named.id != alert.id && is_near(named));
         near.filter_map(|named| Some((named.id, self.answered_on(named.id).and_then(Into::into)?))).collect()
     }
 }
