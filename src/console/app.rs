@@ -23,6 +23,7 @@ use super::journal_pane::JournalPane;
 use super::known_alerts::KnownAlerts;
 use super::known_endpoints::KnownEndpoints;
 use super::last_call::LastCall;
+use super::last_look::LastLook;
 use super::network_trouble::NetworkTroubles;
 use super::notes::NoteList;
 pub use super::parts::{DeskState, Parts};
@@ -367,7 +368,8 @@ impl App {
             effects.push(Effect::Resolve(decision.key, decision.alert.id, decision.request()));
         }
         let journal = &self.cx.journal;
-        effects.extend(self.cx.decisions.looks(now).into_iter().map(|(key, look)| Effect::Look(key, Box::new(look.knowing(journal)))));
+        let knowing = |look: LastLook| Box::new(look.knowing(|alert, also| journal.answers_near(alert, also)));
+        effects.extend(self.cx.decisions.looks(now).into_iter().map(|(key, look)| Effect::Look(key, knowing(look))));
         let cx = &mut self.cx;
         let left = cx.runs.take_left(|number| cx.decisions.not_left().any(|decision| decision.together == Some(number)));
         effects.extend(left.into_iter().map(|id| Effect::Keep(Keep::NoGroupDraft(id))));

@@ -4,7 +4,6 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use super::journal_feed::JournalFeed;
 use super::known_refunds::KnownRefunds;
 use super::unfinished::elsewhere_in_words;
 use crate::desk::Journal;
@@ -105,10 +104,10 @@ impl LookAgain {
 }
 
 impl LastLook {
-    /// The same with the answers that this console knows of beside the journal on the disk.
+    /// The same with the answers that the console knows of beside the journal on the disk.
     #[must_use]
-    pub fn knowing(self, journal: &JournalFeed) -> Self {
-        Self { answers: journal.answers_near(&self.alert, &self.known.alerts), ..self }
+    pub fn knowing(self, answers: impl FnOnce(&Alert, &[AlertId]) -> HashMap<AlertId, KnownAnswer>) -> Self {
+        Self { answers: answers(&self.alert, &self.known.alerts), ..self }
     }
 
     /// Looks at the deployment, at the shop's orders, which `advise` asks for an alert with others on its payment, and at what the journal of
