@@ -134,7 +134,7 @@ fn open_desk(directory: Option<PathBuf>, place: &SessionInfo, clock: SharedClock
     let mut desk = match Desk::open(directory.clone()) {
         Ok(desk) => desk.with_orders_of(place.order_owner.clone()),
         Err(error) => {
-            kept.troubles.push(nothing_is_kept(&error, log_unkept.as_deref()));
+            kept.troubles.push(nothing_is_kept(&error, log_unkept.as_deref(), ""));
             kept.keeps_nothing = true;
             return (Some(Desk::nowhere(directory)), kept);
         }
@@ -144,7 +144,11 @@ fn open_desk(directory: Option<PathBuf>, place: &SessionInfo, clock: SharedClock
             kept.log_trouble = log_unkept.map(|why| format!("The log is in memory only: {why}."));
             kept.left = or_trouble(desk.open_journal(&place.name, place.user.as_deref(), clock), &mut kept.troubles);
         }
-        Err(error) => kept.troubles.push(nothing_is_kept(&error, log_unkept.as_deref())),
+        Err(error) => {
+            let read = ", and what earlier and other ones decided is only read";
+            kept.troubles.push(nothing_is_kept(&error, log_unkept.as_deref(), read));
+            desk.read_journal(&place.name, place.user.as_deref(), clock);
+        }
     }
     kept.session = desk.journal().map(Journal::session);
     let writes = !desk.is_only_read();
@@ -176,11 +180,11 @@ fn group_drafts(desk: &Desk) -> Result<Vec<GroupDraft>, DeskError> {
     desk.group_drafts().list()
 }
 
-/// That a desk cannot be written, and what that means.
-fn nothing_is_kept(error: &DeskError, log_unkept: Option<&str>) -> String {
+/// That a desk cannot be written, and what that means; `read` says what can be read of it.
+fn nothing_is_kept(error: &DeskError, log_unkept: Option<&str>, read: &str) -> String {
     let what = if log_unkept.is_some() { "snoozes, journal and log" } else { "snoozes and journal" };
     format!(
-        "Nothing is kept here: drafts, notes, views, {what} end with this console, and the journal of earlier ones is not read. {error}. \
+        "Nothing is kept here: drafts, notes, views, {what} of this console end with it{read}. {error}. \
          Open the console again once it can be written."
     )
 }

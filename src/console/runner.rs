@@ -338,7 +338,7 @@ impl Runner {
     fn record_intent(&mut self, effect: &Effect) -> Option<oneshot::Receiver<Result<(), String>>> {
         let Effect::Resolve(_, _, request) = effect else { return None };
         let decision = request.idempotency_key.clone()?;
-        self.desk.as_ref()?.journal()?;
+        self.desk.as_ref().filter(|desk| !desk.is_only_read())?.journal()?;
         let (done, written) = oneshot::channel();
         self.keep(Keep::Journal(JournalStep::Sent { decision }), Some(done));
         Some(written)

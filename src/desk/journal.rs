@@ -58,8 +58,8 @@ pub struct Journal {
     clock: SharedClock,
     /// What may still land, and up to where it was read.
     coming: ComingReader,
-    /// Locked for as long as this console lives.
-    _alive: Arc<File>,
+    /// Locked for as long as this console lives; none where nothing can be written.
+    _alive: Option<Arc<File>>,
 }
 
 impl std::fmt::Debug for Journal {
@@ -79,7 +79,7 @@ impl Journal {
             alive.lock()?;
             let (place, user) = (place.to_owned(), user.map(str::to_owned));
             let coming = ComingReader::default();
-            let journal = Self { directory: directory.to_owned(), session, place, user, clock, coming, _alive: Arc::new(alive) };
+            let journal = Self { directory: directory.to_owned(), session, place, user, clock, coming, _alive: Some(Arc::new(alive)) };
             let turn = journal.turn()?;
             Ok((journal, turn))
         };
@@ -96,6 +96,13 @@ impl Journal {
         let leftovers = journal.leftovers(&kept);
         journal.sweep_sessions();
         Ok((journal, leftovers))
+    }
+
+    /// The journal of a desk on which nothing can be written: what consoles that can write there decided is known all the same.
+    pub(super) fn only_read(directory: &Path, place: &str, user: Option<&str>, clock: SharedClock) -> Self {
+        let (session, coming) = (Uuid::now_v7(), ComingReader::default());
+        let (directory, place, user) = (directory.to_owned(), place.to_owned(), user.map(str::to_owned));
+        Self { directory, session, place, user, clock, coming, _alive: None }
     }
 
     /// Where it is.

@@ -114,7 +114,12 @@ impl Desk {
         Ok(leftovers)
     }
 
-    /// The journal, where it is open.
+    /// Opens the journal to be read alone, where nothing can be written here.
+    pub fn read_journal(&mut self, place: &str, user: Option<&str>, clock: SharedClock) {
+        self.journal = Some(Journal::only_read(&self.directory, place, user, clock));
+    }
+
+    /// The journal, where it is open, to be written or to be read alone.
     pub fn journal(&self) -> Option<&Journal> {
         self.journal.as_ref()
     }

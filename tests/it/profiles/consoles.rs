@@ -244,7 +244,7 @@ fn where_nothing_can_be_written_the_console_opens_says_so_once_and_works() {
     let mut terminal = world.console(&arguments);
     terminal.wait_for("SHOP 2");
 
-    terminal.wait_for("Nothing is kept here: drafts, notes, views, snoozes, journal and log end with this console, and the");
+    terminal.wait_for("Nothing is kept here: drafts, notes, views, snoozes, journal and log of this console end with it");
     terminal.wait_for("Open the console again once it can be written.");
     terminal.press("n");
     terminal.wait_for("Resolve  ");
@@ -289,6 +289,13 @@ fn a_desk_on_a_read_only_file_system_is_read_and_not_written() {
     first.press(CTRL_S);
     first.wait_for("asked the shop");
     first.wait_gone("Note  ");
+    first.press("j");
+    first.press("n");
+    first.wait_for("Resolve  ");
+    first.press("not ours");
+    first.wait_for("8/250");
+    first.press(CTRL_S);
+    first.wait_for("✓ NOT REFUNDED, recorded");
     leave(first);
 
     let home = world.desk.path().to_str().unwrap();
@@ -297,6 +304,10 @@ fn a_desk_on_a_read_only_file_system_is_read_and_not_written() {
     let all: Vec<&str> = ["-rm", "sh", "-c", &script, "avert"].into_iter().chain(arguments).collect();
     let mut terminal = Terminal::start_program("unshare".as_ref(), world.desk.path(), &all, &[], 120, 40);
     terminal.wait_for("Nothing is kept here");
+    terminal.wait_for("asked the shop");
+    terminal.press("4");
+    terminal.wait_for("NOT REFUNDED");
+    terminal.press("1");
     terminal.wait_for("asked the shop");
     terminal.press("a");
     terminal.wait_for("Note  ");
