@@ -1,6 +1,5 @@
 //! Records in files: JSON, NDJSON and CSV, every record with the same fields.
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 
 use serde_json::Value;
@@ -27,7 +26,8 @@ pub struct Cells {
 }
 
 impl Cells {
-    /// The value at a path: text less control characters, null as nothing; nothing that a spreadsheet would take for a formula.
+    /// The value at a path, null as nothing: text as it is shown, and nothing that a spreadsheet would take for a formula. As it is where that
+    /// is wanted, less control characters.
     pub fn cell(self, record: &Value, path: &str) -> String {
         let value = path.split('.').try_fold(record, |value, name| value.get(name));
         let text = match value {
@@ -35,8 +35,12 @@ impl Cells {
             Some(Value::String(text)) => text,
             Some(other) => return other.to_string(),
         };
-        let cell = if self.raw { Cow::Borrowed(text.as_str()) } else { sanitize::spreadsheet_cell(text) };
-        if self.terminal { lines(&cell).into_owned() } else { without_controls(&cell) }
+        match (self.raw, self.terminal) {
+            (false, false) => sanitize::exported_cell(text),
+            (false, true) => lines(&sanitize::spreadsheet_cell(text)).into_owned(),
+            (true, false) => without_controls(text),
+            (true, true) => lines(text).into_owned(),
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Unsafe are control characters (C0, C1, DEL), marks that turn the writing direction, and characters that nobody sees: with them a text
 //! steers the terminal, or reads as another one. What is stored, compared, exported as JSON or sent keeps all of them but the control
-//! characters; where text is shown they go, except where a script needs them: joiners between letters and in emoji, variation selectors
+//! characters; where text is shown, and in the cells of an exported table, they go, except where a script needs them: joiners between letters and in emoji, variation selectors
 //! behind what they vary, the tags of a flag.
 
 use std::borrow::Cow;
@@ -125,6 +125,12 @@ pub fn spreadsheet_cell(text: &str) -> Cow<'_, str> {
     let first = text.chars().find(|c| !c.is_whitespace() && !is_unsafe(*c));
     let formula = matches!(first, Some('=' | '+' | '-' | '@' | '＝' | '＋' | '－' | '＠')) || text.starts_with(['\t', '\r', '\n']);
     if formula && !number { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
+}
+
+/// A cell of a file that is to be opened elsewhere: none that a spreadsheet takes for a formula, and without what is not shown here either.
+/// Control characters other than line breaks go, tabs become blanks.
+pub fn exported_cell(text: &str) -> String {
+    lines(&without_controls(&spreadsheet_cell(text))).into_owned()
 }
 
 fn is_number(text: &str) -> bool {
@@ -280,6 +286,17 @@ mod tests {
     #[case::nothing("", "")]
     fn a_cell_never_starts_a_formula_and_a_number_stays_one(#[case] text: &str, #[case] cell: &str) {
         assert_eq!(spreadsheet_cell(text), cell);
+    }
+
+    #[rstest]
+    #[case::turned_around("ACME\u{202e}POHS", "ACMEPOHS")]
+    #[case::isolated("\u{2066}=1\u{2069}", "'=1")]
+    #[case::not_seen("pay\u{200b}pal", "paypal")]
+    #[case::controls("\u{1b}[2J one\ttwo", "[2J one two")]
+    #[case::several_lines("one\r\ntwo", "one\ntwo")]
+    #[case::joined("می\u{200c}خواهم", "می\u{200c}خواهم")]
+    fn a_cell_of_a_file_holds_what_is_shown(#[case] text: &str, #[case] cell: &str) {
+        assert_eq!(exported_cell(text), cell);
     }
 
     /// Text in which unsafe characters are frequent, and those beside which some of them are safe.

@@ -23,7 +23,7 @@ use crate::console::text::{columns, count};
 use crate::console::unfinished::in_words;
 use crate::console::{Action, AppContext, ClickTargets, Dialog, KeyContext, Message, Order, Orders, Pen, Tone, dialog, times};
 use crate::desk::JournalStep;
-use crate::domain::sanitize::spreadsheet_cell;
+use crate::domain::sanitize::exported_cell;
 use crate::domain::{Alert, AlertId};
 
 /// The keys of every screen work here too, after its own.
@@ -282,7 +282,7 @@ fn results_csv(rows: &[[String; 6]]) -> String {
     // Nothing can fail in memory.
     let _ = writer.write_record(RESULT);
     for row in rows {
-        let _ = writer.write_record(row.each_ref().map(|field| spreadsheet_cell(field).into_owned()));
+        let _ = writer.write_record(row.each_ref().map(|field| exported_cell(field)));
     }
     writer.into_inner().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
 }

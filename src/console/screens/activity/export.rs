@@ -7,7 +7,7 @@ use super::views::ActivityView;
 use crate::console::dialogs::prompt::Prompt;
 use crate::console::text::counted;
 use crate::console::{AppContext, Effect, Orders, dialog};
-use crate::domain::sanitize::spreadsheet_cell;
+use crate::domain::sanitize::exported_cell;
 use crate::domain::time::to_iso;
 
 /// The fields of a row.
@@ -44,7 +44,7 @@ fn as_csv(rows: &[Happening<'_>], cx: &AppContext) -> String {
             let provider_id = happening.named().map_or("", |alert| alert.provider_id.as_str());
             let at = to_iso(happening.at());
             let fields = [&at, &row.who, &row.what, &row.named, &id, provider_id, &row.proof];
-            writer.write_record(fields.map(|field| spreadsheet_cell(field).into_owned()))?;
+            writer.write_record(fields.map(|field| exported_cell(field)))?;
         }
         Ok(())
     };
