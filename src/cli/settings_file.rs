@@ -8,7 +8,7 @@ use toml_edit::{DocumentMut, Item, Value, table, value};
 
 use crate::config::Settings;
 use crate::console::setting::{SettingValue, SettingsKeeper};
-use crate::desk::directory_of;
+use crate::desk::{directory_of, in_form_of};
 
 /// The settings file of this user.
 pub(super) struct SettingsFile {
@@ -62,13 +62,9 @@ fn change(path: &Path, table: &str, key: &str, value: Value) -> Result<(), Strin
     replace(directory, &file, &changed).map_err(unwritable)
 }
 
-/// The text with one value changed; everything else of it stays as it is written, its line ends too, which the parser makes line feeds.
+/// The text with one value changed; everything else of it stays as it is written.
 fn with_value(text: &str, name: &str, key: &str, new: Value) -> Result<String, String> {
-    let changed = with_value_in_lines(text, name, key, new)?;
-    let (lines, with_return) = (text.matches('\n').count(), text.matches("\r\n").count());
-    // A file with both has been through several hands: what most of its lines have is taken.
-    let has_returns = with_return * 2 > lines;
-    Ok(if has_returns { changed.replace("\r\n", "\n").replace('\n', "\r\n") } else { changed })
+    with_value_in_lines(text, name, key, new).map(|changed| in_form_of(text, &changed))
 }
 
 fn with_value_in_lines(text: &str, name: &str, key: &str, new: Value) -> Result<String, String> {
@@ -143,6 +139,7 @@ mod tests {
         "# mine\r\n[console]\r\ntheme = \"dark\" # at night\r\nmouse = false\r\n",
         "# mine\r\n[console]\r\ntheme = \"light\" # at night\r\nmouse = false\r\n"
     )]
+    #[case("\u{feff}console.mouse = true\n", "\u{feff}console.mouse = true\nconsole.theme = \"light\"\n")]
     #[case("organization = \"acme\"\r\n", "organization = \"acme\"\r\n\r\n[console]\r\ntheme = \"light\"\r\n")]
     #[case("[log]\nlevel = \"warn\"\n\n[console] # here\n", "[log]\nlevel = \"warn\"\n\n[console] # here\ntheme = \"light\"\n")]
     fn one_value_changes_and_everything_else_stays_as_it_is_written(#[case] before: &str, #[case] after: &str) {

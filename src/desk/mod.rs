@@ -50,6 +50,7 @@ pub use journal::{Journal, JournalMark, JournalPart, LeftDecision, Leftovers};
 pub use journal_steps::{JournalAlert, JournalDecision, JournalEntry, JournalRun, JournalStep};
 pub use keyring::KeyringError;
 pub use layout::{ColumnLayout, Layout};
+pub use merge::in_form_of;
 pub use notes::{Note, Notes};
 pub use order_owner::OrderOwner;
 pub use orders::{MatchedOrders, OrderCounts, OrderDatabase};

@@ -268,6 +268,24 @@ mod tests {
         assert_eq!(list.all.len(), 2);
     }
 
+    #[rstest]
+    #[case::returns("# mine\r\n\r\n[profile.shop] # the shop's\r\nurl = \"https://a.example\"\r\n")]
+    #[case::a_byte_order_mark("\u{feff}[profile.shop]\nurl = \"https://a.example\"\n")]
+    #[case::both("\u{feff}# mine\r\n[profile.shop]\r\nurl = \"https://a.example\"\r\n")]
+    fn a_file_of_another_system_is_read_and_keeps_its_line_ends(#[case] text: &str) {
+        let (_directory, profiles) = profiles();
+        std::fs::create_dir_all(profiles.path().parent().unwrap()).unwrap();
+        std::fs::write(profiles.path(), text).unwrap();
+
+        let read = profiles.list().unwrap().all[&named("shop")].url.clone();
+        keep(&profiles, "shop2", Profile { url: "https://b.example".to_owned(), ..Profile::default() });
+
+        let changed = std::fs::read_to_string(profiles.path()).unwrap();
+        let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+        assert_eq!(read, "https://a.example");
+        assert_eq!(changed, format!("{text}{end}[profile.shop2]{end}url = \"https://b.example\"{end}"));
+    }
+
     #[cfg(unix)]
     #[test]
     fn the_file_is_its_owners_alone() {
