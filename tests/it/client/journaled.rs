@@ -138,6 +138,32 @@ async fn a_command_that_is_asked_to_end_leaves_its_decision_as_not_known() {
     assert_eq!((&open[0]["fate"], &open[0]["reason"]), (&json!("unknown"), &json!("SIGTERM ended the command before its answer came")));
 }
 
+#[cfg(unix)]
+#[rstest]
+#[case("INT", 130)]
+#[case("TERM", 143)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_is_asked_to_end_tells_the_row_whose_answer_it_did_not_wait_for(#[case] signal: &str, #[case] code: i32) {
+    let place = Place::with(&[Goes::Lost, Goes::Lost]).await;
+    let rows = place.ids.iter().map(|id| format!("{id},NOT REFUNDED\n")).collect::<String>();
+    let file = place.written("rows.csv", &format!("id,refunded\n{rows}"));
+    let mut command = place.by_ana(&["alerts", "resolve", "--from", file.to_str().unwrap(), "--yes"]);
+    let asked = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    while place.puts() == 0 {
+        tokio::task::yield_now().await;
+    }
+
+    std::process::Command::new("kill").args([&format!("-{signal}"), &asked.id().to_string()]).status().unwrap();
+    let ended = asked.wait_with_output().unwrap();
+
+    assert_eq!(results(&ended), expected(&[(2, "unknown"), (3, "skipped")]), "{}", said(&ended));
+    let (_, _, reason) = &told(&ended)[0];
+    assert!(reason.contains(&format!("SIG{signal} ended the run before its answer came")), "{reason}");
+    assert!(reason.contains(&format!("`avert alerts show {}`", place.ids[0])) && reason.contains("--resume"), "{reason}");
+    assert_eq!((ended.status.code(), place.puts()), (Some(code), 1));
+    assert_eq!(place.exported(&["--open"])[0]["fate"], json!("unknown"));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_of_decisions_is_a_run_in_the_journal_and_to_go_on_repeats_none() {
     let ways = [Goes::Well, Goes::Refused(400, "provider_failed"), Goes::Refused(400, "provider_outcome_unknown"), Goes::Found];

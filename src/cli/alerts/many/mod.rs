@@ -7,15 +7,16 @@ mod told;
 use std::collections::HashMap;
 use std::path::Path;
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 
 use super::named;
 use super::resolve::{coming_here, confirm, double_of, not_compared, on_payment, parts, rule_in_words, unanswerable};
 use super::sending::{CommandDecision, CommandJournal};
 use crate::cli::args::AlertResolveArgs;
 use crate::cli::context::Context;
-use crate::cli::failure::{InDoubt, Misused, say};
+use crate::cli::failure::{InDoubt, Misused, Signalled, say};
 use crate::cli::output::printable;
+use crate::cli::signals::Signals;
 use crate::cli::source::AlertAccess;
 use crate::desk::coming::{ComingDecision, weightiest};
 use crate::desk::indeterminate::{self, Landing};
@@ -55,17 +56,18 @@ pub(super) async fn run(context: &Context, args: &AlertResolveArgs, from: &Path)
     let from_file = (rows.len() > 1).then(|| from.file_name().unwrap_or_default().to_string_lossy());
     let from_file = from_file.map(|name| format!("the file {}", printable(&name)));
     let mut run = Run { source: &source, kept, from_file, earlier, seen, refunds, in_vain: 0, stopped: None };
-    let ended = run.all(&rows, Told::new(context.output, rows.len())).await;
+    // From here on what is under way is told before the command ends.
+    let mut signals = Signals::listen().context("signals cannot be listened to")?;
+    let ended = run.all(&rows, Told::new(context.output, rows.len()), &mut signals).await;
     let stopped = run.stopped.take();
     drop(run);
     source.close();
     let counts = ended?;
     let summary = counts.words(from, args.dry_run);
-    if counts.of(RowResult::Unknown) > 0 {
-        return Err(InDoubt(summary).into());
-    }
     match stopped {
-        Some(error) => Err(anyhow::Error::new(error).context(summary)),
+        Some(Stop::Signal(signal)) => Err(anyhow::Error::new(signal).context(summary)),
+        _ if counts.of(RowResult::Unknown) > 0 => Err(InDoubt(summary).into()),
+        Some(Stop::Trouble(error)) => Err(anyhow::Error::new(error).context(summary)),
         None if counts.all_are_well(args.dry_run) => {
             say(&summary);
             Ok(())
@@ -120,7 +122,21 @@ struct Run<'a> {
     refunds: HashMap<AlertId, u64>,
     in_vain: u32,
     /// Why no further decision is sent.
-    stopped: Option<ServiceError>,
+    stopped: Option<Stop>,
+}
+
+/// Why a run sends no further decision.
+enum Stop {
+    Trouble(ServiceError),
+    Signal(Signalled),
+}
+
+/// A decision that nothing speaks against.
+struct Ready {
+    alert: Alert,
+    resolution: Resolution,
+    /// What could not be looked for.
+    unsearched: Option<String>,
 }
 
 /// What is kept of a run that sends.
@@ -142,12 +158,12 @@ impl KeptRun {
 }
 
 impl Run<'_> {
-    async fn all(&mut self, rows: &[DecisionRow], mut told: Told) -> anyhow::Result<Counts> {
+    async fn all(&mut self, rows: &[DecisionRow], mut told: Told, signals: &mut Signals) -> anyhow::Result<Counts> {
         let mut counts = Counts::default();
         for row in rows {
             let became = match &row.said {
                 Err(wrong) => Became::new(RowResult::Refused, wrong.clone()),
-                Ok(said) => self.row(row.line, said).await?,
+                Ok(said) => self.row(row.line, said, signals).await?,
             };
             counts.add(&became);
             told.row(row.line, &became)?;
@@ -156,7 +172,7 @@ impl Run<'_> {
         Ok(counts)
     }
 
-    async fn row(&mut self, line: u64, said: &SaidRow) -> anyhow::Result<Became> {
+    async fn row(&mut self, line: u64, said: &SaidRow, signals: &mut Signals) -> anyhow::Result<Became> {
         match self.earlier.get(&line).cloned() {
             Some(entry) if entry.result.is_done() => {
                 let mut became = Became::new(entry.result, "earlier");
@@ -164,12 +180,35 @@ impl Run<'_> {
                 Ok(became)
             }
             Some(entry) if entry.result == RowResult::Unknown => {
-                let became = self.look_up(&entry, said).await;
+                let became = tokio::select! {
+                    biased;
+                    became = self.look_up(&entry, said) => became,
+                    signal = signals.next() => {
+                        self.stopped = Some(Stop::Signal(Signalled(signal)));
+                        let mut became = Became::new(RowResult::Unknown, left_unanswered(signal, entry.id.as_deref()));
+                        became.id.clone_from(&entry.id);
+                        became
+                    }
+                };
                 // It left when it left, however late it is found out.
                 self.put(line, said, &became, (entry.at, entry.decision))?;
                 Ok(became)
             }
-            _ => self.decide(line, said).await,
+            _ if self.stopped.is_some() => Ok(not_tried()),
+            _ => {
+                let ready = tokio::select! {
+                    biased;
+                    ready = self.prepare(line, said) => ready,
+                    signal = signals.next() => {
+                        self.stopped = Some(Stop::Signal(Signalled(signal)));
+                        Err(not_tried())
+                    }
+                };
+                match ready {
+                    Ok(ready) => self.send(line, said, ready, signals).await,
+                    Err(became) => Ok(became),
+                }
+            }
         }
     }
 
@@ -210,10 +249,8 @@ impl Run<'_> {
         }
     }
 
-    async fn decide(&mut self, line: u64, said: &SaidRow) -> anyhow::Result<Became> {
-        if self.stopped.is_some() {
-            return Ok(Became::new(RowResult::Skipped, "not tried: the run was stopped before it"));
-        }
+    /// Looks for what speaks against a row's decision; what became of the row where something does, or nothing is to be sent.
+    async fn prepare(&mut self, line: u64, said: &SaidRow) -> Result<Ready, Became> {
         let alert = match named::find(self.source, &said.name, said.provider.as_deref()).await {
             Ok(alert) => alert,
             Err(error) => {
@@ -221,46 +258,51 @@ impl Run<'_> {
                     Ok(error) => self.refused(error),
                     Err(other) => Became::new(RowResult::Refused, other.to_string()),
                 };
-                return Ok(became);
+                return Err(became);
             }
         };
         let id = alert.id;
         if let Some(before) = self.seen.get(&id) {
-            return Ok(Became::new(RowResult::Skipped, format!("the same alert as in line {before}")).about(id));
+            return Err(Became::new(RowResult::Skipped, format!("the same alert as in line {before}")).about(id));
         }
         let resolution = match self.resolution(said, &alert) {
             Ok(resolution) => resolution,
-            Err(wrong) => return Ok(Became::new(RowResult::Refused, wrong).about(id)),
+            Err(wrong) => return Err(Became::new(RowResult::Refused, wrong).about(id)),
         };
         if alert.outcome.is_some() {
-            return Ok(Became::new(RowResult::Conflict, already(&alert)).about(id));
+            return Err(Became::new(RowResult::Conflict, already(&alert)).about(id));
         }
         if let Some(why) = unanswerable(&alert, self.source.now()) {
             let why = format!("{why}: decide it by itself, where you can say that it is to be answered all the same");
-            return Ok(Became::new(RowResult::Skipped, why).about(id));
+            return Err(Became::new(RowResult::Skipped, why).about(id));
         }
         // Read for each row: a console may have decided meanwhile.
         let coming = match self.source.coming() {
             Ok(coming) => coming,
-            Err(error) => return Ok(Became::new(RowResult::Refused, format!("the desk's journal: {error}")).about(id)),
+            Err(error) => return Err(Became::new(RowResult::Refused, format!("the desk's journal: {error}")).about(id)),
         };
         if let Some(here) = weightiest(&coming, id) {
             let why = format!("{}: decide it by itself, where you can say that it is to be answered all the same", coming_here(here));
-            return Ok(Became::new(RowResult::Skipped, why).about(id));
+            return Err(Became::new(RowResult::Skipped, why).about(id));
         }
         let unsearched = if resolution.gives_money_back() { not_compared(self.source, &alert) } else { None };
         if resolution.gives_money_back()
             && let Some(double) = self.refunded_double(&alert, &coming).await
         {
-            return Ok(Became::new(RowResult::Refused, double).about(id));
+            return Err(Became::new(RowResult::Refused, double).about(id));
         }
         self.seen.insert(id, line);
         if resolution.gives_money_back() {
             self.refunds.insert(id, line);
         }
-        let Some(kept) = &mut self.kept else {
-            return Ok(Became::would_be_sent().noting(unsearched).about(id));
-        };
+        Ok(Ready { alert, resolution, unsearched })
+    }
+
+    /// Sends a decision. Where a signal ends the run before its answer is there, what became of it is not known.
+    async fn send(&mut self, line: u64, said: &SaidRow, ready: Ready, signals: &mut Signals) -> anyhow::Result<Became> {
+        let Ready { alert, resolution, unsearched } = ready;
+        let id = alert.id;
+        let Some(kept) = &mut self.kept else { return Ok(Became::would_be_sent().noting(unsearched).about(id)) };
         let mut decision = CommandDecision::new(&alert, resolution);
         if let Some(from) = &self.from_file {
             let run = kept.together.get_or_insert_with(|| JournalRun { first: decision.key.clone(), from: Some(from.clone()) });
@@ -269,10 +311,19 @@ impl Run<'_> {
         // From here on until its answer is written, nobody who reads the file may take it for one that did not leave.
         let left = (self.source.now(), Some(decision.key.clone()));
         kept.put(line, said, &Became::new(RowResult::Unknown, "it left, and its answer was not written").about(id), left.clone())?;
-        let became = match kept.journal.send(decision, self.source).await {
-            Ok(Landing::Recorded(_)) => Became::recorded(),
-            Ok(Landing::AsDecided(_)) => Became::as_decided(None),
-            Err(error) => self.refused(error),
+        let key = decision.key.clone();
+        let became = tokio::select! {
+            biased;
+            landed = kept.journal.send(decision, self.source) => match landed {
+                Ok(Landing::Recorded(_)) => Became::recorded(),
+                Ok(Landing::AsDecided(_)) => Became::as_decided(None),
+                Err(error) => self.refused(error),
+            },
+            signal = signals.next() => {
+                kept.journal.became(key, DecisionFate::Unknown(format!("{signal} ended the command before its answer came")));
+                self.stopped = Some(Stop::Signal(Signalled(signal)));
+                Became::new(RowResult::Unknown, left_unanswered(signal, Some(&id.to_string())))
+            }
         };
         if became.result.is_done() || became.result == RowResult::Conflict {
             self.in_vain = 0;
@@ -324,7 +375,7 @@ impl Run<'_> {
             | ServiceError::InvalidRequest(_) => RowResult::Refused,
             ServiceError::ProviderFailed(_) | ServiceError::Refused(_) => RowResult::Failed,
             ServiceError::NotAuthorized(_) | ServiceError::ReadOnly => {
-                self.stopped = Some(error);
+                self.stopped = Some(Stop::Trouble(error));
                 RowResult::Refused
             }
             ServiceError::Unavailable(_)
@@ -343,7 +394,7 @@ impl Run<'_> {
     fn had_no_answer(&mut self, error: ServiceError) {
         self.in_vain += 1;
         if self.in_vain == MOST_IN_VAIN {
-            self.stopped = Some(error);
+            self.stopped = Some(Stop::Trouble(error));
         }
     }
 
@@ -358,6 +409,17 @@ impl Run<'_> {
     fn put(&mut self, line: u64, said: &SaidRow, became: &Became, left: Left) -> anyhow::Result<()> {
         self.kept.as_mut().map_or(Ok(()), |kept| kept.put(line, said, became, left))
     }
+}
+
+/// A row that a run does not come to any more.
+fn not_tried() -> Became {
+    Became::new(RowResult::Skipped, "not tried: the run was stopped before it")
+}
+
+/// That a signal ended the run while an answer was waited for, and what tells what became of it.
+fn left_unanswered(signal: &str, id: Option<&str>) -> String {
+    let show = id.map_or_else(String::new, |id| format!("`avert alerts show {}` tells what became of it, and so does ", printable(id)));
+    format!("{signal} ended the run before its answer came: it may have arrived; {show}`--resume`, which never sends it again")
 }
 
 fn already(alert: &Alert) -> String {
