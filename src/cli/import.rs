@@ -49,6 +49,10 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()
             let types = taken.unknown.types.iter();
             let known = joined(AlertType::KNOWN.iter().map(AlertType::as_str));
             types.for_each(|name| say(&format!("warning: nobody knows the alert type {name:?}; its alerts are taken in (known: {known})")));
+            for money in &taken.fractions {
+                let (code, number) = (&money.currency, money.number());
+                say(&format!("warning: {code} has no decimals, and an amount is {number} {code}; such amounts are taken in as they came"));
+            }
             refused.iter().for_each(|row| rejects.put(row));
         });
         total.add(taken.report);

@@ -143,6 +143,11 @@ impl Money {
         self.amount.decimal().normalize().scale().max(self.currency.exponent())
     }
 
+    /// Whether it has a fraction where its currency is known to have no decimals.
+    pub fn is_finer_than_its_currency(&self) -> bool {
+        self.currency.exponent() == 0 && self.decimals() > 0
+    }
+
     /// The number as people read it: thousands grouped, the currency's decimals, and never fewer digits than are significant.
     pub fn number(&self) -> String {
         let mut decimal = self.amount.decimal();

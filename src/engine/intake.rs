@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinError;
 
 use super::handle::{Caller, Engine};
-use crate::domain::{AlertPatch, AlertType, IngestOptions, IngestReport, IntakeTerms, Provider, RejectedRow, UnknownWords, batch};
+use crate::domain::{AlertPatch, AlertType, IngestOptions, IngestReport, IntakeTerms, Money, Provider, RejectedRow, UnknownWords, batch};
 use crate::service::{Intake, ServiceError};
 use crate::wire::import::{FileFormat, Importer};
 use crate::wire::read::UnknownNames;
@@ -56,6 +56,8 @@ pub struct Taken {
     pub report: IngestReport,
     /// What nobody knows that came up for the first time.
     pub unknown: UnknownWords,
+    /// The first amount of each currency without decimals that has a fraction.
+    pub fractions: Vec<Money>,
     /// How far the source has been read, in bytes.
     pub read: u64,
 }
@@ -98,6 +100,7 @@ pub async fn take_in<R: BufRead + Send + 'static>(
 /// Reads the whole source in batches; ends early when nobody takes them any more.
 fn read<R: BufRead>(mut source: Importer<R>, batches: &mpsc::Sender<(Vec<AlertPatch>, Taken)>) {
     let (mut providers, mut types) = (UnknownNames::default(), UnknownNames::default());
+    let mut fractions: Vec<Money> = Vec::new();
     loop {
         let (mut rows, mut taken, mut count) = (Vec::new(), Taken::default(), 0);
         for row in source.by_ref().take(batch::INTAKE) {
@@ -114,6 +117,12 @@ fn read<R: BufRead>(mut source: Importer<R>, batches: &mpsc::Sender<(Vec<AlertPa
                     {
                         types.add(name);
                     }
+                    for money in fractions_of(&row) {
+                        if fractions.iter().all(|known| !known.currency.is_same(&money.currency)) {
+                            taken.fractions.push(money.clone());
+                            fractions.push(money);
+                        }
+                    }
                     rows.push(row);
                 }
                 Err(row) => taken.report.rejected.push(row),
@@ -125,6 +134,15 @@ fn read<R: BufRead>(mut source: Importer<R>, batches: &mpsc::Sender<(Vec<AlertPa
             return;
         }
     }
+}
+
+/// The amounts of a row with a fraction in a currency that has no decimals: mostly one of them is wrong.
+fn fractions_of(row: &AlertPatch) -> impl Iterator<Item = Money> {
+    let alert = &row.alert;
+    let disputed = alert.money();
+    let charged_back = alert.chargeback_amount.zip(alert.chargeback_currency.clone());
+    let charged_back = charged_back.map(|(amount, currency)| Money { amount, currency });
+    disputed.into_iter().chain(charged_back).filter(Money::is_finer_than_its_currency)
 }
 
 #[cfg(test)]

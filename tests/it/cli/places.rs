@@ -298,6 +298,26 @@ fn a_file_without_alerts_is_said_to_hold_none_and_is_no_failure(#[case] content:
 }
 
 #[test]
+fn an_amount_with_a_fraction_in_a_currency_that_has_none_is_taken_in_with_one_warning_and_its_digits() {
+    let home = home();
+    let of = |number: u32, amount: &str, currency: &str| {
+        let mut alert = alert(number);
+        (alert["amount"], alert["currency"]) = (json!(amount), json!(currency));
+        alert
+    };
+    let rows = [of(1, "203.5", "CLP"), of(2, "7.25", "CLP"), of(3, "203.0", "JPY"), of(4, "203", "KRW"), of(5, "203.55", "EUR")];
+
+    let output = run(home.path(), &["import", &file(&home, "alerts.ndjson", &lines(rows)), "--output", "json"]);
+    let listed = run(home.path(), &["alerts", "list", "currency:CLP sort:-amount", "--output", "json"]);
+
+    let said = words(&output);
+    assert!(said.contains("warning: CLP has no decimals, and an amount is 203.5 CLP; such amounts are taken in as they came"), "{said}");
+    assert_eq!((said.matches("has no decimals").count(), output.status.code()), (1, Some(0)), "{said}");
+    let listed = parsed(&String::from_utf8(listed.stdout).unwrap());
+    assert_eq!(listed["data"][0]["amount"], json!("203.5"), "{listed}");
+}
+
+#[test]
 fn a_network_that_nobody_knows_is_taken_in_with_one_warning_and_a_currency_that_is_none_is_rejected() {
     let home = home();
     let other = |number: u32, member: &str, value: &str| {
