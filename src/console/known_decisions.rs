@@ -74,9 +74,8 @@ impl<'a> KnownDecisions<'a> {
 
     /// The other alert on an alert's payment that weighs most, of which is warned first.
     pub fn weightiest<'b>(self, alert: &Alert, others: &'b [Alert]) -> Option<&'b Alert> {
-        let foreseen: Vec<Alert> = others.iter().map(|other| self.foreseen(other).into_owned()).collect();
-        let first = duplicate::of(alert, &foreseen).first()?.id;
-        others.iter().find(|other| other.id == first)
+        let ranked = others.iter().filter_map(|other| Some((duplicate::rank(alert, &self.foreseen(other))?, other)));
+        ranked.min_by_key(|(rank, _)| *rank).map(|(_, other)| other)
     }
 
     /// The duplicates of an alert among others and what is decided here, with what is on its way.

@@ -150,9 +150,14 @@ pub(super) fn same_bin(one: &str, other: &str) -> bool {
 
 /// The duplicates of an alert among candidates: refunded ones first, then those that probably were, in their order otherwise.
 pub fn of<'a>(alert: &Alert, candidates: &'a [Alert]) -> Vec<&'a Alert> {
-    let mut found: Vec<&Alert> = candidates.iter().filter(|other| evidence(alert, other).is_some()).collect();
-    found.sort_by_key(|other| (!other.was_refunded(), !other.refund_is_likely()));
-    found
+    let mut found: Vec<_> = candidates.iter().filter_map(|other| Some((rank(alert, other)?, other))).collect();
+    found.sort_by_key(|(rank, _)| *rank);
+    found.into_iter().map(|(_, other)| other).collect()
+}
+
+/// The place of a duplicate of an alert in that order, the first one the least; none of an alert that is none.
+pub fn rank(alert: &Alert, other: &Alert) -> Option<(bool, bool)> {
+    evidence(alert, other).map(|_| (!other.was_refunded(), !other.refund_is_likely()))
 }
 
 /// What an alert has of what two on one payment have to agree in, each with its kind.
