@@ -365,7 +365,7 @@ impl App {
         self.open_next();
         // What was looked at leaves first: did others take its turn, its look would grow old.
         for decision in self.cx.decisions.leave(now) {
-            effects.push(Effect::Resolve(decision.key, decision.alert.id, decision.request()));
+            effects.push(Effect::Resolve(decision.key, decision.alert.id, decision.request(), now));
         }
         let journal = &self.cx.journal;
         let knowing = |look: LastLook| Box::new(look.knowing(|alert, also| journal.answers_near(alert, also)));

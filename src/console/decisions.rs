@@ -16,7 +16,7 @@ use super::known_refunds::KnownRefunds;
 use super::last_look::LookStage;
 use super::text::sanitize;
 use super::unfinished::in_words;
-use crate::desk::indeterminate::fate_by_error;
+use crate::desk::indeterminate::{Landing, fate_by_error};
 use crate::desk::journal_steps::{is_of_command, new_key};
 use crate::desk::{DecisionFate, JournalAlert, JournalDecision, JournalRun, JournalStep, LeftDecision};
 use crate::domain::indeterminate::{Found, Polling, Proof, proof};
@@ -468,16 +468,12 @@ impl Decisions {
     }
 
     /// Takes the service's answer in.
-    pub fn answered(&mut self, key: u64, answer: Result<Alert, ServiceError>, now: Timestamp) -> Option<DecisionEvent> {
+    pub fn answered(&mut self, key: u64, answer: Result<Landing, ServiceError>, now: Timestamp) -> Option<DecisionEvent> {
         let decision = self.get(key)?;
         let event = match answer {
-            Ok(alert) => DecisionEvent::Landed(Box::new(alert)),
-            Err(ServiceError::AlreadyResolved(alert)) => {
-                let found = Found { alert: *alert, pending: None, clock_lead: None };
-                let landed = decision.proof(&found, now) == Proof::Landed;
-                let alert = Box::new(found.alert);
-                if landed { DecisionEvent::AsDecided(alert) } else { DecisionEvent::Overtaken(alert) }
-            }
+            Ok(Landing::Recorded(alert)) => DecisionEvent::Landed(Box::new(alert)),
+            Ok(Landing::AsDecided(alert)) => DecisionEvent::AsDecided(Box::new(alert)),
+            Err(ServiceError::AlreadyResolved(alert)) => DecisionEvent::Overtaken(alert),
             Err(ServiceError::NotReached(why)) if decision.has_time(now) => {
                 // Whether the others can be sent is found out first.
                 self.put_off(now + PROBED_WITHIN);

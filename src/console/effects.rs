@@ -95,8 +95,8 @@ pub enum Effect {
     Watch(u64, Duration),
     /// Look whether something speaks against a decision that is about to leave.
     Look(u64, Box<LastLook>),
-    /// Send a decision. Final.
-    Resolve(u64, AlertId, ResolveRequest),
+    /// Send a decision, at this moment. Final.
+    Resolve(u64, AlertId, ResolveRequest, Timestamp),
     /// Look up what became of a decision.
     LookUp(u64, AlertId),
     /// Load the endpoints of webhooks.

@@ -141,7 +141,7 @@ impl JournalFeed {
             match effect {
                 Effect::Keep(Keep::Journal(step)) => self.wrote(step.clone(), now),
                 Effect::Keep(Keep::JournalSteps(steps)) => steps.iter().for_each(|step| self.wrote(step.clone(), now)),
-                Effect::Resolve(_, _, request) => {
+                Effect::Resolve(_, _, request, _) => {
                     if let Some(decision) = request.idempotency_key.clone() {
                         self.wrote(JournalStep::Sent { decision }, now);
                     }
@@ -388,7 +388,7 @@ mod tests {
         let resolution = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
         let request = ResolveRequest { resolution, idempotency_key: Some("own".to_owned()) };
 
-        feed.watch(&[Effect::Resolve(1, Alert::sample().id, request)], now());
+        feed.watch(&[Effect::Resolve(1, Alert::sample().id, request, now())], now());
 
         assert_eq!(feed.history().record("own").and_then(DecisionRecord::sent_at), Some(now()));
     }

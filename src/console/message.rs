@@ -20,6 +20,7 @@ use super::setting::SettingValue;
 use super::user_settings::UserSetting;
 use super::views::View;
 use crate::desk::find::FoundAlerts;
+use crate::desk::indeterminate::Landing;
 use crate::desk::rehearsing::RehearsedDays;
 use crate::desk::{
     ClosingAlerts, DeskFigures, Draft, DraftsOfAlert, ExportFailure, FoundInsights, JournalDecision, JournalPart, MatchedOrders, Note,
@@ -147,7 +148,7 @@ pub enum Message {
     /// What the last look for a decision that is about to leave found.
     Looked(u64, Looked),
     /// What became of a decision.
-    Resolved(u64, Reply<Alert>),
+    Resolved(u64, Reply<Landing>),
     /// What the alert of a decision looks like whose fate is not known.
     LookedUp(u64, Reply<Found>),
     /// The decisions that the engine has not finished.
@@ -249,7 +250,8 @@ impl Message {
             Self::Page(_, Ok(page)) => (None, &page.data),
             Self::SameCard(_, Ok(alerts)) | Self::BegunRead(_, Ok(alerts)) => (None, alerts),
             Self::Closing(Ok(closing)) => (None, &closing.alerts),
-            Self::Alert(_, Ok(alert)) | Self::Resolved(_, Ok(alert)) | Self::Settled(_, _, Ok(alert)) => (Some(alert), &[]),
+            Self::Alert(_, Ok(alert)) | Self::Settled(_, _, Ok(alert)) => (Some(alert), &[]),
+            Self::Resolved(_, Ok(landing)) => (Some(landing.alert()), &[]),
             Self::Concluded(alert) => (Some(alert), &[]),
             _ => (None, &[]),
         };

@@ -2,7 +2,8 @@
 
 use super::decisions::{Decisions, State};
 use super::unfinished::{Stage, Unfinished};
-use crate::domain::{Alert, AlertId, Provider, Timestamp};
+use crate::desk::indeterminate::Landing;
+use crate::domain::{AlertId, Provider, Timestamp};
 use crate::service::{FoundOutBy, ServiceError};
 
 /// What went wrong with a decision.
@@ -44,11 +45,13 @@ pub struct NetworkTroubles {
 
 impl NetworkTroubles {
     /// Notes the answer to a decision of this console.
-    pub fn answered(&mut self, decisions: &Decisions, key: u64, answer: &Result<Alert, ServiceError>, now: Timestamp) {
+    pub fn answered(&mut self, decisions: &Decisions, key: u64, answer: &Result<Landing, ServiceError>, now: Timestamp) {
         let Some(decision) = decisions.get(key) else { return };
         let provider = &decision.alert.provider;
         let fault = match answer {
-            Ok(_) => {
+            // What the alert was told before says nothing of its network now.
+            Ok(Landing::AsDecided(_)) => return,
+            Ok(Landing::Recorded(_)) => {
                 // It answers again.
                 self.noted.retain(|noted| noted.provider != *provider);
                 return;

@@ -9,7 +9,7 @@ use super::reads::{audited, count, count_given_up, deliveries_of, refunds};
 use crate::desk::closing::{closing, first_to_lapse};
 use crate::desk::collect::collect;
 use crate::desk::find::find_everywhere;
-use crate::desk::indeterminate::look_up;
+use crate::desk::indeterminate::{look_up, send};
 use crate::desk::insights::insights;
 use crate::desk::same_payment::{same_payment, same_payments};
 use crate::desk::snoozed_page::{page_of, read_all};
@@ -104,7 +104,7 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             let journal = desk.and_then(Desk::journal);
             Message::Looked(key, look.look(deployment, |alert, others| advisor(desk)(alert, others), journal).await)
         }
-        Effect::Resolve(key, id, request) => Message::Resolved(key, alerts.resolve(id, request).await),
+        Effect::Resolve(key, id, request, sent_at) => Message::Resolved(key, send(&**alerts, id, request, sent_at).await),
         Effect::LookUp(key, id) => Message::LookedUp(key, look_up(&**alerts, attempts.as_deref(), id).await),
         Effect::Unfinished => Message::Unfinished(attempts.as_ref()?.unfinished().await),
         Effect::Settle(attempt, id, applied) => {

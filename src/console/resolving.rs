@@ -9,6 +9,7 @@ use super::last_look::Looked;
 use super::text::count;
 use super::unfinished::in_words;
 use super::{Action, AppContext, Effect, Keep, Message, Order, Orders, Reply, Tone};
+use crate::desk::indeterminate::Landing;
 use crate::desk::{DecisionFate, JournalRun, JournalStep};
 use crate::domain::indeterminate::Found;
 use crate::domain::{Alert, AlertId, Resolution, ResolutionAttempt};
@@ -155,7 +156,7 @@ pub fn seen<'a>(alerts: impl Iterator<Item = &'a Alert>, cx: &mut AppContext) ->
 }
 
 /// Takes in the answer to a decision. What is not known is looked up at once, and from then on by the decisions' own plan.
-pub fn answered(key: u64, answer: Reply<Alert>, cx: &mut AppContext) -> Orders {
+pub fn answered(key: u64, answer: Reply<Landing>, cx: &mut AppContext) -> Orders {
     let Some(decision) = cx.decisions.get(key).cloned() else { return Vec::new() };
     if let Err(error) = &answer {
         cx.writes.suspect(error, cx.now);

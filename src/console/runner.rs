@@ -336,7 +336,7 @@ impl Runner {
 
     /// Has the journal record that a decision leaves. It leaves when that is on the disk.
     fn record_intent(&mut self, effect: &Effect) -> Option<oneshot::Receiver<Result<(), String>>> {
-        let Effect::Resolve(_, _, request) = effect else { return None };
+        let Effect::Resolve(_, _, request, _) = effect else { return None };
         let decision = request.idempotency_key.clone()?;
         self.desk.as_ref().filter(|desk| !desk.is_only_read())?.journal()?;
         let (done, written) = oneshot::channel();

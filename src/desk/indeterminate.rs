@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::history::DecisionFate;
 use crate::domain::indeterminate::{Found, POLLS_OF_A_COMMAND, Proof, gap_before, proof};
 use crate::domain::time::Clock;
-use crate::domain::{Alert, AlertId};
+use crate::domain::{Alert, AlertId, Timestamp};
 use crate::service::{Alerts, Attempts, ResolveRequest, ServiceError};
 
 /// How a decision that was sent came to be the outcome of its alert.
@@ -78,11 +78,29 @@ pub async fn look_up(alerts: &dyn Alerts, attempts: Option<&dyn Attempts>, id: A
     Ok(Found { alert, pending, clock_lead: alerts.clock_lead().await? })
 }
 
+/// Sends a decision once, at this moment by our clock.
+///
+/// # Errors
+/// [`ServiceError::AlreadyResolved`] where another decision has landed. An outcome that was there already and is what was meant may be ours,
+/// sent twice by something on the way, or another's: that is told.
+pub async fn send(alerts: &dyn Alerts, id: AlertId, request: ResolveRequest, sent_at: Timestamp) -> Result<Landing, ServiceError> {
+    let meant = request.resolution.clone();
+    match alerts.resolve(id, request).await {
+        Err(ServiceError::AlreadyResolved(alert)) => {
+            let found = Found { alert: *alert, pending: None, clock_lead: alerts.clock_lead().await.unwrap_or_default() };
+            match proof(&meant, sent_at, &found) {
+                Proof::Landed => Ok(Landing::AsDecided(found.alert)),
+                _ => Err(ServiceError::AlreadyResolved(Box::new(found.alert))),
+            }
+        }
+        answer => answer.map(Landing::Recorded),
+    }
+}
+
 /// Sends a decision once and, where its answer does not come, polls the alert after each of these gaps for what became of it.
 ///
 /// # Errors
-/// [`ServiceError::AlreadyResolved`] where another decision has landed, [`ServiceError::Indeterminate`] where nothing has so far. An outcome
-/// that was there already and is what was meant may be ours, sent twice by something on the way, or another's: that is told.
+/// Those of [`send`], and [`ServiceError::Indeterminate`] where nothing has landed so far.
 pub async fn resolve(
     alerts: &dyn Alerts,
     id: AlertId,
@@ -91,16 +109,9 @@ pub async fn resolve(
     gaps: &[Duration],
 ) -> Result<Landing, ServiceError> {
     let (meant, sent_at) = (request.resolution.clone(), clock.now());
-    let why = match alerts.resolve(id, request).await {
+    let why = match send(alerts, id, request, sent_at).await {
         Err(ServiceError::Indeterminate(why) | ServiceError::Unavailable(why) | ServiceError::Unreachable(why)) => why,
-        Err(ServiceError::AlreadyResolved(alert)) => {
-            let found = Found { alert: *alert, pending: None, clock_lead: alerts.clock_lead().await.unwrap_or_default() };
-            return match proof(&meant, sent_at, &found) {
-                Proof::Landed => Ok(Landing::AsDecided(found.alert)),
-                _ => Err(ServiceError::AlreadyResolved(Box::new(found.alert))),
-            };
-        }
-        answer => return answer.map(Landing::Recorded),
+        answer => return answer,
     };
     tracing::warn!(alert = %id, why, "the answer to a decision did not come: looking at the alert");
     let mut last = String::new();
@@ -116,4 +127,59 @@ pub async fn resolve(
         };
     }
     Err(ServiceError::Indeterminate(format!("{why}; {last}. Look at the alert again before anything else is decided")))
+}
+
+#[cfg(test)]
+mod tests {
+    use async_trait::async_trait;
+    use chrono::TimeDelta;
+    use rstest::rstest;
+
+    use super::*;
+    use crate::domain::resolution::Decision;
+    use crate::domain::{AlertQuery, OutcomeId, Page, Resolution, decide};
+
+    /// A service whose clock is late, and whose alert was answered at this moment of it.
+    struct Answered(Alert, TimeDelta);
+
+    #[async_trait]
+    impl Alerts for Answered {
+        async fn list(&self, _: &AlertQuery) -> Result<Page<Alert>, ServiceError> {
+            Err(ServiceError::NotFound("a list".to_owned()))
+        }
+
+        async fn get(&self, _: AlertId) -> Result<Alert, ServiceError> {
+            Ok(self.0.clone())
+        }
+
+        async fn clock_lead(&self) -> Result<Option<TimeDelta>, ServiceError> {
+            Ok(Some(self.1))
+        }
+
+        async fn resolve(&self, _: AlertId, _: ResolveRequest) -> Result<Alert, ServiceError> {
+            Err(ServiceError::AlreadyResolved(Box::new(self.0.clone())))
+        }
+    }
+
+    #[rstest]
+    #[case::as_was_decided(Decision::Refunded, 0, true)]
+    #[case::otherwise(Decision::NotRefunded, 0, false)]
+    #[case::by_a_clock_that_is_late(Decision::Refunded, -20, true)]
+    #[tokio::test]
+    async fn whose_outcome_a_conflict_tells_is_read_by_the_services_clock(
+        #[case] theirs: Decision,
+        #[case] late: i64,
+        #[case] landed: bool,
+    ) {
+        let (sent_at, lead) = (Timestamp::UNIX_EPOCH + TimeDelta::days(1), TimeDelta::minutes(late));
+        let says = |decision| Resolution::Current { decision, comments: String::new() };
+        let mut alert = Alert::sample();
+        decide(&says(theirs)).record(&mut alert, OutcomeId::generate(), "", Some(sent_at + lead));
+        let request = ResolveRequest { resolution: says(Decision::Refunded), idempotency_key: None };
+
+        let became = send(&Answered(alert.clone(), lead), alert.id, request, sent_at).await;
+
+        let expected = if landed { Ok(Landing::AsDecided(alert)) } else { Err(ServiceError::AlreadyResolved(Box::new(alert))) };
+        assert_eq!(became, expected);
+    }
 }

@@ -82,7 +82,7 @@ fn what_rests_on_a_refund_leaves_once_that_is_recorded_and_behind_its_own_grace(
     };
 
     assert_eq!(left(&mut decisions, 5), [first]);
-    decisions.answered(first, Ok(one), now() + Duration::seconds(6));
+    decisions.answered(first, Ok(Landing::Recorded(one)), now() + Duration::seconds(6));
 
     assert_eq!([left(&mut decisions, 7), left(&mut decisions, 8)], [vec![], vec![second]]);
 }

@@ -187,6 +187,7 @@ impl Decisions {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::desk::indeterminate::Landing;
     use crate::domain::indeterminate::Found;
     use crate::domain::resolution::Decision;
     use crate::domain::time::from_iso;
@@ -221,7 +222,7 @@ mod tests {
         let pending = decisions.get(key).unwrap();
         let mut alert = pending.alert.clone();
         decide(&pending.resolution).record(&mut alert, OutcomeId::generate(), "", Some(at));
-        let event = decisions.answered(key, Ok(alert), at);
+        let event = decisions.answered(key, Ok(Landing::Recorded(alert)), at);
         assert!(matches!(event, Some(DecisionEvent::Landed(_))), "{event:?}");
     }
 

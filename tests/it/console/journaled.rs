@@ -173,8 +173,9 @@ async fn a_decision_leaves_only_when_the_journal_has_it_on_the_disk() {
     let service = Fake::with(alerts.clone(), system);
     let (messages, mut incoming) = tokio::sync::mpsc::unbounded_channel();
     let mut runner = Runner::new(service.deployment(), Some(desk), None, records(), messages);
-    let send =
-        |key: &str| Effect::Resolve(1, alerts[0].id, ResolveRequest { resolution: refunded(), idempotency_key: Some(key.to_owned()) });
+    let send = |key: &str| {
+        Effect::Resolve(1, alerts[0].id, ResolveRequest { resolution: refunded(), idempotency_key: Some(key.to_owned()) }, clock().now())
+    };
     let lock = directory.path().join("journal.lock");
     std::fs::remove_file(&lock).unwrap();
     std::fs::create_dir(&lock).unwrap();

@@ -503,7 +503,7 @@ async fn what_a_read_only_console_sends_all_the_same_is_refused_below_it() {
     let resolution = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
     let key = CredentialKind::Key(KeyScope::Alerts);
 
-    let sent = perform(&below, None, Effect::Resolve(1, id, ResolveRequest { resolution, idempotency_key: None })).await;
+    let sent = perform(&below, None, Effect::Resolve(1, id, ResolveRequest { resolution, idempotency_key: None }, clock().now())).await;
     let word = perform(&below, None, Effect::Settle(AttemptId::generate(), id, true)).await;
     let created = perform(&below, None, Effect::CreateCredential(key)).await;
     let revoked = perform(&below, None, Effect::RevokeCredential(key, "4fGx81kPq2Z".to_owned())).await;

@@ -364,7 +364,7 @@ impl Rig {
                 Some(block_on(export_list(&*alerts, &records(), number, *request, |_| {})))
             }
             effect => {
-                if let (Effect::Resolve(_, _, request), Some(desk)) = (&effect, &self.desk)
+                if let (Effect::Resolve(_, _, request, _), Some(desk)) = (&effect, &self.desk)
                     && let Some(decision) = request.idempotency_key.clone()
                 {
                     keep_on(desk, &Keep::Journal(JournalStep::Sent { decision })).unwrap();
