@@ -8,12 +8,9 @@ use ratatui::layout::Rect;
 
 use super::auto_rules::AutoRules;
 use super::calls::Calls;
-use super::decisions::{Decisions, PendingDecision};
+use super::decisions::Decisions;
 use super::dialog::run;
 use super::dialogs::earlier_session::EarlierSession;
-use super::dialogs::leave::Leave;
-use super::dialogs::lose_texts::LoseTexts;
-use super::dialogs::reconnected::Reconnected;
 use super::dialogs::resolve_form::Choice;
 use super::dialogs::snooze_menu;
 use super::exports::Exports;
@@ -38,7 +35,6 @@ use super::screens::webhooks::state::WebhooksScreen;
 use super::screens::{ScreenName, Screens};
 use super::session::NextConsole;
 use super::snoozes::SnoozeList;
-use super::text::count;
 use super::times::{self, until_next_minute};
 use super::toasts::{NoteLine, Toasts, warning_lines};
 use super::unfinished::Unfinished;
@@ -403,78 +399,12 @@ impl App {
         effects
     }
 
-    /// Leaves, now that nothing is on its way; or stays and asks, where a decision was not sent or a text would be lost.
-    fn leave_or_ask(&mut self) -> Vec<Effect> {
-        if self.unsent() > 0 {
-            self.stay_for_unsent();
-            return Vec::new();
-        }
-        let again = self.cx.keep_again();
-        if !again.is_empty() {
-            // Whether there is room by now is known before anything is asked.
-            return again;
-        }
-        if self.cx.unkept.all().len() == 0 || self.is_too_small() {
-            return vec![Effect::Quit];
-        }
-        self.cx.leaving = false;
-        self.dialogs.push(Box::<LoseTexts>::default());
-        self.cx.covered = true;
-        Vec::new()
-    }
-
-    /// Whoever left to have it sent is to see that it was not.
-    fn stay_for_unsent(&mut self) {
-        self.cx.leaving = false;
-        self.cx.decisions.ask_again();
-        self.ask_of_waiting();
-        self.open_next();
-        if !self.cx.covered {
-            let waits = if self.unsent() == 1 { "decision waits" } else { "decisions wait" };
-            let looks = self.cx.decisions.not_left().any(PendingDecision::waits_for_look);
-            let what = if looks { "until doubles could be looked for" } else { "for a refund to be recorded" };
-            let words = format!("Not sent, and still here: {} {waits} {what}.", count(self.unsent() as u64));
-            self.cx.notify(Tone::Bad, words);
-        }
-    }
-
     /// Opens the dialog that waits for its turn, where none is open.
-    fn open_next(&mut self) {
+    pub(super) fn open_next(&mut self) {
         if self.dialogs.is_empty() {
             self.dialogs.extend(self.waiting.pop_front());
         }
         self.cx.covered = !self.dialogs.is_empty();
-    }
-
-    /// While another deployment cannot be reached, or nothing can be recorded, what would leave waits; after that it is asked what becomes of it.
-    fn hold_back(&mut self) {
-        let cx = &mut self.cx;
-        let before = cx.held_back;
-        cx.held_back = cx.place.remote && self.screens.queue.link.is_unreachable() || cx.writes.failing.is_some();
-        cx.decisions.call_held(cx.now);
-        if let Some(why) = cx.held_back_by() {
-            if !before {
-                cx.decisions.ask_again();
-            }
-            let kept = cx.decisions.wait(cx.now);
-            cx.runs.wait(&kept, why);
-        }
-        self.ask_of_waiting();
-        let cx = &mut self.cx;
-        for decision in cx.decisions.closed_waiting(cx.now) {
-            let words = format!("{}: the window closed while {} waited here.", resolving::subject(&decision.alert), decision.word());
-            cx.calls.failed(&decision.alert);
-            cx.notify_about(&decision.alert, Tone::Bad, words);
-        }
-    }
-
-    /// Asks what becomes of decisions that wait, while something can become of them: over the screen, or over a page on which nothing is
-    /// typed.
-    fn ask_of_waiting(&mut self) {
-        let may_ask = !self.cx.held_back && self.dialogs.last().is_none_or(|page| page.takes_questions());
-        if may_ask && let Some(why) = self.cx.decisions.take_question() {
-            self.dialogs.push(Box::new(Reconnected::about(why)));
-        }
     }
 
     fn is_running(&self, name: ScreenName) -> bool {
@@ -534,16 +464,6 @@ impl App {
     /// Whether there is something to draw that was not drawn yet; it counts as drawn from now on.
     pub fn take_dirty(&mut self) -> bool {
         std::mem::take(&mut self.dirty)
-    }
-
-    /// What is to be kept of the dialogs when the console ends under them.
-    pub fn abandon(&mut self) -> Vec<Effect> {
-        self.dialogs.drain(..).rev().flat_map(|mut dialog| dialog.abandon(&mut self.cx)).collect()
-    }
-
-    /// How many decisions were made and have not left.
-    pub fn unsent(&self) -> usize {
-        self.cx.decisions.not_left().count()
     }
 
     /// The console that is to be opened after this one.
@@ -618,29 +538,6 @@ impl App {
         let effects = self.carry_out(outcome);
         if effects.is_empty() && !self.cx.said && self.dialogs.len() == open && !means_something {
             self.say_nothing_done(action);
-        }
-        effects
-    }
-
-    /// Leaves, and opens no other console after it.
-    pub(super) fn quit_for_good(&mut self) -> Vec<Effect> {
-        self.cx.next_console = None;
-        self.quit()
-    }
-
-    fn quit(&mut self) -> Vec<Effect> {
-        if self.cx.leaving {
-            // Asked a second time: what is with the service goes on there.
-            return vec![Effect::Quit];
-        }
-        let effects = self.abandon();
-        self.cx.unkept.leaving();
-        if self.unsent() > 0 && !self.is_too_small() {
-            self.dialogs.push(Box::new(Leave::ask(&mut self.cx)));
-        } else {
-            // Where it cannot be asked, the next start says what did not leave.
-            self.cx.decisions.take_back_all();
-            self.cx.leaving = true;
         }
         effects
     }

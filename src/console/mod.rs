@@ -38,6 +38,7 @@ pub mod known_endpoints;
 pub mod known_refunds;
 mod last_call;
 pub mod last_look;
+mod leaving;
 pub mod listener;
 pub mod loadable;
 pub mod message;

@@ -1,0 +1,110 @@
+//! Leaving the console, and what is held back: decisions that have not left, texts that would be lost, and who is asked what becomes of them.
+
+use super::app::App;
+use super::decisions::PendingDecision;
+use super::dialogs::leave::Leave;
+use super::dialogs::lose_texts::LoseTexts;
+use super::dialogs::reconnected::Reconnected;
+use super::text::count;
+use super::{Effect, Tone, resolving};
+
+impl App {
+    /// Leaves, and opens no other console after it.
+    pub(super) fn quit_for_good(&mut self) -> Vec<Effect> {
+        self.cx.next_console = None;
+        self.quit()
+    }
+
+    pub(super) fn quit(&mut self) -> Vec<Effect> {
+        if self.cx.leaving {
+            // Asked a second time: what is with the service goes on there.
+            return vec![Effect::Quit];
+        }
+        let effects = self.abandon();
+        self.cx.unkept.leaving();
+        if self.unsent() > 0 && !self.is_too_small() {
+            self.dialogs.push(Box::new(Leave::ask(&mut self.cx)));
+        } else {
+            // Where it cannot be asked, the next start says what did not leave.
+            self.cx.decisions.take_back_all();
+            self.cx.leaving = true;
+        }
+        effects
+    }
+
+    /// Leaves, now that nothing is on its way; or stays and asks, where a decision was not sent or a text would be lost.
+    pub(super) fn leave_or_ask(&mut self) -> Vec<Effect> {
+        if self.unsent() > 0 {
+            self.stay_for_unsent();
+            return Vec::new();
+        }
+        let again = self.cx.keep_again();
+        if !again.is_empty() {
+            // Whether there is room by now is known before anything is asked.
+            return again;
+        }
+        if self.cx.unkept.all().len() == 0 || self.is_too_small() {
+            return vec![Effect::Quit];
+        }
+        self.cx.leaving = false;
+        self.dialogs.push(Box::<LoseTexts>::default());
+        self.cx.covered = true;
+        Vec::new()
+    }
+
+    /// Whoever left to have it sent is to see that it was not.
+    fn stay_for_unsent(&mut self) {
+        self.cx.leaving = false;
+        self.cx.decisions.ask_again();
+        self.ask_of_waiting();
+        self.open_next();
+        if !self.cx.covered {
+            let waits = if self.unsent() == 1 { "decision waits" } else { "decisions wait" };
+            let looks = self.cx.decisions.not_left().any(PendingDecision::waits_for_look);
+            let what = if looks { "until doubles could be looked for" } else { "for a refund to be recorded" };
+            let words = format!("Not sent, and still here: {} {waits} {what}.", count(self.unsent() as u64));
+            self.cx.notify(Tone::Bad, words);
+        }
+    }
+
+    /// What is to be kept of the dialogs when the console ends under them.
+    pub fn abandon(&mut self) -> Vec<Effect> {
+        self.dialogs.drain(..).rev().flat_map(|mut dialog| dialog.abandon(&mut self.cx)).collect()
+    }
+
+    /// How many decisions were made and have not left.
+    pub fn unsent(&self) -> usize {
+        self.cx.decisions.not_left().count()
+    }
+
+    /// While another deployment cannot be reached, or nothing can be recorded, what would leave waits; after that it is asked what becomes of it.
+    pub(super) fn hold_back(&mut self) {
+        let cx = &mut self.cx;
+        let before = cx.held_back;
+        cx.held_back = cx.place.remote && self.screens.queue.link.is_unreachable() || cx.writes.failing.is_some();
+        cx.decisions.call_held(cx.now);
+        if let Some(why) = cx.held_back_by() {
+            if !before {
+                cx.decisions.ask_again();
+            }
+            let kept = cx.decisions.wait(cx.now);
+            cx.runs.wait(&kept, why);
+        }
+        self.ask_of_waiting();
+        let cx = &mut self.cx;
+        for decision in cx.decisions.closed_waiting(cx.now) {
+            let words = format!("{}: the window closed while {} waited here.", resolving::subject(&decision.alert), decision.word());
+            cx.calls.failed(&decision.alert);
+            cx.notify_about(&decision.alert, Tone::Bad, words);
+        }
+    }
+
+    /// Asks what becomes of decisions that wait, while something can become of them: over the screen, or over a page on which nothing is
+    /// typed.
+    fn ask_of_waiting(&mut self) {
+        let may_ask = !self.cx.held_back && self.dialogs.last().is_none_or(|page| page.takes_questions());
+        if may_ask && let Some(why) = self.cx.decisions.take_question() {
+            self.dialogs.push(Box::new(Reconnected::about(why)));
+        }
+    }
+}
