@@ -44,7 +44,7 @@ fn as_csv(rows: &[Happening<'_>], cx: &AppContext) -> String {
             let provider_id = happening.named().map_or("", |alert| alert.provider_id.as_str());
             let at = to_iso(happening.at());
             let fields = [&at, &row.who, &row.what, &row.named, &id, provider_id, &row.proof];
-            writer.write_record(fields.map(|field| exported_cell(field)))?;
+            writer.write_record(fields.map(exported_cell))?;
         }
         Ok(())
     };
