@@ -23,7 +23,7 @@ use crate::console::text::{columns, count};
 use crate::console::unfinished::in_words;
 use crate::console::{Action, AppContext, ClickTargets, Dialog, KeyContext, Message, Order, Orders, Pen, Tone, dialog, times};
 use crate::desk::JournalStep;
-use crate::domain::sanitize::exported_cell;
+use crate::domain::sanitize::{self, exported_cell};
 use crate::domain::{Alert, AlertId};
 
 /// The keys of every screen work here too, after its own.
@@ -291,7 +291,7 @@ fn results_csv(rows: &[[String; 6]]) -> String {
 fn results_ndjson(rows: &[[String; 6]]) -> String {
     let line = |row: &[String; 6]| {
         let fields = RESULT.into_iter().zip(row).map(|(name, value)| (name.to_owned(), serde_json::Value::from(value.as_str())));
-        format!("{}\n", serde_json::Value::Object(fields.collect()))
+        format!("{}\n", sanitize::json(&serde_json::Value::Object(fields.collect()).to_string()))
     };
     rows.iter().map(line).collect()
 }
@@ -410,4 +410,20 @@ pub fn written(path: &Path, run: Option<u64>, result: &Result<(), String>, cx: &
     }
     let run = run.filter(|_| result.is_ok()).and_then(|number| cx.runs.exported(number));
     run.map(|run| record(JournalStep::RunDismissed { run })).into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_in_a_file_read_as_they_are_shown() {
+        let row = ["1", "ETHOCA", "ACME\u{202e}POHS", "REFUNDED", "refused", "=1\u{200b}"].map(str::to_owned);
+
+        let (csv, ndjson) = (results_csv(std::slice::from_ref(&row)), results_ndjson(std::slice::from_ref(&row)));
+
+        assert!(csv.ends_with("\n1,ETHOCA,ACMEPOHS,REFUNDED,refused,'=1\n"), "{csv}");
+        assert!(ndjson.contains("\"ACME\\u202ePOHS\""), "{ndjson}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&ndjson).unwrap()["reason"], "=1\u{200b}");
+    }
 }

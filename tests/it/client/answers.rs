@@ -60,7 +60,7 @@ async fn an_answer_without_end_is_not_read_to_its_end() {
 
 #[rstest]
 #[case(json!([]), 0, 0)]
-#[case(json!({"data": null}), 0, 0)]
+#[case(json!({"data": null, "total": 0}), 0, 0)]
 #[tokio::test]
 async fn an_odd_envelope_is_read_as_far_as_it_goes(#[case] body: Value, #[case] rows: usize, #[case] total: u64) {
     let server = MockServer::start().await;
@@ -69,6 +69,17 @@ async fn an_odd_envelope_is_read_as_far_as_it_goes(#[case] body: Value, #[case] 
     let page = current(&server).list(&AlertQuery::default()).await.unwrap();
 
     assert_eq!((page.data.len(), page.total), (rows, total));
+}
+
+#[tokio::test]
+async fn a_list_of_null_is_no_empty_list_where_its_total_does_not_say_so() {
+    let server = MockServer::start().await;
+    listing().respond_with(answer(200, &json!({"data": null}))).mount(&server).await;
+
+    let error = current(&server).list(&AlertQuery::default()).await.unwrap_err();
+
+    let said = "its answer is no list of alerts: data is null: an array is needed";
+    assert!(matches!(&error, ServiceError::Unavailable(why) if why.contains(said)), "{error}");
 }
 
 #[tokio::test]
