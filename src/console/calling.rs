@@ -37,7 +37,7 @@ impl App {
         cx.calls.note_quiet(quiet, left_alone.is_some(), cx.now);
         // The one place that says no to both: a time before deadlines of nothing.
         if before > Duration::zero() && left_alone.is_none() && cx.calls.take_due(cx.now) {
-            effects.extend([Effect::ReadClosing(hours_read(before)), Effect::ReadFigures]);
+            effects.extend([Effect::ReadClosing(hours_read(before), cx.now), Effect::ReadFigures]);
         }
         let mut outside: Vec<String> = Vec::new();
         for call in calls(cx) {

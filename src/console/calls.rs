@@ -1,6 +1,6 @@
 //! Calls: what asks for attention: alerts that lapse soon, a pace that no longer holds, decisions that failed, answers that are held here.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use chrono::Duration;
 
@@ -8,9 +8,9 @@ use super::notices::NoticeSettings;
 use super::text::count;
 use super::times::{self, Moments};
 use crate::desk::ClosingAlerts;
-use crate::domain::insights::{SOON_HOURS, quarter_of, soon};
+use crate::domain::insights::{SOON_HOURS, due_soon, quarter_of, soon};
 use crate::domain::work_pace::will_lapse;
-use crate::domain::{Alert, AlertId, Amount, Calendar, Currency, Deadline, Insights, Lapsing, Money, Timestamp, WorkPace};
+use crate::domain::{Alert, AlertId, Calendar, Deadline, Insights, Timestamp, WorkPace};
 use crate::service::ServiceError;
 
 /// How often it is read what lapses next.
@@ -208,6 +208,8 @@ impl Calls {
     ) -> Option<AttentionCall> {
         let mut near: Vec<Alert> = self.near(before, &underway, now).cloned().collect();
         near.sort_by_key(|alert| (alert.deadline.moment().is_none(), alert.deadline.moment(), alert.id));
+        // Where all that was read is near, what was not read may be.
+        let least = if near.len() == self.closing.alerts.len() && self.closing.unread() > 0 { "at least " } else { "" };
         let untold: Vec<Alert> = near.iter().filter(|alert| !self.told.contains(&alert.id)).cloned().collect();
         let unrung: Vec<Alert> = near.into_iter().filter(|alert| !self.rung.contains(&alert.id)).collect();
         self.told.extend(untold.iter().map(|alert| alert.id));
@@ -228,8 +230,12 @@ impl Calls {
         let (words, outside) = match about.len() {
             1 => (format!("{} lapses {when}, unanswered.", named(first)), format!("{} lapses {left}", outside_name(first))),
             many => (
-                format!("{} and {} more {may}lapse within {within}, unanswered; the first {when}.", named(first), count(many as u64 - 1)),
-                format!("{} alerts {may}lapse within {within}, {} {left}", count(many as u64), outside_name(first)),
+                format!(
+                    "{} and {least}{} more {may}lapse within {within}, unanswered; the first {when}.",
+                    named(first),
+                    count(many as u64 - 1)
+                ),
+                format!("{least}{} alerts {may}lapse within {within}, {} {left}", count(many as u64), outside_name(first)),
             ),
         };
         let words = if is_late { format!("The quiet hours are over: {words}") } else { words };
@@ -239,7 +245,7 @@ impl Calls {
     /// The call of a pace that no longer holds: once, until it holds again. `underway` says which alerts a decision is on its way for.
     pub fn pace(&mut self, quiet: bool, before: Duration, underway: impl Fn(AlertId) -> bool, now: Timestamp) -> Option<AttentionCall> {
         let pace = WorkPace::of(&self.recorded, now).filter(|_| self.closing.first);
-        self.lost = pace.map(|pace| will_lapse(&self.lapsing(before, &underway, now), &pace, now));
+        self.lost = pace.map(|pace| will_lapse(&self.due(before, &underway, now), &pace, now));
         let (pace, lost) = pace.zip(self.lost)?;
         if lost == 0 {
             self.pace_told = false;
@@ -249,25 +255,31 @@ impl Calls {
             return None;
         }
         let about: Vec<Alert> = self.closing.alerts.iter().find(|alert| waits(alert) && !underway(alert.id)).cloned().into_iter().collect();
-        let least = if self.closing.unread() > 0 { "at least " } else { "" };
+        let least = self.least();
         let words = format!("The pace no longer holds: at {} an hour {least}{lost} will lapse within {SOON_HOURS} h.", pace.per_hour());
         let outside = format!("The pace no longer holds: {least}{lost} will lapse within {SOON_HOURS} h");
         Some(AttentionCall { words, outside, about, rings: !quiet })
     }
 
-    /// What lapses within the hours that the pace is told of. What was not read counts at the latest that it can lapse.
-    fn lapsing(&self, before: Duration, underway: &impl Fn(AlertId) -> bool, now: Timestamp) -> Vec<Lapsing> {
+    /// What stands before a number of alerts where there may be more than is known.
+    fn least(&self) -> &'static str {
+        if self.closing.is_open() { "at least " } else { "" }
+    }
+
+    /// How many lapse within the hours that the pace is told of, by the quarter hour. What was neither read nor counted counts at the latest
+    /// that it can lapse.
+    fn due(&self, before: Duration, underway: &impl Fn(AlertId) -> bool, now: Timestamp) -> BTreeMap<Timestamp, u64> {
         let open = self.closing.alerts.iter().filter(|alert| !alert.alert_type.is_notice() && !underway(alert.id));
-        let mut lapsing = Insights::of(open, now, Calendar::UTC).lapsing;
-        let unread = self.closing.unread();
-        if unread > 0 && i64::from(hours_read(before)) == SOON_HOURS {
-            let money = Money { amount: Amount::from_micros(0), currency: Currency::default() };
-            let quarter = Some(quarter_of(soon(now) - Duration::seconds(1)));
-            let rest = Lapsing { quarter, soon: true, alerts: unread, money, unpriced: 0 };
-            let behind = lapsing.iter().position(|row| row.quarter.is_none() || row.quarter > quarter).unwrap_or(lapsing.len());
-            lapsing.insert(behind, rest);
+        let mut due = due_soon(&Insights::of(open, now, Calendar::UTC).lapsing);
+        let uncounted = || {
+            let unread = self.closing.unread();
+            let latest = quarter_of(soon(now) - Duration::seconds(1));
+            if i64::from(hours_read(before)) == SOON_HOURS { BTreeMap::from([(latest, unread)]) } else { BTreeMap::new() }
+        };
+        for (quarter, alerts) in self.closing.rest.clone().unwrap_or_else(uncounted) {
+            *due.entry(quarter).or_default() += alerts;
         }
-        lapsing
+        due
     }
 
     /// The decisions of these that are held here and were not told yet; they count as told.
@@ -298,7 +310,7 @@ impl Calls {
                 let verb = if near == 1 { "lapses" } else { "lapse" };
                 format!("{}{more} {verb} within {}", count(near), times::spell(settings.before))
             }),
-            lost.map(|lost| format!("{} will lapse at this pace", count(lost))),
+            lost.map(|lost| format!("{}{} will lapse at this pace", self.least(), count(lost))),
         ];
         let open = open.into_iter().filter(|(number, _)| *number > 0).map(|(number, words)| format!("{} {words}", count(number as u64)));
         let parts: Vec<String> = parts.into_iter().flatten().chain(open).collect();

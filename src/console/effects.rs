@@ -51,8 +51,8 @@ pub enum Effect {
     SameCards(Vec<(AlertId, Option<AlertQuery>)>),
     /// Load these rows of a list, whether they are shown or not.
     Collect(u64, Stretch),
-    /// Load what lapses within so many hours, as much as a page has.
-    ReadClosing(u32),
+    /// Load what lapses within so many hours from this moment, as much as a page has, and count the rest where that can be done.
+    ReadClosing(u32, Timestamp),
     /// Load what waits within these filters, the first to lapse first, as much as a page of each has, under this number.
     ReadForRules(u64, Vec<AlertFilter>),
     /// Read these alerts anew for rules that stage by themselves, with what is on their payments, under this number.

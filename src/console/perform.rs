@@ -60,7 +60,7 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
         }
         Effect::SameCards(asked) => Message::SameCards(same_payments(&**alerts, deployment.duplicates.as_deref(), asked).await),
         Effect::Collect(number, stretch) => Message::Collected(number, collect(&**alerts, stretch).await),
-        Effect::ReadClosing(hours) => Message::Closing(closing(&**alerts, hours).await),
+        Effect::ReadClosing(hours, now) => Message::Closing(closing(&**alerts, stats.as_deref(), hours, now).await),
         Effect::ReadForRules(number, filters) => {
             let mut read = Vec::with_capacity(filters.len());
             for filter in filters {

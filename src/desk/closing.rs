@@ -1,11 +1,14 @@
 //! What lapses next: the open alerts whose window closes within so many hours and that ask for an answer, as far as a few pages of the list tell.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use super::same_payment::list_in_some_order;
 use crate::domain::filter::MAX_PAGE_SIZE;
-use crate::domain::{Alert, AlertFilter, AlertId, AlertQuery, AlertType, PageRequest, Sort, SortField, SortOrder};
-use crate::service::{Alerts, ServiceError};
+use crate::domain::insights::due_soon;
+use crate::domain::{
+    Alert, AlertFilter, AlertId, AlertQuery, AlertType, Calendar, Insights, PageRequest, Sort, SortField, SortOrder, Timestamp,
+};
+use crate::service::{Alerts, ServiceError, Stats};
 
 /// So many pages are read where notices, which ask for no answer, take the room of what does.
 const PAGES: u64 = 5;
@@ -24,6 +27,8 @@ pub struct ClosingAlerts {
     pub first: bool,
     /// Whether there may be more than the total says, because the service does not tell it.
     pub open_end: bool,
+    /// How many lapse soon of those that were not read, by the quarter hour, where the service counts them.
+    pub rest: Option<BTreeMap<Timestamp, u64>>,
 }
 
 impl ClosingAlerts {
@@ -31,11 +36,18 @@ impl ClosingAlerts {
     pub fn unread(&self) -> u64 {
         self.total.saturating_sub(self.alerts.len() as u64)
     }
+
+    /// Whether there may be more that lapse soon than is known.
+    pub fn is_open(&self) -> bool {
+        self.rest.is_none() && (self.open_end || self.unread() > 0)
+    }
 }
 
-/// Reads the alerts that lapse next and ask for an answer, in one request where the service sorts as it is asked to and a page holds them.
-pub async fn closing(alerts: &dyn Alerts, hours: u32) -> Result<ClosingAlerts, ServiceError> {
+/// Reads the alerts that lapse next and ask for an answer, in one request where the service sorts as it is asked to and a page holds them; what
+/// was not read is counted where the service can.
+pub async fn closing(alerts: &dyn Alerts, stats: Option<&dyn Stats>, hours: u32, now: Timestamp) -> Result<ClosingAlerts, ServiceError> {
     let filter = AlertFilter { expires_in: Some(hours), ..AlertFilter::default() };
+    let counted = filter.clone();
     let page = PageRequest { page: 0, size: MAX_PAGE_SIZE };
     let mut query = AlertQuery { filter, sort: BY_DEADLINE, page };
     let (mut found, mut known, mut read) = (ClosingAlerts::default(), HashSet::<AlertId>::new(), 0);
@@ -65,7 +77,21 @@ pub async fn closing(alerts: &dyn Alerts, hours: u32) -> Result<ClosingAlerts, S
         // What is not known is not counted.
         None => (found.total, found.open_end) = (found.alerts.len() as u64, true),
     }
+    if let Some(stats) = stats.filter(|_| found.is_open()) {
+        // Who cannot count is as one that was not asked: what was read calls all the same.
+        let all = stats.insights(&counted, Calendar::UTC).await.ok();
+        found.rest = all.map(|all| without(due_soon(&all.lapsing), &found.alerts, now));
+    }
     Ok(found)
+}
+
+/// How many lapse soon by the quarter hour, but for those that are known.
+fn without(mut due: BTreeMap<Timestamp, u64>, known: &[Alert], now: Timestamp) -> BTreeMap<Timestamp, u64> {
+    for (quarter, alerts) in due_soon(&Insights::of(known, now, Calendar::UTC).lapsing) {
+        // Between the two one may have come or gone.
+        due.entry(quarter).and_modify(|all| *all = all.saturating_sub(alerts));
+    }
+    due
 }
 
 /// How many notices there are within so many hours; none where the service cannot be asked for types.
@@ -85,7 +111,8 @@ pub async fn first_to_lapse(alerts: &dyn Alerts, filter: AlertFilter) -> Result<
     let page = list_in_some_order(alerts, &mut query).await?;
     let total = page.total.max(page.data.len() as u64);
     let open_end = !page.counted && page.data.len() >= MAX_PAGE_SIZE as usize;
-    Ok(ClosingAlerts { open_end, first: query.sort == BY_DEADLINE || total <= page.data.len() as u64, alerts: page.data, total })
+    let first = query.sort == BY_DEADLINE || total <= page.data.len() as u64;
+    Ok(ClosingAlerts { alerts: page.data, total, first, open_end, rest: None })
 }
 
 #[cfg(test)]
@@ -134,7 +161,7 @@ mod tests {
     }
 
     async fn told(listed: Listed) -> (usize, u64, bool) {
-        let found = closing(&Lists(move |query: &AlertQuery| listed.page(query)), 4).await.unwrap();
+        let found = closing(&Lists(move |query: &AlertQuery| listed.page(query)), None, 4, now()).await.unwrap();
         assert!(found.first && found.alerts.iter().all(|alert| !alert.alert_type.is_notice()));
         (found.alerts.len(), found.unread(), found.open_end)
     }

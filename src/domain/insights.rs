@@ -133,6 +133,17 @@ pub fn quarter_of(moment: Timestamp) -> Timestamp {
     moment.duration_trunc(QUARTER).unwrap_or(moment)
 }
 
+/// How many lapse within [`SOON_HOURS`], by the quarter hour that they lapse in, whatever the currency.
+pub fn due_soon(rows: &[Lapsing]) -> BTreeMap<Timestamp, u64> {
+    let mut due = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.soon) {
+        if let Some(quarter) = row.quarter {
+            *due.entry(quarter).or_default() += row.alerts;
+        }
+    }
+    due
+}
+
 /// A state that alerts are counted under.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CountedAs {

@@ -1,9 +1,11 @@
 //! The pace of work: how many decisions a desk records in an hour of work, and what lapses at that pace.
 
+use std::collections::BTreeMap;
+
 use chrono::Duration;
 
 use super::Timestamp;
-use super::insights::{Lapsing, QUARTER};
+use super::insights::QUARTER;
 
 /// So much work is looked back on.
 const LOOKED_BACK: Duration = Duration::minutes(60);
@@ -66,21 +68,18 @@ impl WorkPace {
     }
 }
 
-/// How many of those that lapse soon will lapse at this pace, where whoever lapses first is answered first and nobody in vain.
+/// How many of those that are due, counted by the quarter hour that they lapse in, will lapse at this pace, where whoever lapses first is
+/// answered first and nobody in vain.
 ///
 /// Each alert takes equally long, so that as many are lost as are due by the worst moment beyond what can be done by then. Alerts count as due
 /// in the middle of the quarter hour that they lapse in.
-pub fn will_lapse(lapsing: &[Lapsing], pace: &WorkPace, now: Timestamp) -> u64 {
+pub fn will_lapse(by_quarter: &BTreeMap<Timestamp, u64>, pace: &WorkPace, now: Timestamp) -> u64 {
     let mut due = 0;
     let mut worst = 0;
-    let mut rows = lapsing.iter().filter(|row| row.soon).filter_map(|row| Some((row.quarter?, row.alerts))).peekable();
-    while let Some((quarter, alerts)) = rows.next() {
+    for (quarter, alerts) in by_quarter {
         due += alerts;
-        if rows.peek().is_some_and(|(next, _)| *next == quarter) {
-            continue;
-        }
-        let begins = quarter.max(now);
-        let middle = begins + (quarter + QUARTER - begins) / 2;
+        let begins = (*quarter).max(now);
+        let middle = begins + (*quarter + QUARTER - begins) / 2;
         worst = worst.max(due.saturating_sub(pace.within(middle - now)));
     }
     worst
@@ -92,6 +91,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+    use crate::domain::insights::{Lapsing, due_soon};
     use crate::domain::time::from_iso;
     use crate::domain::{Amount, Currency, Money};
 
@@ -162,7 +162,7 @@ mod tests {
         assert_eq!([at(0), at(9), at(11)], [30, 20, 30]);
     }
 
-    fn lapses(rows: &[(i64, u64)]) -> Vec<Lapsing> {
+    fn lapses(rows: &[(i64, u64)]) -> BTreeMap<Timestamp, u64> {
         let money = || Money { amount: Amount::from_micros(0), currency: Currency::new("EUR") };
         let row = |(minutes, alerts): &(i64, u64)| Lapsing {
             quarter: Some(now() + Duration::minutes(*minutes)),
@@ -171,7 +171,7 @@ mod tests {
             money: money(),
             unpriced: 0,
         };
-        rows.iter().map(row).collect()
+        due_soon(&rows.iter().map(row).collect::<Vec<_>>())
     }
 
     fn pace(per_hour: u64) -> WorkPace {

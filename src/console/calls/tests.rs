@@ -8,7 +8,7 @@ use rstest::rstest;
 use super::*;
 use crate::console::times::{ShownClocks, Zone};
 use crate::domain::time::from_iso;
-use crate::domain::{AlertType, Provider};
+use crate::domain::{AlertType, Currency, Provider};
 
 const BEFORE: Duration = Duration::minutes(30);
 const TOLD: Moments = Moments { clocks: ShownClocks::Utc, zone: Zone::Machine, by_minutes: false };
@@ -28,7 +28,7 @@ fn due(number: u128, deadline: Deadline) -> Alert {
 
 fn lapsing_at(minutes: &[i64]) -> ClosingAlerts {
     let alerts: Vec<Alert> = minutes.iter().enumerate().map(|(number, minutes)| due(number as u128, Deadline::At(at(*minutes)))).collect();
-    ClosingAlerts { total: alerts.len() as u64, alerts, first: true, open_end: false }
+    ClosingAlerts { total: alerts.len() as u64, alerts, first: true, ..ClosingAlerts::default() }
 }
 
 fn reading(closing: ClosingAlerts) -> Calls {
@@ -80,7 +80,7 @@ fn several_that_come_near_together_are_one_call_that_goes_to_the_first() {
 #[test]
 fn where_only_whole_hours_are_known_alerts_may_lapse() {
     let alerts = vec![due(0, Deadline::HoursLeft(0)), due(1, Deadline::HoursLeft(0))];
-    let mut calls = reading(ClosingAlerts { total: 2, alerts, first: true, open_end: false });
+    let mut calls = reading(ClosingAlerts { total: 2, alerts, first: true, ..ClosingAlerts::default() });
 
     let call = calls.deadlines(BEFORE, false, nobody, TOLD, now()).unwrap();
 
@@ -145,7 +145,12 @@ fn it_is_read_again_when_the_next_one_comes_near_and_each_minute() {
     let mut soon = reading(lapsing_at(&[31, 200]));
     let mut bursts = Calls::begun(now());
     bursts.read(
-        Ok(ClosingAlerts { alerts: vec![due(1, Deadline::At(at(30) + Duration::seconds(1)))], total: 1, first: true, open_end: false }),
+        Ok(ClosingAlerts {
+            alerts: vec![due(1, Deadline::At(at(30) + Duration::seconds(1)))],
+            total: 1,
+            first: true,
+            ..ClosingAlerts::default()
+        }),
         BEFORE,
         now(),
     );
@@ -219,6 +224,29 @@ fn what_was_not_read_counts_for_the_pace_at_the_latest_that_it_can_lapse() {
 }
 
 #[test]
+fn where_there_may_be_more_than_is_known_the_number_is_said_to_be_the_least() {
+    let settings = NoticeSettings::default();
+    let mut calls = reading(ClosingAlerts { open_end: true, ..lapsing_at(&[20; 40]) });
+    calls.recorded(&slow());
+
+    let call = calls.pace(false, BEFORE, nobody, now()).unwrap();
+    let title = calls.title("acme", &settings, [(0, "failed"), (0, "held")], nobody, now());
+
+    assert!(call.outside.contains("at least 36 will lapse"), "{call:?}");
+    assert!(title.contains("at least 36 will lapse at this pace"), "{title}");
+}
+
+#[test]
+fn where_all_that_was_read_is_near_those_that_come_near_are_said_to_be_the_least() {
+    let mut calls = reading(ClosingAlerts { total: 120, ..lapsing_at(&[10; 100]) });
+
+    let call = calls.deadlines(BEFORE, false, nobody, TOLD, now()).unwrap();
+
+    assert!(call.words.starts_with("CDRN 7KQ0 and at least 99 more lapse within 30 min"), "{call:?}");
+    assert!(call.outside.starts_with("at least 100 alerts lapse within 30 min"), "{call:?}");
+}
+
+#[test]
 fn the_title_tells_what_is_due_and_is_plain_where_nothing_is() {
     let settings = NoticeSettings::default();
     let mut calls = reading(lapsing_at(&[10, 20, 40]));
@@ -256,10 +284,10 @@ proptest! {
         let (mut told, mut rung): (HashMap<AlertId, u32>, HashMap<AlertId, u32>) = Default::default();
         for (minute, (rows, quiet, underway)) in steps.into_iter().enumerate() {
             let now = at(i64::try_from(minute).unwrap());
-            let rows: std::collections::BTreeMap<u128, i64> = rows.into_iter().collect();
+            let rows: BTreeMap<u128, i64> = rows.into_iter().collect();
             let alerts: Vec<Alert> = rows.into_iter().map(|(number, minutes)| due(number, Deadline::At(at(minutes)))).collect();
             let (underway, total) = (due(underway, Deadline::Unknown).id, alerts.len() as u64);
-            calls.read(Ok(ClosingAlerts { alerts, total, first: true, open_end: false }), BEFORE, now);
+            calls.read(Ok(ClosingAlerts { alerts, total, first: true, ..ClosingAlerts::default() }), BEFORE, now);
 
             let before: Vec<AlertId> = calls.told.iter().copied().collect();
             let silent = calls.rung.clone();

@@ -9,6 +9,7 @@ use avert::service::ServiceError;
 use chrono::Duration;
 
 use super::fake::{Fate, morning};
+use super::insights::figures;
 use super::rig::{Made, Rig, clock};
 
 /// Alerts that lapse after so many minutes, each of a payment of its own.
@@ -80,6 +81,21 @@ fn an_alert_calls_once_when_half_an_hour_is_left() {
     let told = told(&rig);
     assert!(told.iter().any(|(words, alert)| words.contains("lapses at 14:48 UTC") && *alert == Some(alerts[0].id)), "{told:?}");
     assert_eq!(titles(&rig), ["avert: acme-eu", "avert: 1 lapses within 30 min - acme-eu"]);
+}
+
+#[test]
+fn a_pace_that_does_not_hold_is_called_by_the_number_that_insights_has() {
+    let mut rig = calling(lapsing(&[119; 150])).start();
+
+    rig.press("2");
+    rig.update(figures(5, Vec::new()));
+    rig.advance(Duration::seconds(61));
+    let screen = rig.screen();
+
+    // A page holds a hundred of them. They lapse about 16:07, and 24 can be done until then, one each five minutes.
+    assert!(screen.contains("150 open within 4 h, you do 12 an hour: 126 will lapse"), "{screen}");
+    assert_eq!(words(&rig), ["The pace no longer holds: 126 will lapse within 4 h"]);
+    assert_eq!(titles(&rig).last(), Some(&"avert: 126 will lapse at this pace - acme-eu"));
 }
 
 #[test]

@@ -137,7 +137,7 @@ impl RulesPage {
             let won = |page: &ClosingAlerts| {
                 let wins = |rule: Option<&DecisionRule>| rule.is_some_and(|rule| rule.name == *name);
                 let won = page.alerts.iter().filter(|alert| wins(suggestion(&cx.settings.rules, alert, cx.now))).count();
-                let ClosingAlerts { alerts, total, first, open_end } = page;
+                let ClosingAlerts { alerts, total, first, open_end, .. } = page;
                 WaitingMatches { won: won as u64, read: alerts.len() as u64, total: *total, open_end: *open_end, first: *first }
             };
             let known = self.waiting.entry(name.clone()).or_default();

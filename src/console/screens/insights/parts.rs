@@ -13,7 +13,7 @@ use super::sums::sums_table;
 use crate::console::text::{columns, count, counted, sanitize, wrap};
 use crate::console::{AppContext, DrawContext, times};
 use crate::desk::{DeskFigures, FoundInsights, InsightLimit};
-use crate::domain::insights::{INSIGHT_DAYS, QUARTER, SOON_HOURS, first_day, percentile};
+use crate::domain::insights::{INSIGHT_DAYS, QUARTER, SOON_HOURS, due_soon, first_day, percentile};
 use crate::domain::money::sums_by_currency;
 use crate::domain::resolution::{Decision, InvalidReason, OlderRefunded};
 use crate::domain::work_pace::will_lapse;
@@ -316,7 +316,7 @@ fn sentence(view: &InsightsView<'_>) -> Vec<Span<'static>> {
     spans.extend([view.plain("you do "), view.strong(count(pace.per_hour())), view.plain(" an hour")]);
     if soon > 0 {
         spans.push(view.plain(": "));
-        spans.push(match will_lapse(&rows, &pace, view.now()) {
+        spans.push(match will_lapse(&due_soon(&rows), &pace, view.now()) {
             0 => Span::styled(format!("all can be done by {}", view.clock(view.now() + pace.time_for(soon))), theme.ok),
             lost => Span::styled(format!("{} will lapse", count(lost)), theme.danger),
         });
