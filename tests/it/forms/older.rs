@@ -58,6 +58,30 @@ fn confirmed_fraud_has_words_of_its_own() {
 }
 
 #[test]
+fn a_digit_within_words_typed_beside_the_comments_chooses_nothing() {
+    let mut form = older(Choice::NotRefunded);
+
+    play(&mut form, typed("refused 4 times"));
+    let screen = Screen::resolve(&form, 80, 24);
+    let submission = sent(form.handle(&ctrl('s')));
+
+    assert!(screen.has("tab goes on to the comments."));
+    assert_eq!(said(&submission.resolution), ("UNRESOLVED_DISPUTE", "NOT REFUNDED", None));
+}
+
+#[test]
+fn a_digit_within_words_says_how_to_choose_and_a_move_lets_it_choose_again() {
+    let mut form = older(Choice::NotRefunded);
+
+    play(&mut form, typed("x4"));
+    let screen = Screen::resolve(&form, 80, 24);
+    let submission = sent(play(&mut form, [key(KeyCode::Down)].into_iter().chain(typed("4")).chain([ctrl('s')])));
+
+    assert!(screen.has("No choice by 4, within text: up and down choose, tab goes on."));
+    assert_eq!(said(&submission.resolution), ("MISSED", "NOT REFUNDED", None));
+}
+
+#[test]
 fn an_invalid_alert_asks_for_the_resolution_and_the_refund_at_their_fields() {
     let mut form = older(Choice::Invalid);
 

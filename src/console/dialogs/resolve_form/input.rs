@@ -46,6 +46,9 @@ impl ResolveForm {
             return self.scroll(key.code == KeyCode::PageDown, usize::MAX);
         }
         self.peek = None;
+        if command || !matches!(key.code, KeyCode::Char(_)) {
+            self.typed_astray = false;
+        }
         if let Some(older) = self.older.as_mut().filter(|_| !matches!(key.code, KeyCode::Char('0'..='9'))) {
             older.digit = 0;
         }
@@ -97,8 +100,16 @@ impl ResolveForm {
     }
 
     fn character(&mut self, c: char) -> FormStep {
+        let astray = std::mem::replace(&mut self.typed_astray, true);
         match (c, self.focus) {
-            ('0'..='9', _) => self.number(c),
+            // A digit within what is typed beside a text field is no choice: an answer is final.
+            ('0'..='9', Focus::Word | Focus::Reason) if astray => {
+                self.word = Some(format!("No choice by {c}, within text: up and down choose, tab goes on."));
+            }
+            ('0'..='9', _) => {
+                self.typed_astray = false;
+                self.number(c);
+            }
             (_, Focus::Decision | Focus::Refund) if self.decide_by(c) => {}
             (' ', Focus::Send) => return self.submit(),
             (' ', Focus::Cancel) => return FormStep::Cancel(self.draft()),

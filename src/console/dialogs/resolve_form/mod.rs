@@ -202,6 +202,8 @@ pub struct ResolveForm {
     tried: bool,
     /// One sentence about the last key, until the next one.
     word: Option<String>,
+    /// Whether the last keys were text that no field took.
+    typed_astray: bool,
     targets: ClickTargets<Target>,
     /// Rows that are scrolled away by hand; none while the window follows the focus.
     peek: Option<u16>,
@@ -241,6 +243,7 @@ impl ResolveForm {
             focus,
             tried: false,
             word: None,
+            typed_astray: false,
             targets: ClickTargets::default(),
             peek: None,
             view: Cell::default(),
