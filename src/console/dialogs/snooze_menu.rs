@@ -65,7 +65,10 @@ fn begin(alerts: Vec<Alert>, marked: bool, cx: &mut AppContext) -> Orders {
             SNOOZE_LENGTHS.into_iter().filter(|_| any).map(SnoozeChoice::For).collect()
         }
     };
-    if alerts.iter().any(|alert| cx.snoozes.until(alert.id).is_some()) {
+    let aside = alerts.iter().filter(|alert| cx.snoozes.until(alert.id).is_some()).count();
+    if aside == alerts.len() {
+        choices.insert(0, SnoozeChoice::NoLonger);
+    } else if aside > 0 {
         choices.push(SnoozeChoice::NoLonger);
     }
     if choices.is_empty() {
@@ -182,7 +185,7 @@ impl SnoozeMenu {
         }
         // The cursor has gone on: where the way back is has to be said.
         let wakes = if new.len() == 1 { "wakes it" } else { "wakes them" };
-        words.push_str(&format!(" In the view Snoozed {} {wakes}.", cx.key(Action::Snooze)));
+        words.push_str(&format!(" In the view Snoozed {} {} {wakes}.", cx.key(Action::Snooze), cx.key(Action::MenuPick)));
         let ids: Vec<AlertId> = new.iter().map(|new| new.alert.id).collect();
         cx.snoozes.begin(new.clone(), words);
         self.done(Keep::Snooze(new, cx.now), Some(Message::Snoozed(ids)))
