@@ -388,16 +388,24 @@ pub(super) fn alert_json(dialect: Dialect) -> AlertJson {
     Arc::new(move |alert, now| sanitize::json(&String::from_utf8_lossy(&wire::write::alert(alert, dialect, now))).into_owned())
 }
 
-/// Refuses to open a console where there is no terminal.
+/// What there is where no console can be.
+const INSTEAD: &str = "without one there are `avert serve`, `avert alerts list` and `avert import`";
+
+/// Refuses to open a console where there is no terminal, or one that can only write line after line.
 pub(super) fn require_terminal() -> Result<(), Misused> {
-    if io::stdin().is_terminal() && io::stdout().is_terminal() {
-        return Ok(());
+    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        return Err(no_terminal());
     }
-    Err(no_terminal())
+    if std::env::var_os("TERM").is_some_and(|name| name == "dumb") {
+        return Err(Misused(format!(
+            "the console needs a terminal that can place its cursor, and TERM=dumb says that this one cannot; {INSTEAD}"
+        )));
+    }
+    Ok(())
 }
 
 fn no_terminal() -> Misused {
-    Misused("the console needs a terminal; without one there are `avert serve`, `avert alerts list` and `avert import`".to_owned())
+    Misused(format!("the console needs a terminal; {INSTEAD}"))
 }
 
 #[cfg(test)]
