@@ -70,6 +70,7 @@ impl App {
             all.extend(offers::in_lists(keymap));
         }
         all.extend(offers::views(&self.cx.views));
+        all.extend(offers::settings());
         all.extend(offers::consoles(&self.cx.place));
         dialog::open(Palette::of(all, !self.dialogs.is_empty()))
     }

@@ -235,6 +235,8 @@ pub enum Message {
     LogRead(Vec<LogLine>),
     /// The profiles there are.
     Profiles(Result<Vec<ListedProfile>, String>),
+    /// The cursor is to go to a setting.
+    GoToSetting(&'static UserSetting),
     /// A setting is to be changed.
     ChangeSetting(&'static UserSetting, SettingValue),
     /// Whether the change of a setting was kept.

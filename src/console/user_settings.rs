@@ -34,6 +34,8 @@ impl PartialEq for UserSetting {
     }
 }
 
+impl Eq for UserSetting {}
+
 use SettingValue::{Flag, Hours, Number, Word};
 
 /// Every one, in the order of the screen.

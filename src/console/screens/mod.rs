@@ -107,6 +107,7 @@ impl Screens {
             | Message::CredentialCreated(_)
             | Message::CredentialRevoked(..)
             | Message::CreateCredential(_)
+            | Message::GoToSetting(_)
             | Message::Profiles(_) => ScreenName::Settings,
             Message::AuditLog(_) | Message::NarrowActivity(_) => ScreenName::Activity,
             Message::Endpoints(_)

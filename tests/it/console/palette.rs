@@ -125,6 +125,19 @@ fn it_goes_to_views_screens_and_alerts() {
 }
 
 #[test]
+fn it_goes_to_a_setting_by_its_name() {
+    let mut rig = doubled().start();
+
+    type_in(&mut rig, "grace");
+    rig.press("enter");
+    let screen = rig.screen();
+    rig.press("enter");
+
+    assert!(screen.lines().any(|line| line.trim_start().starts_with("▌") && line.contains("grace")), "{screen}");
+    assert!(rig.screen().contains("grace (s)"), "{}", rig.screen());
+}
+
+#[test]
 fn from_the_case_it_acts_on_the_case_and_leaves_it_for_elsewhere() {
     let mut rig = doubled().start();
     rig.press("j enter");

@@ -150,6 +150,9 @@ impl Palette {
         match goal {
             PaletteGoal::Act(action) => orders.push(Order::Choose(action)),
             PaletteGoal::InList(list, action) => orders.extend([Order::Choose(list), Order::Choose(action)]),
+            PaletteGoal::Setting(setting) => {
+                orders.extend(leave.into_iter().chain([Order::Act(Action::ShowSettings), Message::GoToSetting(setting).into()]));
+            }
             PaletteGoal::Open(next) => orders.extend(leave.into_iter().chain([Message::OpenConsole(next).into()])),
             PaletteGoal::View(name) => match cx.views.named(&name, cx.now, cx.calendar()) {
                 Some(Ok(view)) => orders.extend(leave.into_iter().chain([Order::Act(Action::ShowQueue), Message::ShowView(view).into()])),

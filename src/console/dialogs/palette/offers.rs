@@ -6,6 +6,7 @@ use nucleo_matcher::{Config, Matcher, Utf32Str};
 
 use crate::console::keymap::{Binding, Chord, Keymap};
 use crate::console::screens::ScreenName;
+use crate::console::user_settings::{USER_SETTINGS, UserSetting};
 use crate::console::views::SavedViews;
 use crate::console::{Action, KeyContext, NextConsole, SessionInfo};
 use crate::desk::BuiltIn;
@@ -19,6 +20,8 @@ pub enum PaletteGoal {
     InList(Action, Action),
     /// A view.
     View(String),
+    /// A setting of this console, where it is changed.
+    Setting(&'static UserSetting),
     /// Another console.
     Open(NextConsole),
 }
@@ -30,6 +33,7 @@ impl PaletteGoal {
             Self::Act(action) => action.name(),
             Self::InList(list, action) => format!("{}/{}", list.name(), action.name()),
             Self::View(name) => format!("view:{name}"),
+            Self::Setting(setting) => format!("setting:{}.{}", setting.table, setting.key),
             Self::Open(NextConsole::Profile(name)) => format!("profile:{name}"),
             Self::Open(NextConsole::Organization(name)) => format!("organization:{name}"),
         }
@@ -116,6 +120,21 @@ pub fn views(views: &SavedViews) -> Vec<PaletteOffer> {
     };
     let built_in = BuiltIn::ALL.iter().map(|view| offer(view.name(), view.about(views.vocabulary)));
     built_in.chain(views.own().iter().map(|view| offer(&view.name, &view.query))).collect()
+}
+
+/// The settings that are changed while the console is open.
+pub fn settings() -> Vec<PaletteOffer> {
+    let offer = |setting: &'static UserSetting| {
+        let options: Vec<String> = setting.options.iter().map(|(value, _)| value.to_string()).collect();
+        PaletteOffer {
+            goal: PaletteGoal::Setting(setting),
+            group: "Settings".to_owned(),
+            name: setting.label.to_owned(),
+            about: format!("Change it in Settings: {}", options.join(", ")),
+            keys: String::new(),
+        }
+    };
+    USER_SETTINGS.iter().map(offer).collect()
 }
 
 /// The other profiles and organizations that a console can be opened on.

@@ -24,6 +24,7 @@ impl Screen for SettingsScreen {
             Message::Shown => self.refresh(cx.now),
             Message::Act(action) => return act(self, action, cx),
             Message::Input(event) => return input(self, &event),
+            Message::GoToSetting(setting) => self.go_to_setting(setting),
             Message::Profiles(answer) => self.profiles_listed(answer),
             Message::Credentials(answer) => self.listed(answer, cx.now),
             Message::CreateCredential(kind) => {

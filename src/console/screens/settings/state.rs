@@ -141,6 +141,12 @@ impl SettingsScreen {
         USER_SETTINGS.get(self.setting_row()).filter(|_| self.part() == SettingsPart::Console)
     }
 
+    /// Puts the cursor on a setting.
+    pub fn go_to_setting(&mut self, setting: &UserSetting) {
+        self.part = SettingsPart::Console;
+        self.setting = USER_SETTINGS.iter().position(|known| known == setting).unwrap_or(0);
+    }
+
     /// Why no key or client can be created or revoked, where that is so.
     pub fn refusal(&self, read_only: bool) -> Option<&'static str> {
         if read_only {
