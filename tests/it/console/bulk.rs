@@ -224,6 +224,23 @@ fn what_cannot_or_should_not_be_answered_with_the_others_is_left_out_and_said() 
 }
 
 #[test]
+fn sums_that_have_no_room_beside_their_count_stand_below_it() {
+    let mut alerts = alike(36);
+    for (number, alert) in alerts.iter_mut().enumerate() {
+        alert.amount = Some("123456.50".parse().unwrap());
+        alert.currency = Currency::new(["EUR", "EUR", "EUR", "USD", "USD", "CAD", "CHF", "GBP", "AED", "SAR", "BRL", "PLN"][number % 12]);
+    }
+    let mut rig = Made { size: (120, 40), ..sandbox(alerts) }.start();
+
+    rig.press("* b alt-n");
+
+    let screen = rig.screen();
+    let lines: Vec<&str> = screen.lines().collect();
+    let sent = lines.iter().position(|line| line.ends_with("36 will be sent")).expect(&screen);
+    assert!(lines[sent + 1].ends_with("  1,111,108.50 EUR  +8 more"), "{screen}");
+}
+
+#[test]
 fn of_two_on_one_payment_one_alone_is_refunded_with_the_others() {
     let mut alerts = alike(3);
     let twin = (alerts[0].card_last_four.clone(), alerts[0].amount);
