@@ -113,6 +113,11 @@ fn name_and_counts(queue: &Queue, draw: &DrawContext<'_>, brevity: u8) -> Vec<Pi
     if queue.incoming.is_some() && queue.listing.total().is_some() {
         pieces.push(Piece::new(0, " …", theme.accent));
     }
+    let is_old = queue.link.trouble.is_some() && queue.listing.total().is_some() && brevity < NAME_GIVES_WAY;
+    if let Some(at) = queue.link.read_at.filter(|_| is_old) {
+        // The rows look as they do while they are read again and again.
+        pieces.push(Piece::new(3, format!("as of {}", draw.times.day_near(at, draw.now)), theme.warning));
+    }
     // What lapses soon is worth more than what is put aside.
     if let Some(words) = queue.snoozed_words().filter(|_| brevity < NAME_GIVES_WAY - 1) {
         pieces.push(Piece::new(2, words, theme.quiet));
