@@ -75,7 +75,7 @@ fn enter_unfolds_a_run_and_folds_it_again() {
 #[case((200, 60))]
 fn no_column_moves_when_a_run_unfolds_or_folds_again(#[case] size: (u16, u16)) {
     let mut alerts = alike(40);
-    alerts[38].merchant_order_id = Some("A-ORDER-THAT-IS-LONGER-THAN-ITS-LIKES".to_owned());
+    alerts[14].merchant_order_id = Some("A-ORDER-THAT-IS-LONGER-THAN-ITS-LIKES".to_owned());
     let mut rig = started(Made { alerts, size, ..desk() });
     rig.press("* b alt-n ctrl-s");
     rig.type_text("40");
