@@ -74,6 +74,19 @@ fn while_a_range_is_marked_its_sum_stands_in_the_place_of_the_lists(#[case] size
 }
 
 #[test]
+fn sums_give_way_before_the_name_of_the_view_does() {
+    let mut rig = Made { size: (80, 24), ..Made::default() }.start();
+
+    rig.press("/");
+    rig.press("ctrl-u");
+    rig.press("enter");
+    rig.advance(Duration::milliseconds(500));
+
+    let heading = heading(&mut rig);
+    assert!(heading.contains("Open (changed: every") && heading.contains(" USD  +"), "{heading}");
+}
+
+#[test]
 fn a_large_sum_is_shortened_and_stays_beside_large_counts() {
     let now = clock().now();
     let open: Vec<Alert> = morning(now).into_iter().filter(|alert| !alert.is_over() && !alert.alert_type.is_notice()).collect();
