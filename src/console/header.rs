@@ -111,7 +111,8 @@ impl App {
         };
         // Of what is wrong a sign alone would say nothing.
         let is_well = self.standing(Wording::Sign, calls).words.is_empty();
-        let says = |plan: &HeaderPlan| plan.wording != Wording::Sign || is_well;
+        // While all is well its age is the last that whole names give way for.
+        let says = |plan: &HeaderPlan| if is_well { plan.age || plan.names != TabNames::Whole } else { plan.wording != Wording::Sign };
         let [_, last] = HeaderPlan::KEYS;
         let plans = HeaderPlan::ALL.into_iter().chain(HeaderPlan::SHORT).chain(HeaderPlan::KEYS);
         plans.into_iter().find(|plan| says(plan) && needs(plan) <= width).unwrap_or(last)
@@ -422,8 +423,7 @@ impl App {
                     (Wording::Full, Some(next)) => format!("offline since {}, retry {next}", hour(since)),
                     (Wording::Full | Wording::Since, _) => format!("offline since {}", hour(since)),
                     // The line above the footer says the rest.
-                    (Wording::Brief, Some(next)) if self.lasting_note().is_none() => format!("offline, retry {next}"),
-                    _ => "offline".to_owned(),
+                    _ => format!("offline {}", hour(since)),
                 });
             }
             Some((since, _)) if has_list => return wrong(or_shortest(format!("stale since {}", hour(since)), "stale")),

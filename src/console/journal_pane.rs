@@ -277,7 +277,8 @@ fn draw_row((row, at): (&ActivityRow, Timestamp), (when, aligned): (u16, [u16; 2
     }
     // Half an id names nothing; of what was decided the beginning says more than nothing.
     let cuts: [fn(&str, u16) -> Cow<'_, str>; 2] = [cut, whole_words];
-    let [what, named] = [(&row.what, aligned[0], cuts[0]), (&row.named, aligned[1], cuts[1])].map(|(text, width, cut)| {
+    let said = if aligned[0] > 0 { row.what_in(aligned[0]) } else { &row.what };
+    let [what, named] = [(said, aligned[0], cuts[0]), (row.named.as_str(), aligned[1], cuts[1])].map(|(text, width, cut)| {
         let text = if width > 0 { cut(text, width) } else { text.into() };
         format!("{text}{:blank$}", "", blank = usize::from(width.saturating_sub(columns(&text))))
     });

@@ -73,7 +73,7 @@ impl HeaderPlan {
 
     /// What gives way so that every screen keeps its name: what is needed least first. What is wrong is told in fewer words last of all, and
     /// then what has room beside those comes back.
-    pub(super) const ALL: [Self; 22] = {
+    pub(super) const ALL: [Self; 28] = {
         let named = Self { rules: true, ..Self::FULL };
         let named_one_clock = Self { clock: HeaderClock::One, ..named };
         let one_clock = Self { clock: HeaderClock::One, ..Self::FULL };
@@ -83,6 +83,7 @@ impl HeaderPlan {
         let timeless = Self { clock: HeaderClock::Hidden, ..closer };
         let tight = Self { before: FEWEST_BEFORE_TABS, ..timeless };
         let ways = [one_clock, briefer, unnamed, closer, timeless, tight];
+        let [ageless_first, ageless_second, ageless_third, ageless_fourth, ageless_fifth, ageless_last] = Self::ageless(ways);
         let [since_first, since_second, since_third, since_fourth, since_fifth, since_last] = Self::worded(ways, Wording::Since);
         let [first, second, third, fourth, fifth, last] = Self::worded(ways, Wording::Brief);
         let short_place = Self { place: 10, ..last };
@@ -96,6 +97,12 @@ impl HeaderPlan {
             closer,
             timeless,
             tight,
+            ageless_first,
+            ageless_second,
+            ageless_third,
+            ageless_fourth,
+            ageless_fifth,
+            ageless_last,
             since_first,
             since_second,
             since_third,
@@ -113,16 +120,46 @@ impl HeaderPlan {
     };
 
     /// Where whole names have no room whatever gives way, all are cut to their first letters.
-    pub(super) const SHORT: [Self; 10] = {
+    pub(super) const SHORT: [Self; 14] = {
         let whole = Self { program: false, before: FEWEST_BEFORE_TABS, gap: 2, clock: HeaderClock::One, ..Self::FULL };
         let short = Self { names: TabNames::Short, place_whole: false, ..whole };
         let timeless = Self { clock: HeaderClock::Hidden, ..short };
         let ageless = Self { age: false, ..timeless };
         let closer = Self { gap: 1, ..ageless };
-        let [first, second, third, last] = Self::worded([short, timeless, ageless, closer], Wording::Brief);
+        let ways = [short, timeless, ageless];
+        let [since_first, since_second, since_third] = Self::worded(ways, Wording::Since);
+        let [first, second, third] = Self::worded(ways, Wording::Brief);
+        let [closer_since, closer_brief] = [Self { wording: Wording::Since, ..closer }, Self { wording: Wording::Brief, ..closer }];
         let sign = Self { wording: Wording::Sign, ..closer };
-        [short, timeless, ageless, closer, first, second, third, last, sign, Self { place: 9, ..sign }]
+        let cut = Self { place: 9, ..sign };
+        [
+            short,
+            timeless,
+            ageless,
+            since_first,
+            since_second,
+            since_third,
+            first,
+            second,
+            third,
+            // The screens keep their places for as long as words can give way.
+            closer,
+            closer_since,
+            closer_brief,
+            sign,
+            cut,
+        ]
     };
+
+    /// The same without how old it is.
+    const fn ageless<const N: usize>(mut plans: [Self; N]) -> [Self; N] {
+        let mut at = 0;
+        while at < N {
+            plans[at].age = false;
+            at += 1;
+        }
+        plans
+    }
 
     /// The same with what is wrong told in such words.
     const fn worded<const N: usize>(mut plans: [Self; N], wording: Wording) -> [Self; N] {

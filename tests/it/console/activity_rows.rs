@@ -6,6 +6,7 @@ use avert::desk::{JournalPart, JournalStep};
 use avert::domain::time::Clock;
 use avert::domain::{Alert, AlertId, DeliveryState, EventKind};
 use chrono::Duration;
+use rstest::rstest;
 
 use super::activity::{decide, declined, desk, journaled, line, redacted, started};
 use super::bulk::alike;
@@ -66,6 +67,29 @@ fn enter_unfolds_a_run_and_folds_it_again() {
     assert!(folds.contains("enter fold"), "{folds}");
     assert_eq!(gone_to, alerts[0].id);
     assert_eq!(decided(&mut rig), 0, "{}", rig.screen());
+}
+
+#[rstest]
+#[case((80, 24))]
+#[case((120, 40))]
+#[case((200, 60))]
+fn no_column_moves_when_a_run_unfolds_or_folds_again(#[case] size: (u16, u16)) {
+    let mut alerts = alike(40);
+    alerts[14].merchant_order_id = Some("A-ORDER-THAT-IS-LONGER-THAN-ITS-LIKES".to_owned());
+    let mut rig = started(Made { alerts, size, ..desk() });
+    rig.press("* b alt-n ctrl-s");
+    rig.type_text("40");
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(60));
+    rig.press("esc esc 4 tab");
+    let folded = line(&mut rig, "WHAT");
+
+    rig.press("enter");
+    let unfolded = line(&mut rig, "WHAT");
+    rig.press("enter");
+
+    assert_eq!(unfolded, folded);
+    assert_eq!(line(&mut rig, "WHAT"), folded);
 }
 
 #[test]
@@ -163,7 +187,7 @@ fn the_case_of_a_payment_is_one_row_too() {
     rig.press("esc esc 4 tab");
 
     let row = line(&mut rig, "▌");
-    for words in ["case", "1 REFUNDED; 2 INVALID (duplicate alert)", "A-10293", "3 recorded   enter shows each"] {
+    for words in ["case", "1 REFUNDED; 2 INVALID (duplicate alert) · 129.90 EUR", "A-10293", "3 recorded   enter shows each"] {
         assert!(row.contains(words), "{words:?} is not in {row}\n{}", rig.screen());
     }
 }

@@ -4,7 +4,7 @@ use avert::console::effects::Effect;
 use avert::console::message::Message;
 use avert::domain::resolution::Decision;
 use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertFilter, AlertId, AlertStatus, Currency, Dialect, Resolution};
+use avert::domain::{Alert, AlertFilter, AlertId, AlertStatus, AlertType, Currency, Dialect, Resolution};
 use avert::service::{OutcomeUnknown, ServiceError};
 use chrono::Duration;
 use rstest::rstest;
@@ -221,6 +221,23 @@ fn what_cannot_or_should_not_be_answered_with_the_others_is_left_out_and_said() 
     assert!(form.contains("may be paid twice") && form.contains("the window has closed"), "{form}");
     let sent: Vec<AlertId> = rig.service.resolutions.lock().unwrap().iter().map(|(id, _)| *id).collect();
     assert_eq!(sent, [alerts[0].id, alerts[3].id]);
+}
+
+#[test]
+fn sums_that_have_no_room_beside_their_count_stand_below_it() {
+    let mut alerts = alike(36);
+    for (number, alert) in alerts.iter_mut().enumerate() {
+        alert.amount = Some("123456.50".parse().unwrap());
+        alert.currency = Currency::new(["EUR", "EUR", "EUR", "USD", "USD", "CAD", "CHF", "GBP", "AED", "SAR", "BRL", "PLN"][number % 12]);
+    }
+    let mut rig = Made { size: (120, 40), ..sandbox(alerts) }.start();
+
+    rig.press("* b alt-n");
+
+    let screen = rig.screen();
+    let lines: Vec<&str> = screen.lines().collect();
+    let sent = lines.iter().position(|line| line.ends_with("36 will be sent")).expect(&screen);
+    assert!(lines[sent + 1].ends_with("  1,111,108.50 EUR  +8 more"), "{screen}");
 }
 
 #[test]
@@ -662,6 +679,32 @@ fn on_production_and_where_a_guard_asks_for_a_tick_the_form_opens_instead() {
     for rig in [&mut real, &mut guarded] {
         assert!(rig.screen().contains("Resolve"), "{}", rig.screen());
     }
+}
+
+#[rstest]
+#[case::on_a_notice(true, "no answer is asked for")]
+#[case::on_one_whose_window_has_closed(false, "the window has closed")]
+fn a_form_that_a_repeat_opens_says_why_and_finds_fault_only_once_it_was_tried_to_send_there(#[case] notice: bool, #[case] why: &str) {
+    let mut alerts = alike(3);
+    match notice {
+        true => alerts[1].alert_type = AlertType::VerifiDisputeNotice,
+        false => alerts[1].deadline = avert::domain::Deadline::At(clock().now() - Duration::minutes(1)),
+    }
+    let looked_at = alerts[1].id;
+    let mut rig = sandbox(alerts).start();
+    // The one whose window has closed stands first.
+    rig.press(if notice { "n ctrl-s" } else { "j n ctrl-s" });
+    rig.update(Message::GoToAlert(looked_at));
+
+    rig.press(".");
+    rig.advance(Duration::seconds(1));
+    let opened = rig.screen();
+    rig.press("ctrl-s");
+    let tried = rig.screen();
+
+    assert!(opened.contains(&format!("Not repeated yet: {why}.")) && opened.contains("space ticks it"), "{opened}");
+    assert!(!opened.contains('✗') && !opened.contains("Nothing was sent"), "{opened}");
+    assert!(tried.contains(&format!("✗ {why}: tick this")) && tried.contains("Nothing was sent: see Confirm."), "{tried}");
 }
 
 #[test]

@@ -411,16 +411,22 @@ fn the_environment_and_the_profile_stay_beside_any_trouble(#[case] size: (u16, u
 #[case::all(200, "▲ offline since 14:03, retry 14:03:01   ")]
 #[case::before_the_clock(120, "▲ offline since 14:03, retry 14:03:01")]
 #[case::since_when_first(110, "▲ offline since 14:03")]
-#[case::while_a_line_says_the_rest(80, "   ▲ offline")]
+#[case::in_few_words(80, "  ▲ offline 14:03")]
 fn a_header_says_since_when_it_is_offline_and_when_it_tries_again_as_far_as_there_is_room(#[case] width: u16, #[case] words: &str) {
     let mut rig = Made { size: (width, 40), ..Made::default() }.start();
     rig.service.set_down(Some(ServiceError::Unreachable("no connection".to_owned())));
 
     rig.press("ctrl-r");
+    let at_once = header(&mut rig);
+    for _ in 0..40 {
+        rig.advance(Duration::seconds(1));
+    }
+    let later = header(&mut rig);
 
-    let header = header(&mut rig);
     let names = if width < 100 { ["1 Queue", "2 Ins", "3 Web", "4 Act", "5 Set"] } else { NAMES };
-    assert!(names.iter().all(|name| header.contains(name)) && header.contains(words), "{header}");
+    assert!(names.iter().all(|name| at_once.contains(name)) && at_once.contains(words), "{at_once}");
+    assert_eq!(later.contains("retry 14:0"), words.contains("retry"), "{later}");
+    assert!(later.contains(words.trim().split(',').next().unwrap()), "{later}");
 }
 
 #[test]
@@ -446,7 +452,7 @@ fn while_a_line_says_when_it_is_tried_again_a_narrow_header_keeps_the_names_of_t
 
     let screen = rig.screen();
     let header = screen.lines().next().unwrap();
-    assert!(header.contains("2 Ins  3 Web  4 Act  5 Set") && header.contains("▲ offline"), "{screen}");
+    assert!(header.contains("2 Ins  3 Web  4 Act  5 Set") && header.contains("▲ offline 14:03"), "{screen}");
     assert!(screen.contains("It is tried again at"), "{screen}");
 }
 

@@ -3,6 +3,7 @@
 use avert::desk::BuiltIn;
 use avert::domain::time::Clock;
 use avert::domain::{Alert, AlertId, Deadline};
+use avert::service::ServiceError;
 use chrono::Duration;
 use rstest::rstest;
 
@@ -24,6 +25,25 @@ fn what_is_listed_has_its_sum_at_every_size(#[case] size: (u16, u16)) {
     let heading = heading(&mut rig);
 
     assert!(heading.contains("19") && heading.contains("813.22 USD  +5") && heading.contains("▲ 5"), "{heading}");
+}
+
+#[rstest]
+#[case((80, 24))]
+#[case((120, 40))]
+fn a_list_that_cannot_be_read_says_as_of_when_its_rows_are_until_it_can(#[case] size: (u16, u16)) {
+    let mut rig = Made { size, ..Made::default() }.start();
+    let live = heading(&mut rig);
+    rig.service.set_down(Some(ServiceError::Unreachable("no connection".to_owned())));
+
+    rig.press("ctrl-r");
+    rig.advance(Duration::minutes(2));
+    let offline = heading(&mut rig);
+    rig.service.set_down(None);
+    rig.press("ctrl-r");
+    let again = heading(&mut rig);
+
+    assert!(offline.contains("as of 14:03 UTC") && offline.contains("813.22 USD"), "{offline}");
+    assert!(!live.contains("as of") && !again.contains("as of"), "{live} {again}");
 }
 
 #[test]
@@ -51,6 +71,19 @@ fn while_a_range_is_marked_its_sum_stands_in_the_place_of_the_lists(#[case] size
     let heading = heading(&mut rig);
     // 129.90 and 18.50 EUR, and 1,480.00 AED.
     assert!(heading.contains("range of 3") && heading.contains("148.40 EUR") && !heading.contains("813.22"), "{heading}");
+}
+
+#[test]
+fn sums_give_way_before_the_name_of_the_view_does() {
+    let mut rig = Made { size: (80, 24), ..Made::default() }.start();
+
+    rig.press("/");
+    rig.press("ctrl-u");
+    rig.press("enter");
+    rig.advance(Duration::milliseconds(500));
+
+    let heading = heading(&mut rig);
+    assert!(heading.contains("Open (changed: every") && heading.contains(" USD  +"), "{heading}");
 }
 
 #[test]

@@ -33,6 +33,9 @@ const TALL: u16 = 30;
 /// Columns between what stands in one line.
 const BETWEEN: u16 = 3;
 
+/// Columns that sums stand in below their count.
+const INDENT: u16 = 2;
+
 /// What is said while what they get is not said.
 const NOT_CHOSEN: &str = "What they get is not chosen yet.";
 
@@ -152,28 +155,36 @@ impl ManyForm {
         let counts = self.count_lines(wide.then_some(width), cx);
         // The payments of a case are one: its money stands in the title.
         let summed = self.purpose == AnswerScope::Bulk && self.gets.is_ok();
-        let sum = |taken: u16| self.sum_of_sent(if summed { width.saturating_sub(taken + BETWEEN) } else { 0 });
+        let sum = |room: u16| Some(self.sum_of_sent(room)).filter(|sum| summed && !sum.is_empty());
+        let taken = match wide {
+            true => counts.first().map_or(0, |(first, _)| columns(first) + BETWEEN),
+            false => counts.iter().map(|(text, _)| columns(text) + BETWEEN).sum(),
+        };
+        // Where not even the largest sum has room beside its count, the sums have the line below.
+        let beside = sum(width.saturating_sub(taken));
+        let below = if beside.is_none() { sum(width.saturating_sub(INDENT)) } else { None };
+        let below = below.map(|sum| Told::Words(vec![(format!("{:1$}{sum}", "", usize::from(INDENT)), cx.theme.plain)]));
         let mut told: Vec<Told> = match wide {
             true => {
-                let sum = counts.first().map(|(first, _)| (sum(columns(first)), cx.theme.plain));
                 let lines =
                     |(text, style): (String, Style)| wrap(&text, width).into_iter().map(move |line| Told::Words(vec![(line, style)]));
                 let mut lines: Vec<Told> = counts.into_iter().flat_map(lines).collect();
                 if let Some(Told::Words(first)) = lines.first_mut() {
-                    first.extend(sum.filter(|(sum, _)| !sum.is_empty()));
+                    first.extend(beside.map(|sum| (sum, cx.theme.plain)));
                 }
                 lines
             }
             false => {
-                let taken = counts.iter().map(|(text, _)| columns(text) + BETWEEN).sum::<u16>();
-                let sum = sum(taken.saturating_sub(BETWEEN));
                 let mut counts = counts;
-                if !sum.is_empty() {
+                if let Some(sum) = beside {
                     counts.insert(1, (sum, cx.theme.plain));
                 }
                 vec![Told::Words(counts)]
             }
         };
+        if let Some(below) = below {
+            told.insert(1, below);
+        }
         let way = |[keys, does]: &[String; 2]| [(keys.clone(), cx.theme.key), (does.clone(), cx.theme.warning)];
         let ways: Vec<_> = self.ways_on(cx.place.dialect).iter().map(way).collect();
         let between = [("   ".to_owned(), cx.theme.warning)];

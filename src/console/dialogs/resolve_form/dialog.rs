@@ -154,7 +154,7 @@ pub fn repeat(last: &Resolution, in_form: bool, queue: &mut Queue, cx: &mut AppC
     let is_of_one = again.amount_stopped.take().is_some();
     let mut form = begin(&alert, Choice::of(last), Some(again.clone()), &facts, cx);
     form.fill_in(&again);
-    let step = if in_form || is_of_one || form.fitting_reason().is_some() { FormStep::Stay } else { form.submit() };
+    let step = if in_form { FormStep::Stay } else { form.repeat(is_of_one) };
     let mut outcome = match step {
         FormStep::Submit(submission) => {
             let FormSubmission { alert_id, resolution, draft } = *submission;

@@ -21,7 +21,7 @@ impl ResolveForm {
     pub fn handle(&mut self, event: &Event) -> FormStep {
         match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => {
-                self.word = None;
+                (self.word, self.repeats) = (None, false);
                 let was_kept = !is_send(*key) && self.drop_kept_send();
                 let step = self.key(*key);
                 if was_kept && self.word.is_none() {
@@ -30,6 +30,7 @@ impl ResolveForm {
                 step
             }
             Event::Paste(text) => {
+                self.repeats = false;
                 self.drop_kept_send();
                 self.paste(text)
             }
@@ -248,7 +249,7 @@ impl ResolveForm {
         let at = Position { x: mouse.column, y: mouse.row };
         match mouse.kind {
             MouseEventKind::Down(MouseButton::Left) => {
-                self.word = None;
+                (self.word, self.repeats) = (None, false);
                 let send = Target::Field(Focus::Send);
                 if self.targets.at(at) != Some(send) && self.drop_kept_send() {
                     self.word = Some(NO_LONGER_KEPT.to_owned());

@@ -198,6 +198,8 @@ pub struct ResolveForm {
     /// It was sent while duplicates were still being looked for: it leaves when the search ends with nothing to confirm.
     kept_send: bool,
     focus: Focus,
+    /// A decision is made again, and nothing was pressed in the form yet: nobody has tried to send in it.
+    repeats: bool,
     /// Sending was tried: from now on what is missing is shown, not only what is wrong.
     tried: bool,
     /// One sentence about the last key, until the next one.
@@ -241,6 +243,7 @@ impl ResolveForm {
             changed: None,
             kept_send: false,
             focus,
+            repeats: false,
             tried: false,
             word: None,
             typed_astray: false,
@@ -519,6 +522,19 @@ impl ResolveForm {
         std::mem::take(&mut self.kept_send)
     }
 
+    /// Makes a decision again before anything was pressed in the form; where it has to be looked at first, that is said calmly. `of_one`: a
+    /// stopped amount was taken out of it.
+    fn repeat(&mut self, of_one: bool) -> FormStep {
+        self.repeats = true;
+        let why = match of_one {
+            true => "Not repeated yet: a stopped amount is of one payment alone.",
+            false if self.fitting_reason().is_some() => "Not repeated: another answer fits, see Instead.",
+            false => return self.submit(),
+        };
+        self.word = Some(why.to_owned());
+        FormStep::Stay
+    }
+
     fn submit(&mut self) -> FormStep {
         match self.check() {
             Ok(_) if self.refunds() && self.is_searching() && !self.kept_send => {
@@ -528,12 +544,17 @@ impl ResolveForm {
             }
             Ok(resolution) => FormStep::Submit(Box::new(FormSubmission { alert_id: self.alert.id, resolution, draft: self.draft() })),
             Err(errors) => {
-                self.tried = true;
+                self.tried = !self.repeats;
                 if let Some(field) = errors.first_field(self.older.is_some()) {
                     self.focus = field;
                 }
                 let older = self.older.is_some();
-                self.word = Some(errors.form.clone().unwrap_or_else(|| errors.not_sent(older)));
+                let doubt = self.cautions().first().filter(|_| self.repeats && errors.confirmation.is_some()).copied();
+                self.word = Some(match (doubt, &errors.form) {
+                    (_, Some(why)) => why.clone(),
+                    (Some(doubt), None) => format!("Not repeated yet: {}.", doubt.words()),
+                    (None, None) => errors.not_sent(older),
+                });
                 FormStep::Stay
             }
         }

@@ -303,8 +303,11 @@ fn draw_rows(screen: &ActivityScreen, (rows, lines): (&[Happening<'_>], &[ListLi
             _ => (y, line, None),
         })
         .collect();
-    let shown = in_sight.iter().filter_map(|(.., row)| row.as_ref());
-    let heads = heads(screen.view, area.width, moments(rows, area.width, cx), screen.widths.with(screen.view, shown, area.width));
+    // What a run would unfold has its room beforehand: no column moves then.
+    let folded = in_sight.iter().filter_map(|(_, line, _)| if let ListLine::Row(index) = line { rows.get(*index) } else { None });
+    let folded: Vec<ActivityRow> = folded.flat_map(|happening| folded_rows(happening, usize::from(buffer.area.height), cx)).collect();
+    let measured = in_sight.iter().filter_map(|(.., row)| row.as_ref()).chain(&folded);
+    let heads = heads(screen.view, area.width, moments(rows, area.width, cx), screen.widths.with(screen.view, measured, area.width));
     let text = Rect { x: area.x + GUTTER + 2, width: area.width.saturating_sub(GUTTER + 2), height: 1, ..area };
     let mut pen = Pen::new(buffer, text);
     for (title, width, _) in &heads {
@@ -331,6 +334,16 @@ fn draw_rows(screen: &ActivityScreen, (rows, lines): (&[Happening<'_>], &[ListLi
     if lines.len() > height {
         let bar = Rect { x: body.right().saturating_sub(1), width: 1, ..body };
         scrollbar::draw(theme, buffer, bar, top as u64, lines.len() as u64);
+    }
+}
+
+/// The rows that a folded run would have beneath it, as many as can be in sight.
+fn folded_rows(happening: &Happening<'_>, most: usize, cx: &AppContext) -> Vec<ActivityRow> {
+    match happening {
+        Happening::Run(together) if !together.is_unfolded => {
+            together.decisions.iter().take(most).map(|record| row_of(&Happening::Part(record), cx)).collect()
+        }
+        _ => Vec::new(),
     }
 }
 
@@ -371,10 +384,7 @@ fn draw_row((view, at): (ActivityView, Timestamp), row: &ActivityRow, heads: &[H
                 pen.put_whole(&row.hint, theme.quiet);
                 return;
             }
-            "WHAT" if view != ActivityView::Service => {
-                let briefly = row.what_briefly.as_ref().filter(|_| columns(part(row)) > *width);
-                (briefly.map_or(part(row), String::as_str).to_owned(), cx.draw_context().digits())
-            }
+            "WHAT" if view != ActivityView::Service => (row.what_in(*width).to_owned(), cx.draw_context().digits()),
             "ALERT" | "TO WHAT" => (whole_words(part(row), *width).into_owned(), theme.plain),
             "MORE" | "WHO" => (part(row).to_owned(), theme.quiet),
             _ => (part(row).to_owned(), theme.plain),

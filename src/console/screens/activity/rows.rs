@@ -124,8 +124,8 @@ pub struct ActivityRow {
     pub tone: RowTone,
     pub who: String,
     pub what: String,
-    /// The same without a sum, which is never cut: for where it has no room.
-    pub what_briefly: Option<String>,
+    /// The same in ever fewer words, for where it has no room: a sum is never cut.
+    pub what_briefly: Vec<String>,
     pub named: String,
     pub proof: String,
     /// What a key does with the row, in words.
@@ -137,6 +137,12 @@ pub struct ActivityRow {
 }
 
 impl ActivityRow {
+    /// What it says in so much room: whole, or in as many words as have it.
+    pub fn what_in(&self, room: u16) -> &str {
+        let mut forms = std::iter::once(&self.what).chain(&self.what_briefly);
+        forms.find(|form| columns(form) <= room).or(self.what_briefly.last()).unwrap_or(&self.what)
+    }
+
     /// What a sentence says of the alert it begins with, where it begins with the one that the row is about: `ETHOCA ··4242`.
     pub fn said_of_named(&self) -> Option<&str> {
         let name = self.named.match_indices(' ').nth(1).map_or(self.named.as_str(), |(at, _)| &self.named[..at]);
@@ -177,13 +183,13 @@ pub fn row_of(happening: &Happening<'_>, cx: &AppContext) -> ActivityRow {
 
 fn of_run(together: &DecidedTogether<'_>, cx: &AppContext) -> ActivityRow {
     let (sign, tone, proof) = together.proof(cx);
-    let (answers, sum) = (together.what(), together.sum());
+    let mut said = together.what().into_iter();
     ActivityRow {
         sign,
         tone,
         who: together.who(cx),
-        what: sum.as_ref().map_or_else(|| answers.clone(), |sum| format!("{answers} {sum}")),
-        what_briefly: sum.map(|_| answers),
+        what: said.next().unwrap_or_default(),
+        what_briefly: said.collect(),
         named: together.chosen(),
         proof,
         hint: together.hint(cx),

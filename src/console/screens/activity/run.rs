@@ -48,18 +48,31 @@ impl DecidedTogether<'_> {
         made_by.map_or_else(|| way.to_owned(), |name| format!("{name}, {way}"))
     }
 
-    /// `35 invalid, duplicate alert`.
-    pub fn what(&self) -> String {
-        let words: Vec<String> = self.decided().iter().map(|(word, number)| format!("{} {word}", count(*number))).collect();
-        words.join("; ")
-    }
-
-    /// What one row says of their money: the sum of one answer in one currency; of a case, whose alerts are on one payment, nothing.
-    pub fn sum(&self) -> Option<String> {
-        match self.sums().as_slice() {
-            [sum] if self.decided().len() == 1 && self.run.from.is_some() => Some(sanitize(&sum.to_string()).into_owned()),
-            _ => None,
-        }
+    /// What one row says of the answers and their money, the longest form first: `3 refunded 148.40 EUR +2 more`. Of several answers no sum
+    /// would say whose it is; but the alerts of a case are on one payment: `1 refunded; 2 invalid (duplicate alert) · 49.90 EUR`.
+    pub fn what(&self) -> Vec<String> {
+        let decided = self.decided();
+        let briefly = counted_words(decided.iter().map(|(word, number)| (word.split(" (").next().unwrap_or(word), *number)));
+        let answers = counted_words(decided.iter().map(|(word, number)| (word.as_str(), *number)));
+        let of_payment = || alert_of(&self.decisions.first()?.said.alert).money();
+        let sums = self.sums();
+        let summed = match (&self.run.from, sums.split_first()) {
+            (None, _) => of_payment().map_or_else(Vec::new, |money| vec![format!(" · {}", sanitize(&money.to_string()))]),
+            (Some(_), Some((first, others))) if decided.len() == 1 => {
+                let (first, others) = (sanitize(&first.to_string()).into_owned(), others.len());
+                if others == 0 {
+                    vec![format!(" {first}")]
+                } else {
+                    vec![format!(" {first} +{others} more"), format!(" {first} +{others}")]
+                }
+            }
+            _ => Vec::new(),
+        };
+        let with_sums = [&answers, &briefly].into_iter().flat_map(|said| summed.iter().map(move |sum| format!("{said}{sum}")));
+        let mut all: Vec<String> = with_sums.collect();
+        all.extend([answers.clone(), briefly]);
+        all.dedup();
+        all
     }
 
     /// How many were decided how, in the order of the first of each.
@@ -109,6 +122,18 @@ impl DecidedTogether<'_> {
         let key = cx.settings.keymap.key_in(KeyContext::Activity, Action::GoToAlert);
         format!("{key} {}", if self.is_unfolded { "folds them" } else { "shows each" })
     }
+}
+
+/// `1 refunded; 2 invalid`, the same words counted once.
+fn counted_words<'w>(words: impl Iterator<Item = (&'w str, u64)>) -> String {
+    let mut all: Vec<(&str, u64)> = Vec::new();
+    for (word, number) in words {
+        match all.iter_mut().find(|(known, _)| *known == word) {
+            Some((_, sum)) => *sum += number,
+            None => all.push((word, number)),
+        }
+    }
+    all.iter().map(|(word, number)| format!("{} {word}", count(*number))).collect::<Vec<_>>().join("; ")
 }
 
 /// How the decisions of a run were made.

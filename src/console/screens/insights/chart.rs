@@ -69,15 +69,15 @@ pub fn pack(items: &[String], room: u16) -> Vec<String> {
     lines
 }
 
-/// As many items as have room in one line, two blanks between them, and how many more there are.
-pub fn first_of(items: &[String], room: u16) -> String {
+/// As many items as have room in one line, two blanks between them, and how many more there are: `+3 more`, and where they stand.
+pub fn first_of(items: &[String], room: u16, place: &str) -> String {
     let mut line = items.join("  ");
     if columns(&line) <= room {
         return line;
     }
     line.clear();
     for (index, item) in items.iter().enumerate() {
-        let left_out = |count: usize| if count > 0 { format!("+{count} more") } else { String::new() };
+        let left_out = |count: usize| if count > 0 { format!("+{count} more{place}") } else { String::new() };
         let gap = if index > 0 { "  " } else { "" };
         let behind = items.len() - index - 1;
         let with_it = columns(&line) + columns(gap) + columns(item);
@@ -95,19 +95,22 @@ pub fn first_of(items: &[String], room: u16) -> String {
 /// So many lines tell sums at most: the rest of them is counted.
 const MOST_LINES: usize = 2;
 
+/// That the rest has a table further down.
+const BELOW: &str = " below";
+
 /// Whether [`labelled`] has all of these items in its lines.
 pub fn tells_all(items: &[String], indent: u16, width: u16) -> bool {
     pack(items, width.saturating_sub(indent)).len() <= MOST_LINES
 }
 
-/// A label, and items beside it in two lines at most, the second of which says how many more there are.
+/// A label, and items beside it in two lines at most, the second of which says how many more stand below.
 pub fn labelled(label: (&str, Style), items: &[String], style: Style, indent: u16, width: u16) -> Vec<Line<'static>> {
     let room = width.saturating_sub(indent);
     let mut lines = Vec::new();
     let mut packed = pack(items, room);
     if packed.len() > MOST_LINES {
         let first = (1..items.len()).rev().find(|count| pack(&items[..*count], room).len() == 1).unwrap_or(1);
-        packed = vec![packed.swap_remove(0), first_of(&items[first..], room)];
+        packed = vec![packed.swap_remove(0), first_of(&items[first..], room, BELOW)];
     }
     for (number, text) in packed.into_iter().enumerate() {
         let beside = if number == 0 { label.0 } else { "" };
@@ -166,7 +169,7 @@ mod tests {
     #[case(25, "12.50 EUR  +2 more")]
     #[case(10, "+3 more")]
     fn what_has_no_room_in_one_line_is_counted(#[case] room: u16, #[case] line: &str) {
-        assert_eq!(first_of(&["12.50 EUR", "1.00 USD", "7 JPY"].map(str::to_owned), room), line);
+        assert_eq!(first_of(&["12.50 EUR", "1.00 USD", "7 JPY"].map(str::to_owned), room, ""), line);
     }
 
     proptest! {

@@ -65,7 +65,7 @@ pub fn lapses(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
         let label = if is_chosen { Span::styled(label, view.draw.theme.strong) } else { view.quiet(label) };
         if view.plain {
             let told = format!("  {:<14}", counted(hour.alerts(), "alert", "alerts"));
-            lines.push(Line::from(vec![label, view.plain(told), view.quiet(first_of(&money, width.saturating_sub(TOLD)))]));
+            lines.push(Line::from(vec![label, view.plain(told), view.quiet(first_of(&money, width.saturating_sub(TOLD), ""))]));
             continue;
         }
         let drawn = if hour.hour.is_some() { bar(hour.alerts(), most, cells) } else { String::new() };
@@ -98,10 +98,10 @@ pub fn sums_of_chosen(view: &InsightsView<'_>, width: u16, room: u16) -> Option<
     let at = hours.iter().position(|hour| hour.hour.is_some() && hour.hour == view.hour)?;
     let money: Vec<Vec<String>> = hours.iter().map(|hour| money_of(&hour.rows)).collect();
     let beside =
-        if view.plain { first_of(&money[at], width.saturating_sub(TOLD)) } else { beside_each_other(&money, width).1.swap_remove(at) };
+        if view.plain { first_of(&money[at], width.saturating_sub(TOLD), "") } else { beside_each_other(&money, width).1.swap_remove(at) };
     let is_cut = beside.contains('+');
     let label = format!("{:<6}", hours[at].label);
-    let all = first_of(&money[at], room.saturating_sub(columns(&label)));
+    let all = first_of(&money[at], room.saturating_sub(columns(&label)), "");
     is_cut.then(|| Line::from(vec![view.quiet(label), view.plain(all)]))
 }
 

@@ -54,7 +54,7 @@ pub fn sums_table(rows: &[Vec<String>], room: u16) -> Vec<String> {
     };
     let longest = |row: &Vec<String>| (1..=row.len()).rev().map(|shown| line(row, shown)).find(|line| columns(line) <= room);
     // Where not even the first one has room in its column, a row has what it has room for.
-    rows.iter().map(|row| longest(row).unwrap_or_else(|| first_of(row, room))).collect()
+    rows.iter().map(|row| longest(row).unwrap_or_else(|| first_of(row, room, ""))).collect()
 }
 
 #[cfg(test)]

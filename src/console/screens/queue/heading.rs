@@ -24,6 +24,7 @@ const NAME_GIVES_WAY: u8 = 6;
 const LEAST_NAME: u16 = 6;
 
 /// A part of the line.
+#[derive(Clone)]
 struct Piece {
     /// Blank columns before it.
     gap: u16,
@@ -67,14 +68,19 @@ pub fn draw(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Re
 /// The parts of the line at one of its lengths, and whether all of them have room. Sums have what the others leave.
 fn pieces(queue: &Queue, draw: &DrawContext<'_>, brevity: u8, width: u16) -> (Vec<Piece>, bool) {
     let (mut pieces, behind) = (name_and_counts(queue, draw, brevity), news(queue, draw, brevity));
-    let mut room = width.saturating_sub(needed(&pieces) + needed(&behind));
-    if brevity == NAME_GIVES_WAY {
-        room = (width + columns(&pieces[0].text).saturating_sub(LEAST_NAME)).saturating_sub(needed(&pieces) + needed(&behind));
-    }
+    let room = width.saturating_sub(needed(&pieces) + needed(&behind));
     // One sum stands there: that of what is marked, where something is.
     let has_marks = queue.marked.range.is_some() || queue.marked.is_reading() || !queue.marked.is_empty();
     let put_sums = if has_marks { put_marked } else { put_list_sums };
-    let all = put_sums(queue, draw, &mut pieces, brevity, room);
+    let mut summed = pieces.clone();
+    let mut all = put_sums(queue, draw, &mut summed, brevity, SumRoom { columns: room, most: usize::MAX });
+    if brevity == NAME_GIVES_WAY && !all {
+        // The name is cut for the first sum alone.
+        let columns = room + columns(&pieces[0].text).saturating_sub(LEAST_NAME);
+        summed.clone_from(&pieces);
+        all = put_sums(queue, draw, &mut summed, brevity, SumRoom { columns, most: 1 });
+    }
+    pieces = summed;
     pieces.extend(behind);
     let excess = needed(&pieces).saturating_sub(width);
     if brevity >= NAME_GIVES_WAY && excess > 0 {
@@ -84,6 +90,19 @@ fn pieces(queue: &Queue, draw: &DrawContext<'_>, brevity: u8, width: u16) -> (Ve
     }
     let fits = needed(&pieces) <= width;
     (pieces, all && fits)
+}
+
+/// The room of sums: columns, and how many of them have it at most.
+#[derive(Clone, Copy)]
+struct SumRoom {
+    columns: u16,
+    most: usize,
+}
+
+impl SumRoom {
+    fn less(self, columns: u16) -> Self {
+        Self { columns: self.columns.saturating_sub(columns), ..self }
+    }
 }
 
 fn needed(pieces: &[Piece]) -> u16 {
@@ -112,6 +131,11 @@ fn name_and_counts(queue: &Queue, draw: &DrawContext<'_>, brevity: u8) -> Vec<Pi
     }
     if queue.incoming.is_some() && queue.listing.total().is_some() {
         pieces.push(Piece::new(0, " …", theme.accent));
+    }
+    let is_old = queue.link.trouble.is_some() && queue.listing.total().is_some() && brevity < NAME_GIVES_WAY;
+    if let Some(at) = queue.link.read_at.filter(|_| is_old) {
+        // The rows look as they do while they are read again and again.
+        pieces.push(Piece::new(3, format!("as of {}", draw.times.day_near(at, draw.now)), theme.warning));
     }
     // What lapses soon is worth more than what is put aside.
     if let Some(words) = queue.snoozed_words().filter(|_| brevity < NAME_GIVES_WAY - 1) {
@@ -146,16 +170,17 @@ fn news(queue: &Queue, draw: &DrawContext<'_>, brevity: u8) -> Vec<Piece> {
     if brevity < SHORTEST {
         pieces.extend(at_risk(queue, draw, brevity));
     }
-    if matches!(queue.at_risk, Loadable::NotAsked) && !queue.counts_at_risk() && brevity == 0 {
+    if matches!(queue.at_risk, Loadable::NotAsked) && !queue.counts_at_risk() && brevity < 2 {
         // Only an avert counts what lapses; Insights reads lists for it.
-        pieces.push(Piece::new(3, "what lapses soon: Insights  ", theme.quiet).doing(Action::ShowInsights));
+        let words = if brevity == 0 { "what lapses soon: Insights  " } else { "what lapses soon  " };
+        pieces.push(Piece::new(3, words, theme.quiet).doing(Action::ShowInsights));
         pieces.push(Piece::new(0, draw.key(Action::ShowInsights), theme.key).doing(Action::ShowInsights));
     }
     pieces
 }
 
 /// How many alerts are marked, their sums, and the key that answers them. Whether all of it has room.
-fn put_marked(queue: &Queue, draw: &DrawContext<'_>, pieces: &mut Vec<Piece>, brevity: u8, room: u16) -> bool {
+fn put_marked(queue: &Queue, draw: &DrawContext<'_>, pieces: &mut Vec<Piece>, brevity: u8, room: SumRoom) -> bool {
     let (theme, marked) = (draw.theme, &queue.marked);
     let (words, action) = match queue.range_rows() {
         Some((first, rows)) => {
@@ -172,7 +197,7 @@ fn put_marked(queue: &Queue, draw: &DrawContext<'_>, pieces: &mut Vec<Piece>, br
     let key = draw.key(action);
     let needed = 3 + columns(&words) + 2 + columns(&key) + columns(does);
     pieces.push(Piece::new(3, words, theme.accent).doing(action));
-    let mut all = needed <= room;
+    let mut all = needed <= room.columns;
     let alerts: Option<Vec<&Alert>> = match action {
         Action::Bulk => Some(marked.alerts().iter().collect()),
         Action::MarkRange => in_range(queue),
@@ -181,7 +206,7 @@ fn put_marked(queue: &Queue, draw: &DrawContext<'_>, pieces: &mut Vec<Piece>, br
     match alerts {
         Some(alerts) => {
             let money = sums_by_currency(alerts.into_iter().filter_map(Alert::money).map(|money| (1, money)));
-            let sums = sums(&money, room.saturating_sub(needed));
+            let sums = sums(&money, room.less(needed));
             all &= sums.is_some() || money.is_empty();
             put_sums(sums, draw, pieces);
         }
@@ -215,7 +240,7 @@ fn in_range(queue: &Queue) -> Option<Vec<&Alert>> {
 }
 
 /// The sums of what is listed. Whether they have room.
-fn put_list_sums(queue: &Queue, draw: &DrawContext<'_>, pieces: &mut Vec<Piece>, brevity: u8, room: u16) -> bool {
+fn put_list_sums(queue: &Queue, draw: &DrawContext<'_>, pieces: &mut Vec<Piece>, brevity: u8, room: SumRoom) -> bool {
     let quiet = draw.theme.quiet;
     if queue.listing.total().is_none() {
         return true;
@@ -237,9 +262,9 @@ fn put_list_sums(queue: &Queue, draw: &DrawContext<'_>, pieces: &mut Vec<Piece>,
     };
     let unpriced: u64 = known.iter().map(|sum| sum.unpriced).sum();
     let untold = (unpriced > 0 && brevity < 2).then(|| Piece::new(2, format!("{} without an amount", count(unpriced)), quiet));
-    let room = room.saturating_sub(untold.as_ref().map_or(0, |piece| piece.gap + columns(&piece.text)));
+    let room = room.less(untold.as_ref().map_or(0, |piece| piece.gap + columns(&piece.text)));
     let money: Vec<Money> = known.into_iter().filter(|sum| sum.unpriced < sum.alerts).map(|sum| sum.money).collect();
-    let shown = sums(&money, room.saturating_sub(1));
+    let shown = sums(&money, room.less(1));
     let all = shown.is_some() || money.is_empty();
     if shown.is_some() {
         pieces.push(Piece::new(1, "", quiet));
@@ -288,7 +313,7 @@ fn put_sums(sums: Option<(Vec<String>, String)>, draw: &DrawContext<'_>, pieces:
 
 /// As many of these sums as there is room for, each after two blanks, and how many more there are; none where not even the first one has
 /// room. They are shortened only where the first one has no room as it is; a sum in one currency never stands for all.
-fn sums(money: &[Money], room: u16) -> Option<(Vec<String>, String)> {
+fn sums(money: &[Money], room: SumRoom) -> Option<(Vec<String>, String)> {
     if money.is_empty() {
         return None;
     }
@@ -300,9 +325,9 @@ fn sums(money: &[Money], room: u16) -> Option<(Vec<String>, String)> {
     };
     let counted = |left_out: usize| if left_out == 0 { String::new() } else { format!("+{left_out} more") };
     for all in [&whole, &short] {
-        for shown in (1..=all.len()).rev() {
+        for shown in (1..=all.len().min(room.most)).rev() {
             let more = counted(all.len() - shown);
-            if width(&all[..shown], &more) <= room {
+            if width(&all[..shown], &more) <= room.columns {
                 return Some((all[..shown].to_vec(), more));
             }
         }
@@ -389,7 +414,8 @@ mod tests {
         let of = |amount: &str, currency: &str| Money { amount: amount.parse().unwrap(), currency: Currency::new(currency) };
         let money = [of("1234567.50", "EUR"), of("900", "USD"), of("12000", "JPY")];
 
-        let shown = sums(&money, room).map_or_else(String::new, |(shown, more)| [shown, vec![more]].concat().join("  "));
+        let shown = sums(&money, SumRoom { columns: room, most: usize::MAX })
+            .map_or_else(String::new, |(shown, more)| [shown, vec![more]].concat().join("  "));
 
         assert_eq!(shown.trim_end(), words);
         assert!(columns(&shown) <= room);

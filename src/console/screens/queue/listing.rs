@@ -85,6 +85,8 @@ pub struct Listing {
     /// Whether the window stands where a refresh has left it, so that the cursor's row keeps its line.
     pinned: bool,
     arrived: Arrived,
+    /// Alerts that were answered from here and are listed still.
+    answered: HashSet<AlertId>,
     height: u16,
     /// Alerts whose rows take no line.
     hidden: HashSet<AlertId>,
@@ -296,7 +298,11 @@ impl Listing {
     /// Puts the cursor on a row, or on the nearest there is.
     pub fn move_to(&mut self, row: u64) {
         let mut target = self.shown_row(row.min(self.rows().saturating_sub(1)));
-        if target == self.cursor || self.is_hidden(target) {
+        if target == self.cursor {
+            self.fill_foot();
+            return;
+        }
+        if self.is_hidden(target) {
             return;
         }
         if self.ghost.take().is_some() && target > self.cursor {
@@ -358,6 +364,27 @@ impl Listing {
 
     fn unpin(&mut self) {
         (self.pinned, self.lead) = (false, 0);
+    }
+
+    /// Brings rows from above into lines that are blank below the last row.
+    fn fill_foot(&mut self) {
+        if self.top > self.last_top() {
+            self.unpin();
+            self.show_cursor();
+        }
+    }
+
+    /// An alert was answered from here: once its row has left, the lines below the last row are filled though the cursor's row moves.
+    pub fn answered(&mut self, id: AlertId) {
+        self.answered.insert(id);
+    }
+
+    /// Whether rows that were answered from here have left; those that are no longer held are forgotten.
+    fn take_answered(&mut self, known: &HashSet<AlertId>) -> bool {
+        let before = std::mem::take(&mut self.answered);
+        let (held, left): (HashSet<_>, HashSet<_>) = before.into_iter().partition(|id| self.pages.position_of(*id).is_some());
+        self.answered = held;
+        left.iter().any(|id| known.contains(id))
     }
 
     fn show_cursor(&mut self) {
@@ -495,6 +522,9 @@ impl Listing {
             self.note_arrived(&known, knew_all_above, old_cursor);
         }
         self.clamp();
+        if self.take_answered(&known) {
+            self.fill_foot();
+        }
     }
 
     /// Counts what came in above the cursor's row: alert by alert where all that stands above it is held, else by how far its row went down.

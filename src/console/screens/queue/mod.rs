@@ -404,7 +404,9 @@ fn click(queue: &mut Queue, target: QueueTarget, event: MouseEvent, cx: &mut App
 }
 
 fn click_row(queue: &mut Queue, row: u64, cx: &mut AppContext) -> Orders {
-    queue.listing.move_to(row);
+    if row != queue.listing.cursor() {
+        queue.listing.move_to(row);
+    }
     // The alert is what was clicked, wherever its row may be by the second click.
     let Some(id) = queue.listing.cursor_id() else { return Vec::new() };
     let before = queue.last_click.replace((id, cx.now));

@@ -118,6 +118,37 @@ fn the_cursors_row_keeps_its_line_when_rows_above_it_leave() {
 }
 
 #[test]
+fn lines_below_the_last_row_are_filled_once_what_was_answered_from_here_has_left() {
+    let all = alerts(60);
+    let mut listing = listing(&all, 20);
+    listing.move_to(59);
+    listing.move_to(50);
+    all[57..].iter().for_each(|alert| listing.answered(alert.id));
+
+    refresh(&mut listing, &all);
+    let before = listing.top();
+    refresh(&mut listing, &all[..57]);
+
+    assert_eq!((before, listing.top(), listing.cursor()), (40, 37, 50));
+    refresh(&mut listing, &all[..56]);
+    assert_eq!((listing.top(), listing.cursor()), (37, 50), "another one's leaving moves no row");
+}
+
+#[test]
+fn lines_below_the_last_row_are_filled_by_a_key_at_the_end_of_the_list() {
+    let all = alerts(60);
+    let mut listing = listing(&all, 20);
+    listing.move_to(59);
+    listing.move_to(55);
+    refresh(&mut listing, &all[..56]);
+
+    let before = (listing.top(), listing.cursor());
+    listing.move_by(1);
+
+    assert_eq!((before, (listing.top(), listing.cursor())), ((40, 55), (36, 55)));
+}
+
+#[test]
 fn the_cursors_row_keeps_its_line_when_rows_below_it_leave_at_the_end() {
     let all = alerts(60);
     let mut listing = listing(&all, 20);

@@ -51,6 +51,7 @@ impl Queue {
             }
             Message::Concluded(alert) => {
                 self.take_alert(&alert);
+                self.listing.answered(alert.id);
                 self.changed(now);
             }
             Message::OutOfReach(error) => self.list_failed(error, now),
