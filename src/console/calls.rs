@@ -8,7 +8,7 @@ use super::notices::NoticeSettings;
 use super::text::count;
 use super::times::{self, Moments};
 use crate::desk::ClosingAlerts;
-use crate::domain::insights::{SOON_HOURS, due_soon, quarter_of, soon};
+use crate::domain::insights::{QUARTER, SOON_HOURS, due_soon, quarter_of, soon};
 use crate::domain::work_pace::will_lapse;
 use crate::domain::{Alert, AlertId, Calendar, Deadline, Insights, Timestamp, WorkPace};
 use crate::service::ServiceError;
@@ -196,6 +196,13 @@ impl Calls {
         self.closing.alerts.iter().filter(move |alert| lapses_within(alert, before, now) && !underway(alert.id))
     }
 
+    /// Whether some of those that were not read may be near too: where they are in no order, or all of those that were read are.
+    fn more_may_be_near(&self, before: Duration, underway: &impl Fn(AlertId) -> bool, now: Timestamp) -> bool {
+        let waiting = || self.closing.alerts.iter().filter(|alert| waits(alert) && !underway(alert.id));
+        let all_are_near = waiting().all(|alert| lapses_within(alert, before, now));
+        (self.closing.unread() > 0 || self.closing.open_end) && (!self.closing.first || all_are_near)
+    }
+
     /// The call of the alerts that have come near since this was asked last. Each is told once and rings once; where it comes near in quiet
     /// hours it rings when they are over. `told`: by which clocks.
     pub fn deadlines(
@@ -208,8 +215,7 @@ impl Calls {
     ) -> Option<AttentionCall> {
         let mut near: Vec<Alert> = self.near(before, &underway, now).cloned().collect();
         near.sort_by_key(|alert| (alert.deadline.moment().is_none(), alert.deadline.moment(), alert.id));
-        // Where all that was read is near, what was not read may be.
-        let least = if near.len() == self.closing.alerts.len() && self.closing.unread() > 0 { "at least " } else { "" };
+        let least = if self.more_may_be_near(before, &underway, now) { "at least " } else { "" };
         let untold: Vec<Alert> = near.iter().filter(|alert| !self.told.contains(&alert.id)).cloned().collect();
         let unrung: Vec<Alert> = near.into_iter().filter(|alert| !self.rung.contains(&alert.id)).collect();
         self.told.extend(untold.iter().map(|alert| alert.id));
@@ -276,7 +282,9 @@ impl Calls {
             let latest = quarter_of(soon(now) - Duration::seconds(1));
             if i64::from(hours_read(before)) == SOON_HOURS { BTreeMap::from([(latest, unread)]) } else { BTreeMap::new() }
         };
-        for (quarter, alerts) in self.closing.rest.clone().unwrap_or_else(uncounted) {
+        // What was counted a while ago may have lapsed since.
+        let rest = self.closing.rest.clone().unwrap_or_else(uncounted).into_iter().filter(|(quarter, _)| *quarter + QUARTER > now);
+        for (quarter, alerts) in rest {
             *due.entry(quarter).or_default() += alerts;
         }
         due
@@ -302,8 +310,7 @@ impl Calls {
         now: Timestamp,
     ) -> String {
         let near = self.near(settings.before, &underway, now).count() as u64;
-        // Where all that was read is due, what was not read may be.
-        let more = if near > 0 && near == self.closing.alerts.len() as u64 && self.closing.unread() > 0 { "+" } else { "" };
+        let more = if near > 0 && self.more_may_be_near(settings.before, &underway, now) { "+" } else { "" };
         let lost = self.lost.filter(|lost| *lost > 0);
         let parts = [
             (near > 0).then(|| {

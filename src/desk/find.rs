@@ -112,11 +112,16 @@ pub async fn find_everywhere(
         let page = PageRequest { page: 0, size };
         let sort = Sort { field: SortField::AlertTimeStamp, order: SortOrder::Descending };
         let listed = match list_in_some_order(alerts, &mut AlertQuery { filter, sort, page }).await {
+            Ok(listed) => listed.data,
+            // What the texts say stays found.
             Err(ServiceError::InvalidRequest(_)) => {
                 found.limits.push("this deployment does not list by day".to_owned());
-                continue;
+                break;
             }
-            listed => listed?.data,
+            Err(error) => {
+                found.limits.push(format!("alerts of that day could not be listed: {error}"));
+                break;
+            }
         };
         // A time that was made for a transaction is no fact of it.
         let is_of_day = |alert: &Alert| day == DayOf::Alert || alert.given_transaction_time().is_some();

@@ -240,10 +240,38 @@ fn where_there_may_be_more_than_is_known_the_number_is_said_to_be_the_least() {
 fn where_all_that_was_read_is_near_those_that_come_near_are_said_to_be_the_least() {
     let mut calls = reading(ClosingAlerts { total: 120, ..lapsing_at(&[10; 100]) });
 
+    let underway = calls.closing.alerts[99].id;
+
+    let call = calls.deadlines(BEFORE, false, |id| id == underway, TOLD, now()).unwrap();
+
+    assert!(call.words.starts_with("CDRN 7KQ0 and at least 98 more lapse within 30 min"), "{call:?}");
+    assert!(call.outside.starts_with("at least 99 alerts lapse within 30 min"), "{call:?}");
+}
+
+#[rstest]
+#[case::counted_and_read(ClosingAlerts::default(), "2 alerts")]
+#[case::not_counted(ClosingAlerts { open_end: true, ..ClosingAlerts::default() }, "2 alerts")]
+#[case::in_no_order(ClosingAlerts { total: 9, ..ClosingAlerts::default() }, "at least 2 alerts")]
+fn what_is_in_the_order_of_deadlines_has_no_more_before_one_that_is_later(#[case] read: ClosingAlerts, #[case] told: &str) {
+    let first = read.total == 0;
+    let mut calls =
+        reading(ClosingAlerts { total: read.total.max(3), first, ..ClosingAlerts { alerts: lapsing_at(&[10, 11, 200]).alerts, ..read } });
+
     let call = calls.deadlines(BEFORE, false, nobody, TOLD, now()).unwrap();
 
-    assert!(call.words.starts_with("CDRN 7KQ0 and at least 99 more lapse within 30 min"), "{call:?}");
-    assert!(call.outside.starts_with("at least 100 alerts lapse within 30 min"), "{call:?}");
+    assert!(call.outside.starts_with(told), "{call:?}");
+}
+
+#[test]
+fn what_was_counted_and_has_lapsed_since_is_not_said_to_lapse() {
+    let mut calls = reading(ClosingAlerts { total: 60, rest: Some(BTreeMap::from([(at(0), 60)])), ..lapsing_at(&[]) });
+    calls.recorded(&slow());
+    let before = calls.pace(false, BEFORE, nobody, now()).is_some();
+
+    calls.read(Err(ServiceError::Unreachable("no connection".to_owned())), BEFORE, at(20));
+    calls.pace(false, BEFORE, nobody, at(20));
+
+    assert_eq!((before, calls.lost), (true, Some(0)));
 }
 
 #[test]

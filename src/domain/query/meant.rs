@@ -55,19 +55,25 @@ pub fn meant(text: &str, vocabulary: Vocabulary) -> Option<AlertFilter> {
 
 /// The words of a text, in lower case, without what stands in brackets behind an answer, and without a time behind a day.
 fn words_of(text: &str) -> Vec<String> {
+    let all: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
     let mut words: Vec<String> = Vec::new();
-    let (mut in_brackets, mut behind_day) = (false, false);
-    for word in text.split_whitespace().map(str::to_lowercase) {
-        in_brackets |= word.starts_with('(') && words.last().is_some_and(|answer| add(&mut AlertFilter::default(), answer));
-        if in_brackets {
-            in_brackets = !word.ends_with(')');
+    let mut behind_day = false;
+    let mut left = all.as_slice();
+    while let [word, rest @ ..] = left {
+        let behind_answer = words.last().is_some_and(|answer| add(&mut AlertFilter::default(), answer));
+        if word.starts_with('(')
+            && behind_answer
+            && let Some(end) = left.iter().position(|word| word.ends_with(')'))
+        {
+            left = &left[end + 1..];
             continue;
         }
-        if behind_day && (is_time(&word) || word == "utc") {
+        left = rest;
+        if behind_day && (is_time(word) || word == "utc") {
             continue;
         }
-        behind_day = parse_day(&word).is_some();
-        words.push(word);
+        behind_day = parse_day(word).is_some();
+        words.push(word.clone());
     }
     words
 }
@@ -149,6 +155,8 @@ mod tests {
     #[case("not found", Some("outcome:not_found"))]
     #[case("resolved refunded", Some("status:resolved,refunded"))]
     #[case("not refunded acme", Some("status:chargeback acme"))]
+    #[case("refunded (acme", Some("status:resolved,refunded (acme"))]
+    #[case("refunded (by hand) acme", Some("status:resolved,refunded acme"))]
     #[case("2026-11-24 09:12", Some("from:2026-11-24 to:2026-11-24"))]
     #[case("2026-11-24 09:12 UTC acme", Some("from:2026-11-24 to:2026-11-24 acme"))]
     #[case("INVALID (duplicate alert)", Some("status:invalid"))]

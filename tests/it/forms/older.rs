@@ -82,6 +82,16 @@ fn a_digit_within_words_says_how_to_choose_and_a_move_lets_it_choose_again() {
 }
 
 #[test]
+fn a_letter_that_leads_to_the_resolution_is_no_text() {
+    let mut form = older(Choice::NotRefunded);
+    play(&mut form, tabs(1));
+
+    let submission = sent(play(&mut form, typed("i4").into_iter().chain([ctrl('s')])));
+
+    assert_eq!(said(&submission.resolution), ("MISSED", "NOT REFUNDED", None));
+}
+
+#[test]
 fn an_invalid_alert_asks_for_the_resolution_and_the_refund_at_their_fields() {
     let mut form = older(Choice::Invalid);
 

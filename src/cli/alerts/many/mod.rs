@@ -179,6 +179,11 @@ impl Run<'_> {
                 became.id = entry.id;
                 Ok(became)
             }
+            Some(entry) if entry.result == RowResult::Unknown && self.is_told_to_end() => {
+                let mut became = Became::new(RowResult::Unknown, "not looked up: the run was stopped before it; --resume looks it up");
+                became.id = entry.id;
+                Ok(became)
+            }
             Some(entry) if entry.result == RowResult::Unknown => {
                 let became = tokio::select! {
                     biased;
@@ -210,6 +215,11 @@ impl Run<'_> {
                 }
             }
         }
+    }
+
+    /// Whether a signal ended the run: then nothing is asked any more.
+    fn is_told_to_end(&self) -> bool {
+        matches!(self.stopped, Some(Stop::Signal(_)))
     }
 
     /// Reads what became of a decision that left in an earlier run. It is never sent again.

@@ -111,7 +111,7 @@ impl ResolveForm {
                 self.typed_astray = false;
                 self.number(c);
             }
-            (_, Focus::Decision | Focus::Refund) if self.decide_by(c) => {}
+            (_, Focus::Decision | Focus::Refund) if self.decide_by(c) => self.typed_astray = false,
             (' ', Focus::Send) => return self.submit(),
             (' ', Focus::Cancel) => return FormStep::Cancel(self.draft()),
             (' ', Focus::Confirmation) => self.toggle_confirmation(),
@@ -249,7 +249,7 @@ impl ResolveForm {
         let at = Position { x: mouse.column, y: mouse.row };
         match mouse.kind {
             MouseEventKind::Down(MouseButton::Left) => {
-                (self.word, self.repeats) = (None, false);
+                (self.word, self.repeats, self.typed_astray) = (None, false, false);
                 let send = Target::Field(Focus::Send);
                 if self.targets.at(at) != Some(send) && self.drop_kept_send() {
                     self.word = Some(NO_LONGER_KEPT.to_owned());

@@ -51,7 +51,10 @@ impl Queue {
             }
             Message::Concluded(alert) => {
                 self.take_alert(&alert);
-                self.listing.answered(alert.id);
+                // What a network did not apply is open as before.
+                if alert.outcome.is_some() {
+                    self.listing.answered(alert.id);
+                }
                 self.changed(now);
             }
             Message::OutOfReach(error) => self.list_failed(error, now),
