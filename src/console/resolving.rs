@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::answer_words::{BY_WHOM, answered_as};
-use super::decisions::{DecisionEvent, PendingDecision};
+use super::decisions::{DecisionEvent, PendingDecision, fate_of_run};
 use super::dialog::run;
 use super::last_look::Looked;
 use super::text::count;
@@ -250,7 +250,8 @@ fn of_refund(event: &DecisionEvent) -> String {
 /// What follows from what became of a decision of a run: its list tells it, and the end of the run is told once.
 fn follow_up(before: &Alert, event: DecisionEvent, cx: &mut AppContext) -> Orders {
     match event {
-        DecisionEvent::Landed(alert) | DecisionEvent::AsDecided(alert) | DecisionEvent::Overtaken(alert) => concluded(alert, cx),
+        DecisionEvent::Landed(alert) | DecisionEvent::AsDecided(alert) => concluded(alert, true, cx),
+        DecisionEvent::Overtaken(alert) => concluded(alert, false, cx),
         DecisionEvent::Kept(why) => vec![Message::OutOfReach(ServiceError::Unreachable(why)).into()],
         DecisionEvent::Refused(_) | DecisionEvent::Unknown(_) | DecisionEvent::NothingSoFar(_) => vec![Effect::Get(before.id).into()],
     }
@@ -276,12 +277,12 @@ fn tell(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -
     match event {
         DecisionEvent::Landed(alert) => {
             cx.notify_of_decision(decision, Tone::Good, format!("{word}, recorded (status {}): {subject}", alert.status));
-            return concluded(alert, cx);
+            return concluded(alert, true, cx);
         }
         DecisionEvent::AsDecided(alert) => {
             let words = format!("{subject} is answered as decided, {word} (status {}); {BY_WHOM}.", alert.status);
             cx.notify_of_decision(decision, Tone::Good, words);
-            return concluded(alert, cx);
+            return concluded(alert, true, cx);
         }
         DecisionEvent::Overtaken(alert) => {
             cx.notify_of_decision(
@@ -289,7 +290,7 @@ fn tell(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -
                 Tone::Bad,
                 format!("{subject}: another was first. It is {}; {word} was not recorded.", answered_as(&alert)),
             );
-            return concluded(alert, cx);
+            return concluded(alert, false, cx);
         }
         DecisionEvent::Kept(why) => {
             cx.notify_of_decision(
@@ -323,12 +324,20 @@ pub fn subject(alert: &Alert) -> String {
     format!("{} {money}", alert.provider)
 }
 
-/// An alert is through with: what was typed for it is needed no more.
-fn concluded(alert: Box<Alert>, cx: &mut AppContext) -> Orders {
+/// An alert is through with, by a decision of this console or another's: what was typed for it is needed no more.
+fn concluded(alert: Box<Alert>, is_ours: bool, cx: &mut AppContext) -> Orders {
+    answered_since(&alert, is_ours, cx);
     let mut outcome = run(cx.drop_draft(alert.id));
     outcome.extend(run(cx.group_drafts.concluded(alert.id)));
     outcome.push(Message::Concluded(alert).into());
     outcome
+}
+
+/// Takes in that an alert has an outcome: the runs in which it failed before say so, and what was told of them before is so no longer.
+pub fn answered_since(alert: &Alert, is_ours: bool, cx: &mut AppContext) {
+    for number in cx.runs.answered_since(alert, is_ours, cx.now) {
+        cx.toasts.withdraw(&fate_of_run(number));
+    }
 }
 
 /// Takes in which decisions the engine has not finished.
@@ -371,7 +380,7 @@ pub fn settled(id: AlertId, applied: bool, answer: Reply<Alert>, cx: &mut AppCon
             cx.notify_about(&alert, Tone::Good, words);
             let alert = Box::new(alert);
             let mut outcome: Orders = recorded.into_iter().collect();
-            outcome.extend(if alert.outcome.is_some() { concluded(alert, cx) } else { vec![Message::Concluded(alert).into()] });
+            outcome.extend(if alert.outcome.is_some() { concluded(alert, applied, cx) } else { vec![Message::Concluded(alert).into()] });
             outcome
         }
         Err(error) => {
