@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::answer_words::{BY_WHOM, answered_as};
+use super::answer_words::{BY_WHOM, answer_told, who_answered};
 use super::decisions::{DecisionEvent, PendingDecision, fate_of_run};
 use super::dialog::run;
 use super::last_look::Looked;
@@ -220,7 +220,7 @@ fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext)
         if cx.decisions.holds_others(decision.key) {
             let [ask, undo] = [Action::Refresh, Action::Undo].map(|action| cx.key(action));
             let waits = format!("What was to follow it waits here, not sent: {ask} asks whether it leaves, {undo} takes it back");
-            let words = format!("{}: {}. {waits}.", subject(&decision.alert), of_refund(&event));
+            let words = format!("{}: {}. {waits}.", subject(&decision.alert), of_refund(&event, cx));
             cx.calls.failed(&decision.alert);
             cx.notify_about_fate(decision, Tone::Bad, words);
         }
@@ -236,10 +236,10 @@ fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext)
 }
 
 /// What became of a refund that others were to follow.
-fn of_refund(event: &DecisionEvent) -> String {
+fn of_refund(event: &DecisionEvent, cx: &AppContext) -> String {
     match event {
         DecisionEvent::Refused(why) => format!("{}; the refund was not recorded", why.trim_end_matches('.')),
-        DecisionEvent::Overtaken(alert) => format!("another was first, it is {}; the refund was not recorded", answered_as(alert)),
+        DecisionEvent::Overtaken(alert) => format!("another was first, it is {}; the refund was not recorded", answer_known(alert, cx)),
         DecisionEvent::Kept(why) => format!("{}; the refund was not sent", why.trim_end_matches('.')),
         DecisionEvent::Landed(_) | DecisionEvent::AsDecided(_) | DecisionEvent::Unknown(_) | DecisionEvent::NothingSoFar(_) => {
             "the refund is not known to be recorded".to_owned()
@@ -285,11 +285,8 @@ fn tell(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -
             return concluded(alert, true, cx);
         }
         DecisionEvent::Overtaken(alert) => {
-            cx.notify_of_decision(
-                decision,
-                Tone::Bad,
-                format!("{subject}: another was first. It is {}; {word} was not recorded.", answered_as(&alert)),
-            );
+            let told = answer_known(&alert, cx);
+            cx.notify_of_decision(decision, Tone::Bad, format!("{subject}: another was first. It is {told}; {word} was not recorded."));
             return concluded(alert, false, cx);
         }
         DecisionEvent::Kept(why) => {
@@ -316,6 +313,12 @@ fn tell(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -
         }
     }
     Vec::new()
+}
+
+/// What an answered alert is, with whom and what this desk's journal knows of its answer.
+pub fn answer_known(alert: &Alert, cx: &AppContext) -> String {
+    let by = who_answered(alert.id, &[], cx.journal.history(), cx.journal.place());
+    answer_told(alert, by.as_deref())
 }
 
 /// The alert in a few words: its network and its money.
