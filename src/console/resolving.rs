@@ -10,6 +10,7 @@ use super::text::count;
 use super::unfinished::in_words;
 use super::{Action, AppContext, Effect, Keep, Message, Order, Orders, Reply, Tone};
 use crate::desk::{DecisionFate, JournalRun, JournalStep};
+use crate::domain::exchange::without_exchange;
 use crate::domain::indeterminate::Found;
 use crate::domain::{Alert, AlertId, Resolution, ResolutionAttempt};
 use crate::service::ServiceError;
@@ -134,7 +135,8 @@ fn tell_waiting_for_look(before: &PendingDecision, why: Option<String>, cx: &mut
     let waits = cx.decisions.get(before.key).is_some_and(PendingDecision::waits_for_look);
     let Some(why) = why.filter(|_| waits && !before.waited_for_look()) else { return };
     let (subject, undo) = (subject(&before.alert), cx.key(Action::Undo));
-    let words = format!("{subject}: not sent yet, doubles cannot be looked for: {why}. It is tried again; {undo} takes it back.");
+    let words =
+        format!("{subject}: not sent yet, doubles cannot be looked for: {}. It is tried again; {undo} takes it back.", briefly(&why));
     match before.together {
         None => cx.notify_of_decision(before, Tone::Bad, words),
         Some(_) => cx.notify_of_run(before, Tone::Bad, words),
@@ -175,7 +177,7 @@ pub fn answered(key: u64, answer: Reply<Alert>, cx: &mut AppContext) -> Orders {
 /// Writes down that a refund left though doubles could not be looked for again, and says so where it was made alone.
 fn tell_unlooked(decision: &PendingDecision, why: String, cx: &mut AppContext) -> Orders {
     if decision.together.is_none() {
-        let words = format!("{}: {UNLOOKED}: {why}.", subject(&decision.alert));
+        let words = format!("{}: {UNLOOKED}: {}.", subject(&decision.alert), briefly(&why));
         cx.notify_of_decision(decision, Tone::Note, words);
     }
     vec![record(JournalStep::Unlooked { decision: decision.journal_key(), why })]
@@ -235,12 +237,17 @@ fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext)
     outcome
 }
 
+/// Why something is so, as it is told beside what can be done: the exchange behind it stands with the steps in Activity.
+pub fn briefly(why: &str) -> String {
+    without_exchange(why).trim_end_matches('.').to_owned()
+}
+
 /// What became of a refund that others were to follow.
 fn of_refund(event: &DecisionEvent, cx: &AppContext) -> String {
     match event {
-        DecisionEvent::Refused(why) => format!("{}; the refund was not recorded", why.trim_end_matches('.')),
+        DecisionEvent::Refused(why) => format!("{}; the refund was not recorded", briefly(why)),
         DecisionEvent::Overtaken(alert) => format!("another was first, it is {}; the refund was not recorded", answer_known(alert, cx)),
-        DecisionEvent::Kept(why) => format!("{}; the refund was not sent", why.trim_end_matches('.')),
+        DecisionEvent::Kept(why) => format!("{}; the refund was not sent", briefly(why)),
         DecisionEvent::Landed(_) | DecisionEvent::AsDecided(_) | DecisionEvent::Unknown(_) | DecisionEvent::NothingSoFar(_) => {
             "the refund is not known to be recorded".to_owned()
         }
@@ -290,15 +297,11 @@ fn tell(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -
             return concluded(alert, false, cx);
         }
         DecisionEvent::Kept(why) => {
-            cx.notify_of_decision(
-                decision,
-                Tone::Bad,
-                format!("{subject}: {word} was not sent: {}. It waits here.", why.trim_end_matches('.')),
-            );
+            cx.notify_of_decision(decision, Tone::Bad, format!("{subject}: {word} was not sent: {}. It waits here.", briefly(&why)));
             return vec![Message::OutOfReach(ServiceError::Unreachable(why)).into()];
         }
         DecisionEvent::Refused(why) => {
-            let (why, activity, again) = (why.trim_end_matches('.'), cx.key(Action::ShowActivity), cx.key(Action::Reopen));
+            let (why, activity, again) = (briefly(&why), cx.key(Action::ShowActivity), cx.key(Action::Reopen));
             let words = format!("{subject}: {why}. {word} was not recorded; {activity} shows it; {again} there decides again.");
             cx.notify_of_decision(decision, Tone::Bad, words);
         }
@@ -308,7 +311,7 @@ fn tell(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -
             format!("{subject}: nothing has landed so far, after {polls} looks. {word} may still arrive; it is looked at each minute."),
         ),
         DecisionEvent::Unknown(why) => {
-            let why = why.trim_end_matches('.');
+            let why = briefly(&why);
             cx.notify_of_decision(decision, Tone::Bad, format!("{subject}: not known whether {word} arrived: {why}."));
         }
     }

@@ -13,6 +13,7 @@ use crate::console::decisions::{PendingDecision, State, WaitReason};
 use crate::console::resolving::{answer_known, subject, taken_back};
 use crate::console::text::{count, counted, sanitize};
 use crate::console::{AppContext, ClickTargets, Dialog, Effect, Loadable, Message, Order, Orders, Tone};
+use crate::domain::exchange::without_exchange;
 use crate::domain::{Alert, AlertId, duplicate};
 
 /// Rows that the names of decisions take at most.
@@ -32,7 +33,7 @@ fn not_recorded(first: u64, cx: &AppContext) -> Option<String> {
         return Some(format!("Another was first: {} is {}.", sanitize(&subject(alert)), answer_known(alert, cx)));
     }
     match &cx.decisions.awaited(first)?.state {
-        State::Refused(why) => Some(format!("{}.", sanitize(why.trim_end_matches('.')))),
+        State::Refused(why) => Some(format!("{}.", sanitize(without_exchange(why).trim_end_matches('.')))),
         _ => None,
     }
 }

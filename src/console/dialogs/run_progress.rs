@@ -17,7 +17,7 @@ use crate::console::decisions::{Departure, PendingDecision, State, fate_of_run};
 use crate::console::dialog::DataAge;
 use crate::console::guards::left_out_words;
 use crate::console::keymap::Chord;
-use crate::console::resolving::{record, undo};
+use crate::console::resolving::{briefly, record, undo};
 use crate::console::runs::{DECIDED_AGAIN, DecisionRun, LeftOut, RunCounts, RunItem, RunResult, RunRow};
 use crate::console::text::{columns, count};
 use crate::console::unfinished::in_words;
@@ -242,9 +242,9 @@ fn state(item: &RunItem, cx: &AppContext) -> ((&'static str, Style), String, Sty
             (("✓", theme.ok), words, theme.ok)
         }
         RunResult::Conflict(why) => (("✗", theme.warning), why.clone(), theme.warning),
-        RunResult::Refused(why) => (("✗", theme.danger), why.clone(), theme.danger),
-        RunResult::NotSent(why) => (("…", theme.warning), format!("not sent, waits here: {why}"), theme.warning),
-        RunResult::Unknown(why) => (("?", theme.warning), why.clone(), theme.warning),
+        RunResult::Refused(why) => (("✗", theme.danger), briefly(why), theme.danger),
+        RunResult::NotSent(why) => (("…", theme.warning), format!("not sent, waits here: {}", briefly(why)), theme.warning),
+        RunResult::Unknown(why) => (("?", theme.warning), briefly(why), theme.warning),
         RunResult::TakenBack => (("–", theme.quiet), "taken back, nothing was sent".to_owned(), theme.quiet),
         RunResult::Underway => match cx.decisions.get(item.key) {
             Some(decision) => alert_rows::progress(decision, cx),

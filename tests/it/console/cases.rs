@@ -1,6 +1,7 @@
 //! The case: all alerts of one payment on one page, and one decision for them.
 
 use avert::console::SessionInfo;
+use avert::domain::exchange::with_exchange;
 use avert::domain::resolution::{Decision, InvalidReason};
 use avert::domain::time::Clock;
 use avert::domain::{Alert, AlertId, AlertStatus, AttemptId, AuditEntry, Dialect, Outcome, Provider, Resolution, ResolutionAttempt};
@@ -8,6 +9,7 @@ use avert::service::{OutcomeUnknown, ServiceError};
 use chrono::Duration;
 use rstest::rstest;
 
+use super::bulk::alike;
 use super::fake::{Fate, morning, refunded_sibling};
 use super::pictures::doubled;
 use super::rig::{Made, Rig, assert_screens, clock, screens};
@@ -168,6 +170,45 @@ fn a_refused_refund_is_told_with_its_reason_and_what_waits_names_the_keys_that_t
     assert!(waiting.contains("u  takes it back") && waiting.contains("ctrl-r  asks whether it leaves"), "{waiting}");
     assert!(asked.contains("The refund was not recorded"), "{asked}");
     assert!(rig.screen().contains("Taken back: 2 decisions."), "{}", rig.screen());
+}
+
+/// A refusal by another deployment, with the exchange behind it as the client tells it.
+fn refused_by_http() -> Fate {
+    let exchange = "PUT /api/v1/alerts/01a2b3c4-0000-7000-8000-000000000001/resolution: 400, request 01a2b3c4-0000-7000-8000-000000000002";
+    Fate::Refused(ServiceError::ProviderFailed(with_exchange("case closed by issuer", exchange)))
+}
+
+#[rstest]
+#[case((120, 40))]
+#[case((80, 24))]
+fn what_can_be_done_after_a_refused_refund_stands_before_the_exchange_that_it_was_told_by(#[case] size: (u16, u16)) {
+    let mut rig = Made { size, ..Made::of(three()) }.start();
+    rig.service.next_resolution(refused_by_http());
+    rig.press("enter r ctrl-s");
+    rig.advance(Duration::seconds(10));
+    rig.press("esc");
+
+    let told = rig.screen().split_whitespace().collect::<Vec<_>>().join(" ");
+    rig.press("4");
+    let steps = rig.screen();
+
+    assert!(told.contains("case closed by issuer; the refund was not recorded. What was to follow it waits here, not sent:"), "{told}");
+    assert!(told.contains("ctrl-r asks whether it leaves, u takes it back."), "{told}");
+    assert!(steps.contains("case closed by issuer (PUT"), "the steps of the decision tell it: {steps}");
+}
+
+#[test]
+fn the_results_of_a_run_say_why_something_failed_and_leave_the_exchange_to_activity() {
+    let mut rig = Made { size: (120, 40), ..Made::of(alike(3)) }.start();
+    for _ in 0..3 {
+        rig.service.next_resolution(refused_by_http());
+    }
+    rig.press("* b alt-n ctrl-s");
+    rig.advance(Duration::seconds(10));
+
+    let page = rig.screen();
+
+    assert_eq!(page.lines().filter(|line| line.contains("not taken: case closed by issuer") && !line.contains('(')).count(), 3, "{page}");
 }
 
 #[test]
