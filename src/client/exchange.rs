@@ -5,6 +5,7 @@ use std::fmt;
 use reqwest::Method;
 use reqwest::header::HeaderMap;
 
+use crate::domain::exchange::with_exchange;
 use crate::domain::redact;
 
 /// Headers in which deployments tell the id of a request.
@@ -38,7 +39,7 @@ impl Exchange {
 
     /// Words about it, with the exchange behind them.
     pub(super) fn about(&self, words: &str) -> String {
-        format!("{words} ({self})")
+        with_exchange(words, &self.to_string())
     }
 }
 

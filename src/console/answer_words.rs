@@ -3,9 +3,9 @@
 use super::text::sanitize;
 use super::times::Moments;
 use super::unfinished::in_words;
-use crate::desk::{DecisionFate, DecisionRecord};
+use crate::desk::{DecisionFate, DecisionRecord, History};
 use crate::domain::resolution::{Decision, InvalidReason};
-use crate::domain::{Alert, AlertStatus, Outcome, Timestamp};
+use crate::domain::{Alert, AlertId, AlertStatus, AuditEntry, Outcome, Timestamp};
 
 /// What is said of an outcome that was found as it was decided here, and may be another's all the same.
 pub const BY_WHOM: &str = "by whom is not known";
@@ -47,16 +47,43 @@ pub fn answered_as(alert: &Alert) -> String {
     if is_said { answer } else { format!("{status}, {answer}") }
 }
 
+/// What an answered alert is, and by whom and with which comment it was answered, as far as that is known: `RESOLVED, REFUNDED by maria "88213"`.
+pub fn answer_told(alert: &Alert, by: Option<&str>) -> String {
+    format!("{}{}", answered_as(alert), by_with_comment(alert, by))
+}
+
+/// What stands behind the words of an answer: ` by maria "88213"`.
+pub fn by_with_comment(alert: &Alert, by: Option<&str>) -> String {
+    let by = by.map_or_else(String::new, |by| format!(" {}", sanitize(by)));
+    let comments = alert.outcome.as_ref().map_or("", |outcome| &outcome.comments).replace('\n', " / ");
+    if comments.is_empty() { by } else { format!("{by} \"{}\"", sanitize(&comments)) }
+}
+
+/// Who gave an alert its outcome, as `by maria`, where that is known: by the service's audit log, else by this desk's journal for a place.
+pub fn who_answered(alert: AlertId, audit: &[AuditEntry], history: &History, place: &str) -> Option<String> {
+    let audited = audit.iter().find(|entry| entry.tells_of_resolution() && entry.is_of(alert));
+    audited.map(|entry| format!("by {}", entry.by_whom())).or_else(|| {
+        let mut ours = history.on(alert).filter(|record| record.place == place);
+        ours.find(|record| matches!(record.fate(), DecisionFate::Recorded(_)))
+            .map(|record| maker(record).unwrap_or_else(|| "here".to_owned()))
+    })
+}
+
+/// Who made a decision of this desk, as `by maria`, where that was written down.
+pub fn maker(record: &DecisionRecord) -> Option<String> {
+    match (&record.rule, &record.user) {
+        (Some(rule), _) => Some(format!("by the desk rule {rule}")),
+        (None, Some(user)) => Some(format!("by {user}")),
+        (None, None) => None,
+    }
+}
+
 /// What a journal knows of an alert's outcome while lists show none: `REFUNDED was recorded here 14:03:12 UTC, by maria; the list is behind`.
 pub fn list_behind(record: &DecisionRecord, times: Moments, now: Timestamp) -> String {
     let (at, fate) = record.last();
     let when = times.moment_with_clock(at, now);
     let word = record.said.resolution().map_or_else(|| record.said.refunded.clone(), |resolution| in_words(&resolution));
-    let by = match (&record.rule, &record.user) {
-        (Some(rule), _) => format!(", by the desk rule {rule}"),
-        (None, Some(user)) => format!(", by {user}"),
-        (None, None) => String::new(),
-    };
+    let by = maker(record).map_or_else(String::new, |by| format!(", {by}"));
     let known = match fate {
         DecisionFate::Recorded(_) => format!("{word} was recorded here {when}{by}"),
         DecisionFate::AsDecided(_) => format!("answered {word}, as was seen here {when}"),
@@ -82,7 +109,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::domain::{AlertId, AlertType, Provider};
+    use crate::domain::{AlertType, Provider};
 
     #[rstest]
     #[case(AlertStatus::Invalid, "previously_refunded", "refunded", Some("previously_refunded"), "INVALID (refunded before the alert)")]

@@ -106,7 +106,8 @@ pub fn speaks_against<'o>(
     let by = match (refunded, order) {
         _ if caution != Caution::PaidTwice => String::new(),
         (Some(other), _) if !known.answered(other).refund_is_likely() => {
-            format!(": a refund of {} is on its way", subject(other))
+            let how_far = if known.may_have_arrived(other.id) { "may have arrived" } else { "is on its way" };
+            format!(": a refund of {} {how_far}", subject(other))
         }
         (Some(other), _) => {
             let is_sure = known.foreseen(other).was_refunded();

@@ -17,6 +17,7 @@ use super::screens::activity::views::needs_you;
 use super::screens::queue::link::LATE;
 use super::text::{capitalized, columns, cut, sanitize};
 use super::{Action, Pen};
+use crate::domain::exchange::without_exchange;
 use crate::domain::{Environment, Timestamp};
 use crate::service::ServiceError;
 
@@ -478,9 +479,12 @@ impl App {
 
     /// What lasts and needs more words than the header has room for.
     pub(super) fn lasting_note(&self) -> Option<String> {
+        // The exchange behind it stands in the log.
         let why = |error: &ServiceError| match error {
-            ServiceError::Unavailable(why) | ServiceError::Unreachable(why) | ServiceError::Throttled { why, .. } => why.clone(),
-            other => other.to_string(),
+            ServiceError::Unavailable(why) | ServiceError::Unreachable(why) | ServiceError::Throttled { why, .. } => {
+                without_exchange(why).into_owned()
+            }
+            other => without_exchange(&other.to_string()).into_owned(),
         };
         let link = &self.screens.queue.link;
         let again = |what: &str, since: &Timestamp, error: &ServiceError| {

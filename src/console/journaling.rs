@@ -6,6 +6,7 @@ use ratatui::layout::Rect;
 use super::app::App;
 use super::dialogs::resolve_form::{Choice, dialog as resolve};
 use super::journal_pane::PaneRoom;
+use super::resolving::answered_since;
 use super::screens::ScreenName;
 use super::screens::activity::views::{calls_as_failed, needs_you};
 use super::text::count;
@@ -82,6 +83,7 @@ impl App {
         for alert in alerts.into_iter().filter(|alert| alert.outcome.is_some()) {
             if cx.journal.history().latest_on(alert.id).is_some_and(|record| calls_as_failed(record, cx)) {
                 cx.answered.insert(alert.id, alert.status.to_string());
+                answered_since(alert, false, cx);
             }
         }
     }

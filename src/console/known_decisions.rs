@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use super::decisions::{Decisions, alert_of};
-use super::unfinished::Unfinished;
-use crate::desk::History;
+use super::unfinished::{Stage, Unfinished};
+use crate::desk::{ComingStage, History};
 use crate::domain::duplicate::{self, Duplicate};
 use crate::domain::{Alert, AlertId, OutcomeId, Resolution, Timestamp, decide};
 
@@ -25,6 +25,15 @@ impl<'a> KnownDecisions<'a> {
         let there = self.unfinished.resolution_of(alert);
         // Two may be under way: a refund may land, whatever the other says.
         there.filter(|there| there.gives_money_back()).or(here).or(there)
+    }
+
+    /// Whether nobody knows if the decision on its way on an alert has arrived.
+    pub fn may_have_arrived(self, alert: AlertId) -> bool {
+        let engines = self.unfinished.of(alert).map(Stage::of);
+        let elsewhere = self.unfinished.elsewhere(alert).map(|coming| coming.stage);
+        self.here.is_checking(alert)
+            || matches!(engines, Some(Stage::Unknown | Stage::Parked))
+            || matches!(elsewhere, Some(ComingStage::Unknown))
     }
 
     /// An alert as this desk knows it: with the outcome that its journal has, where a list is behind and shows none.

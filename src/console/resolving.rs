@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::answer_words::{BY_WHOM, answered_as};
-use super::decisions::{DecisionEvent, PendingDecision};
+use super::answer_words::{BY_WHOM, answer_told, who_answered};
+use super::decisions::{DecisionEvent, PendingDecision, fate_of_run};
 use super::dialog::run;
 use super::last_look::Looked;
 use super::text::count;
@@ -11,6 +11,7 @@ use super::unfinished::in_words;
 use super::{Action, AppContext, Effect, Keep, Message, Order, Orders, Reply, Tone};
 use crate::desk::indeterminate::Landing;
 use crate::desk::{DecisionFate, JournalRun, JournalStep};
+use crate::domain::exchange::without_exchange;
 use crate::domain::indeterminate::Found;
 use crate::domain::{Alert, AlertId, Resolution, ResolutionAttempt};
 use crate::service::ServiceError;
@@ -135,7 +136,8 @@ fn tell_waiting_for_look(before: &PendingDecision, why: Option<String>, cx: &mut
     let waits = cx.decisions.get(before.key).is_some_and(PendingDecision::waits_for_look);
     let Some(why) = why.filter(|_| waits && !before.waited_for_look()) else { return };
     let (subject, undo) = (subject(&before.alert), cx.key(Action::Undo));
-    let words = format!("{subject}: not sent yet, doubles cannot be looked for: {why}. It is tried again; {undo} takes it back.");
+    let words =
+        format!("{subject}: not sent yet, doubles cannot be looked for: {}. It is tried again; {undo} takes it back.", briefly(&why));
     match before.together {
         None => cx.notify_of_decision(before, Tone::Bad, words),
         Some(_) => cx.notify_of_run(before, Tone::Bad, words),
@@ -176,7 +178,7 @@ pub fn answered(key: u64, answer: Reply<Landing>, cx: &mut AppContext) -> Orders
 /// Writes down that a refund left though doubles could not be looked for again, and says so where it was made alone.
 fn tell_unlooked(decision: &PendingDecision, why: String, cx: &mut AppContext) -> Orders {
     if decision.together.is_none() {
-        let words = format!("{}: {UNLOOKED}: {why}.", subject(&decision.alert));
+        let words = format!("{}: {UNLOOKED}: {}.", subject(&decision.alert), briefly(&why));
         cx.notify_of_decision(decision, Tone::Note, words);
     }
     vec![record(JournalStep::Unlooked { decision: decision.journal_key(), why })]
@@ -221,7 +223,7 @@ fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext)
         if cx.decisions.holds_others(decision.key) {
             let [ask, undo] = [Action::Refresh, Action::Undo].map(|action| cx.key(action));
             let waits = format!("What was to follow it waits here, not sent: {ask} asks whether it leaves, {undo} takes it back");
-            let words = format!("{}: {}. {waits}.", subject(&decision.alert), of_refund(&event));
+            let words = format!("{}: {}. {waits}.", subject(&decision.alert), of_refund(&event, cx));
             cx.calls.failed(&decision.alert);
             cx.notify_about_fate(decision, Tone::Bad, words);
         }
@@ -236,12 +238,17 @@ fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext)
     outcome
 }
 
+/// Why something is so, as it is told beside what can be done: the exchange behind it stands with the steps in Activity.
+pub fn briefly(why: &str) -> String {
+    without_exchange(why).trim_end_matches('.').to_owned()
+}
+
 /// What became of a refund that others were to follow.
-fn of_refund(event: &DecisionEvent) -> String {
+fn of_refund(event: &DecisionEvent, cx: &AppContext) -> String {
     match event {
-        DecisionEvent::Refused(why) => format!("{}; the refund was not recorded", why.trim_end_matches('.')),
-        DecisionEvent::Overtaken(alert) => format!("another was first, it is {}; the refund was not recorded", answered_as(alert)),
-        DecisionEvent::Kept(why) => format!("{}; the refund was not sent", why.trim_end_matches('.')),
+        DecisionEvent::Refused(why) => format!("{}; the refund was not recorded", briefly(why)),
+        DecisionEvent::Overtaken(alert) => format!("another was first, it is {}; the refund was not recorded", answer_known(alert, cx)),
+        DecisionEvent::Kept(why) => format!("{}; the refund was not sent", briefly(why)),
         DecisionEvent::Landed(_) | DecisionEvent::AsDecided(_) | DecisionEvent::Unknown(_) | DecisionEvent::NothingSoFar(_) => {
             "the refund is not known to be recorded".to_owned()
         }
@@ -251,7 +258,8 @@ fn of_refund(event: &DecisionEvent) -> String {
 /// What follows from what became of a decision of a run: its list tells it, and the end of the run is told once.
 fn follow_up(before: &Alert, event: DecisionEvent, cx: &mut AppContext) -> Orders {
     match event {
-        DecisionEvent::Landed(alert) | DecisionEvent::AsDecided(alert) | DecisionEvent::Overtaken(alert) => concluded(alert, cx),
+        DecisionEvent::Landed(alert) | DecisionEvent::AsDecided(alert) => concluded(alert, true, cx),
+        DecisionEvent::Overtaken(alert) => concluded(alert, false, cx),
         DecisionEvent::Kept(why) => vec![Message::OutOfReach(ServiceError::Unreachable(why)).into()],
         DecisionEvent::Refused(_) | DecisionEvent::Unknown(_) | DecisionEvent::NothingSoFar(_) => vec![Effect::Get(before.id).into()],
     }
@@ -277,31 +285,24 @@ fn tell(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -
     match event {
         DecisionEvent::Landed(alert) => {
             cx.notify_of_decision(decision, Tone::Good, format!("{word}, recorded (status {}): {subject}", alert.status));
-            return concluded(alert, cx);
+            return concluded(alert, true, cx);
         }
         DecisionEvent::AsDecided(alert) => {
             let words = format!("{subject} is answered as decided, {word} (status {}); {BY_WHOM}.", alert.status);
             cx.notify_of_decision(decision, Tone::Good, words);
-            return concluded(alert, cx);
+            return concluded(alert, true, cx);
         }
         DecisionEvent::Overtaken(alert) => {
-            cx.notify_of_decision(
-                decision,
-                Tone::Bad,
-                format!("{subject}: another was first. It is {}; {word} was not recorded.", answered_as(&alert)),
-            );
-            return concluded(alert, cx);
+            let told = answer_known(&alert, cx);
+            cx.notify_of_decision(decision, Tone::Bad, format!("{subject}: another was first. It is {told}; {word} was not recorded."));
+            return concluded(alert, false, cx);
         }
         DecisionEvent::Kept(why) => {
-            cx.notify_of_decision(
-                decision,
-                Tone::Bad,
-                format!("{subject}: {word} was not sent: {}. It waits here.", why.trim_end_matches('.')),
-            );
+            cx.notify_of_decision(decision, Tone::Bad, format!("{subject}: {word} was not sent: {}. It waits here.", briefly(&why)));
             return vec![Message::OutOfReach(ServiceError::Unreachable(why)).into()];
         }
         DecisionEvent::Refused(why) => {
-            let (why, activity, again) = (why.trim_end_matches('.'), cx.key(Action::ShowActivity), cx.key(Action::Reopen));
+            let (why, activity, again) = (briefly(&why), cx.key(Action::ShowActivity), cx.key(Action::Reopen));
             let words = format!("{subject}: {why}. {word} was not recorded; {activity} shows it; {again} there decides again.");
             cx.notify_of_decision(decision, Tone::Bad, words);
         }
@@ -311,11 +312,17 @@ fn tell(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -
             format!("{subject}: nothing has landed so far, after {polls} looks. {word} may still arrive; it is looked at each minute."),
         ),
         DecisionEvent::Unknown(why) => {
-            let why = why.trim_end_matches('.');
+            let why = briefly(&why);
             cx.notify_of_decision(decision, Tone::Bad, format!("{subject}: not known whether {word} arrived: {why}."));
         }
     }
     Vec::new()
+}
+
+/// What an answered alert is, with whom and what this desk's journal knows of its answer.
+pub fn answer_known(alert: &Alert, cx: &AppContext) -> String {
+    let by = who_answered(alert.id, &[], cx.journal.history(), cx.journal.place());
+    answer_told(alert, by.as_deref())
 }
 
 /// The alert in a few words: its network and its money.
@@ -324,12 +331,20 @@ pub fn subject(alert: &Alert) -> String {
     format!("{} {money}", alert.provider)
 }
 
-/// An alert is through with: what was typed for it is needed no more.
-fn concluded(alert: Box<Alert>, cx: &mut AppContext) -> Orders {
+/// An alert is through with, by a decision of this console or another's: what was typed for it is needed no more.
+fn concluded(alert: Box<Alert>, is_ours: bool, cx: &mut AppContext) -> Orders {
+    answered_since(&alert, is_ours, cx);
     let mut outcome = run(cx.drop_draft(alert.id));
     outcome.extend(run(cx.group_drafts.concluded(alert.id)));
     outcome.push(Message::Concluded(alert).into());
     outcome
+}
+
+/// Takes in that an alert has an outcome: the runs in which it failed before say so, and what was told of them before is so no longer.
+pub fn answered_since(alert: &Alert, is_ours: bool, cx: &mut AppContext) {
+    for number in cx.runs.answered_since(alert, is_ours, cx.now) {
+        cx.toasts.withdraw(&fate_of_run(number));
+    }
 }
 
 /// Takes in which decisions the engine has not finished.
@@ -372,7 +387,7 @@ pub fn settled(id: AlertId, applied: bool, answer: Reply<Alert>, cx: &mut AppCon
             cx.notify_about(&alert, Tone::Good, words);
             let alert = Box::new(alert);
             let mut outcome: Orders = recorded.into_iter().collect();
-            outcome.extend(if alert.outcome.is_some() { concluded(alert, cx) } else { vec![Message::Concluded(alert).into()] });
+            outcome.extend(if alert.outcome.is_some() { concluded(alert, applied, cx) } else { vec![Message::Concluded(alert).into()] });
             outcome
         }
         Err(error) => {

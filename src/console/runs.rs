@@ -8,7 +8,7 @@ use std::collections::{HashSet, VecDeque};
 use chrono::Duration;
 use uuid::Uuid;
 
-pub use rows::{LeftOut, RunItem, RunResult, RunRow};
+pub use rows::{DECIDED_AGAIN, LeftOut, RunItem, RunResult, RunRow};
 
 use super::answer_words::answered_as;
 use super::decisions::{DecisionEvent, PendingDecision};
@@ -48,8 +48,11 @@ pub struct RunCounts {
     /// Not sent: they wait here.
     pub waiting: u64,
     pub recorded: u64,
+    /// Not recorded, and a later decision was.
+    pub again: u64,
     pub taken_back: u64,
-    /// Refused or overtaken.
+    /// Another's answer was first.
+    pub overtaken: u64,
     pub failed: u64,
     pub unknown: u64,
 }
@@ -59,6 +62,13 @@ const NOT_SENT: &str = "not sent: ";
 
 /// From so many ends the pace of a run is told, at least and at most.
 const PACED: (usize, usize) = (3, 20);
+
+impl RunCounts {
+    /// How many did not come to what was decided, or may not have.
+    fn calling(self) -> u64 {
+        self.failed + self.overtaken + self.unknown
+    }
+}
 
 impl DecisionRun {
     /// How long what is underway takes, by the pace of what ended last; nothing while that is not known, or something waits for a person.
@@ -83,7 +93,9 @@ impl DecisionRun {
                 RunResult::Underway => &mut counts.underway,
                 RunResult::TakenBack => &mut counts.taken_back,
                 RunResult::Recorded { .. } | RunResult::AsDecided { .. } => &mut counts.recorded,
-                RunResult::Conflict(_) | RunResult::Refused(_) => &mut counts.failed,
+                RunResult::DecidedAgain { .. } => &mut counts.again,
+                RunResult::Conflict(_) => &mut counts.overtaken,
+                RunResult::Refused(_) => &mut counts.failed,
                 RunResult::NotSent(_) => &mut counts.waiting,
                 RunResult::Unknown(_) => &mut counts.unknown,
             } += 1;
@@ -114,7 +126,7 @@ impl DecisionRun {
 
     /// The same where so many of what is underway are paused, and so many others have their grace.
     pub fn words_with(&self, paused: u64, in_grace: u64) -> String {
-        let RunCounts { underway, waiting, recorded, taken_back, failed, unknown } = self.counts();
+        let RunCounts { underway, waiting, recorded, again, taken_back, overtaken, failed, unknown } = self.counts();
         let is_unsent = |item: &&RunItem| matches!(&item.result, RunResult::Refused(why) if why.starts_with(NOT_SENT));
         let never_left = self.items.iter().filter(is_unsent).count() as u64;
         let parts = [
@@ -123,6 +135,8 @@ impl DecisionRun {
             (underway.saturating_sub(paused + in_grace), "underway"),
             (waiting, "waiting here, not sent"),
             (recorded, "recorded"),
+            (again, DECIDED_AGAIN),
+            (overtaken, "answered by another"),
             (failed - never_left, "failed"),
             (never_left, "not sent"),
             (unknown, "not known to have arrived"),
@@ -167,7 +181,7 @@ impl Runs {
         for run in &mut self.all {
             run.items.retain(|item| !again(item));
         }
-        self.all.retain(|run| !run.has_ended() || run.counts().failed + run.counts().unknown > 0);
+        self.all.retain(|run| !run.has_ended() || run.counts().calling() > 0);
         let items = made.into_iter().zip(keys).map(|((alert, resolution), key)| {
             let result = RunResult::Underway;
             RunItem { alert, resolution, key: *key, result }
@@ -285,6 +299,24 @@ impl Runs {
         true
     }
 
+    /// Takes in that an alert has an outcome, by a later decision of this console or by another's: what failed on it before calls for nobody
+    /// any more. The numbers of the runs of which that is so.
+    pub fn answered_since(&mut self, alert: &Alert, is_ours: bool, now: Timestamp) -> Vec<u64> {
+        let mut numbers = Vec::new();
+        for run in &mut self.all {
+            let failed = |item: &&mut RunItem| item.alert.id == alert.id && matches!(item.result, RunResult::Refused(_));
+            for item in run.items.iter_mut().filter(failed) {
+                item.alert.clone_from(alert);
+                item.result = match is_ours {
+                    true => RunResult::DecidedAgain { status: alert.status.to_string(), at: now },
+                    false => RunResult::Conflict(format!("answered another way since: {}", answered_as(alert))),
+                };
+                numbers.push(run.number);
+            }
+        }
+        numbers
+    }
+
     /// Takes in that the decisions of these keys wait here, and why: their time came while nothing could be sent.
     pub fn wait(&mut self, keys: &[u64], why: &str) {
         for item in self.all.iter_mut().flat_map(|run| &mut run.items).filter(|item| keys.contains(&item.key)) {
@@ -317,8 +349,7 @@ impl Runs {
         let ended = |run: &&mut DecisionRun| !run.told && !run.items.is_empty() && run.has_ended();
         let run = self.all.iter_mut().find(ended)?;
         run.told = true;
-        let RunCounts { failed, unknown, .. } = run.counts();
-        Some((format!("{}: {}", run.subject, run.words()), failed + unknown))
+        Some((format!("{}: {}", run.subject, run.words()), run.counts().calling()))
     }
 }
 

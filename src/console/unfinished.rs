@@ -116,6 +116,11 @@ impl Unfinished {
         self.by_alert.get(&alert).and_then(|index| self.all.get(*index))
     }
 
+    /// The one on an alert that waits for a person.
+    pub fn parked_on(&self, alert: AlertId) -> Option<&ResolutionAttempt> {
+        self.of(alert).filter(|unfinished| Stage::of(unfinished) == Stage::Parked)
+    }
+
     /// Takes in what other consoles of this desk have not finished.
     pub fn take_elsewhere(&mut self, coming: Vec<ComingDecision>) {
         self.elsewhere = coming;

@@ -22,6 +22,7 @@ mod decided;
 pub mod duplicate;
 pub mod environment;
 pub mod event;
+pub mod exchange;
 pub mod expiry;
 pub mod field;
 pub mod filter;

@@ -151,7 +151,7 @@ fn a_form_hears_that_its_alert_was_answered_elsewhere_and_sends_nothing() {
 
     refund_by_http(&server, home.path(), "SMOKE-0");
 
-    terminal.wait_for("has an outcome now");
+    terminal.wait_for("answered meanwhile: RESOLVED, REFUNDED");
     terminal.press(CTRL_S);
     terminal.wait_for("nothing can be sent");
     assert_eq!(alert(home.path(), "SMOKE-0")["status"], "RESOLVED");

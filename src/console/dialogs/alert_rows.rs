@@ -14,9 +14,10 @@ use crate::console::pen::put_right;
 use crate::console::screens::queue::columns::{Column, ContentWidths, TIGHTER};
 use crate::console::screens::queue::signs::ListSign;
 use crate::console::text::{self, cut};
+use crate::console::unfinished::Stage;
 use crate::console::widgets::scrollbar;
-use crate::console::{AppContext, ClickTargets, DrawContext, Pen, times};
-use crate::domain::Alert;
+use crate::console::{AppContext, ClickTargets, DrawContext, Pen, Theme, times};
+use crate::domain::{Alert, ResolutionAttempt};
 
 /// A row: its sign, the alert, and what happens to it.
 pub struct AlertRow<'a> {
@@ -176,6 +177,10 @@ fn room_of_what(table: AlertTable<'_, '_>, before: u16) -> u16 {
 /// The sign, the words and the style of a decision: how far it is.
 pub fn progress(decision: &PendingDecision, cx: &AppContext) -> ((&'static str, Style), String, Style) {
     let theme = &cx.theme;
+    if let (State::Checking(_), Some(attempt)) = (&decision.state, cx.unfinished.of(decision.alert.id)) {
+        let (sign, words, style) = progress_at_engine(attempt, theme);
+        return (sign, words.to_owned(), style);
+    }
     let sign = ListSign::of(&decision.state).drawn(theme);
     let words = match &decision.state {
         State::Staged(due) => {
@@ -194,6 +199,17 @@ pub fn progress(decision: &PendingDecision, cx: &AppContext) -> ((&'static str, 
         State::Refused(_) => "not recorded",
     };
     (sign, words.to_owned(), sign.1)
+}
+
+/// The same of a decision that the engine has not finished.
+pub fn progress_at_engine(attempt: &ResolutionAttempt, theme: &Theme) -> ((&'static str, Style), &'static str, Style) {
+    let sign = ListSign::of_unfinished(attempt).drawn(theme);
+    let words = match Stage::of(attempt) {
+        Stage::Sending => "with the network",
+        Stage::Unknown => "not known whether it arrived",
+        Stage::Parked => "waits for a person's word",
+    };
+    (sign, words, sign.1)
 }
 
 /// Empties an area for a page of its own.

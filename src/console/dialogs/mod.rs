@@ -88,7 +88,7 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
             None => run_progress::open(cx),
         },
         Action::Repeat => repeat(cx.place.may_be_production(), queue, cx),
-        Action::Settle => settle::open(chosen, queue, cx),
+        Action::Settle => settle::open(chosen, |id| queue.listing.find(id), cx),
         Action::SalesEnter => dialog::open(sales_form::SalesForm::at(cx.now)),
         Action::Suggested => resolve_form::suggested::open(queue, cx),
         Action::CredentialCreate => new_credential::open(settings, cx),

@@ -9,12 +9,11 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::question::{KeyedAnswer, Question, answered};
-use crate::console::answer_words::answered_as;
 use crate::console::decisions::{PendingDecision, State, WaitReason};
-use crate::console::resolving::{subject, taken_back};
+use crate::console::resolving::{answer_known, subject, taken_back};
 use crate::console::text::{count, counted, sanitize};
 use crate::console::{AppContext, ClickTargets, Dialog, Effect, Loadable, Message, Order, Orders, Tone};
-use crate::desk::{DecisionFate, DecisionRecord};
+use crate::domain::exchange::without_exchange;
 use crate::domain::{Alert, AlertId, duplicate};
 
 /// Rows that the names of decisions take at most.
@@ -31,14 +30,10 @@ fn is_refunded(other: &Alert) -> String {
 /// Why the refund that others were to follow was not recorded, as far as that is known.
 fn not_recorded(first: u64, cx: &AppContext) -> Option<String> {
     if let Some(alert) = cx.decisions.overtaken(first) {
-        // Who it was is known where it was at this desk.
-        let recorded = |record: &&DecisionRecord| matches!(record.fate(), DecisionFate::Recorded(_));
-        let user = cx.journal.history().on(alert.id).find(recorded).and_then(|record| record.user.as_deref());
-        let by = user.map_or_else(String::new, |user| format!(", by {}", sanitize(user)));
-        return Some(format!("Another was first: {} is {}{by}.", sanitize(&subject(alert)), answered_as(alert)));
+        return Some(format!("Another was first: {} is {}.", sanitize(&subject(alert)), answer_known(alert, cx)));
     }
     match &cx.decisions.awaited(first)?.state {
-        State::Refused(why) => Some(format!("{}.", sanitize(why.trim_end_matches('.')))),
+        State::Refused(why) => Some(format!("{}.", sanitize(without_exchange(why).trim_end_matches('.')))),
         _ => None,
     }
 }

@@ -17,8 +17,8 @@ use crate::console::decisions::{Departure, PendingDecision, State, fate_of_run};
 use crate::console::dialog::DataAge;
 use crate::console::guards::left_out_words;
 use crate::console::keymap::Chord;
-use crate::console::resolving::{record, undo};
-use crate::console::runs::{DecisionRun, LeftOut, RunCounts, RunItem, RunResult, RunRow};
+use crate::console::resolving::{briefly, record, undo};
+use crate::console::runs::{DECIDED_AGAIN, DecisionRun, LeftOut, RunCounts, RunItem, RunResult, RunRow};
 use crate::console::text::{columns, count};
 use crate::console::unfinished::in_words;
 use crate::console::{Action, AppContext, ClickTargets, Dialog, KeyContext, Message, Order, Orders, Pen, Tone, dialog, times};
@@ -180,14 +180,15 @@ impl RunProgress {
     /// The bar and the counts: each in the colour of its rows.
     fn draw_bar(run: &DecisionRun, frame: &mut Frame<'_>, line: Rect, cx: &AppContext) {
         let theme = &cx.theme;
-        let RunCounts { recorded, failed, unknown, taken_back, underway: _, waiting: _ } = run.counts();
+        let RunCounts { recorded, again, overtaken, failed, unknown, taken_back, underway: _, waiting: _ } = run.counts();
         let all = run.items.len() as u64;
-        let words = format!("  {} of {all}", recorded + failed + unknown + taken_back);
+        let parts = [(recorded + again, theme.ok), (failed, theme.danger), (overtaken + unknown, theme.warning), (taken_back, theme.quiet)];
+        let words = format!("  {} of {all}", parts.iter().map(|(count, _)| count).sum::<u64>());
         let width = u64::from(line.width.saturating_sub(columns(&words)));
         let mut x = line.x;
         let mut done = 0;
         let buffer = frame.buffer_mut();
-        for (count, style) in [(recorded, theme.ok), (failed, theme.danger), (unknown, theme.warning), (taken_back, theme.quiet)] {
+        for (count, style) in parts {
             done += count;
             let end = line.x + u16::try_from(width * done / all.max(1)).unwrap_or(line.width);
             while x < end {
@@ -236,10 +237,14 @@ fn state(item: &RunItem, cx: &AppContext) -> ((&'static str, Style), String, Sty
             let words = format!("{status}, found {}; {BY_WHOM}", cx.times().moment(*at, cx.now));
             (("✓", theme.ok), words, theme.ok)
         }
+        RunResult::DecidedAgain { status, at } => {
+            let words = format!("{DECIDED_AGAIN}: {status}, recorded {}", cx.times().moment(*at, cx.now));
+            (("✓", theme.ok), words, theme.ok)
+        }
         RunResult::Conflict(why) => (("✗", theme.warning), why.clone(), theme.warning),
-        RunResult::Refused(why) => (("✗", theme.danger), why.clone(), theme.danger),
-        RunResult::NotSent(why) => (("…", theme.warning), format!("not sent, waits here: {why}"), theme.warning),
-        RunResult::Unknown(why) => (("?", theme.warning), why.clone(), theme.warning),
+        RunResult::Refused(why) => (("✗", theme.danger), briefly(why), theme.danger),
+        RunResult::NotSent(why) => (("…", theme.warning), format!("not sent, waits here: {}", briefly(why)), theme.warning),
+        RunResult::Unknown(why) => (("?", theme.warning), briefly(why), theme.warning),
         RunResult::TakenBack => (("–", theme.quiet), "taken back, nothing was sent".to_owned(), theme.quiet),
         RunResult::Underway => match cx.decisions.get(item.key) {
             Some(decision) => alert_rows::progress(decision, cx),

@@ -9,7 +9,6 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::menu::NO_FIELD;
-use crate::console::screens::queue::state::Queue;
 use crate::console::text::{columns, sanitize, wrap};
 use crate::console::unfinished::{Stage, in_words};
 use crate::console::widgets::buttons::{ButtonKind, button, button_style};
@@ -54,9 +53,9 @@ pub struct Settle {
     targets: ClickTargets<Target>,
 }
 
-/// Opens the dialog on the decision that waits for a person: the one under the cursor, else the oldest.
-pub fn open(wanted: Option<AlertId>, queue: &Queue, cx: &mut AppContext) -> Orders {
-    let here = wanted.and_then(|alert| cx.unfinished.of(alert)).filter(|unfinished| Stage::of(unfinished) == Stage::Parked);
+/// Opens the dialog on the decision that waits for a person: that on the wanted alert, else the oldest. `find` knows the alerts of the page.
+pub fn open<'a>(wanted: Option<AlertId>, find: impl Fn(AlertId) -> Option<&'a Alert>, cx: &mut AppContext) -> Orders {
+    let here = wanted.and_then(|alert| cx.unfinished.parked_on(alert));
     let Some(unfinished) = here.or_else(|| cx.unfinished.parked().next()).cloned() else {
         let words = if cx.operator {
             "No decision waits for a person's word."
@@ -70,7 +69,7 @@ pub fn open(wanted: Option<AlertId>, queue: &Queue, cx: &mut AppContext) -> Orde
         cx.notify(Tone::Note, "This place is read-only: nothing is settled from here.");
         return Vec::new();
     }
-    let (id, known) = (unfinished.alert, queue.listing.find(unfinished.alert).cloned());
+    let (id, known) = (unfinished.alert, find(unfinished.alert).cloned());
     let mut outcome = dialog::open(Settle::new(unfinished, known, cx.place.is_production()));
     outcome.push(Effect::Get(id).into());
     outcome

@@ -7,6 +7,9 @@ use crate::domain::{Alert, AlertId, Resolution, Timestamp};
 /// Why it is not said of an answer that it is one's own.
 const AS_DECIDED: &str = "answered as decided, by whom is not known";
 
+/// What is said of a decision that was not recorded where a later one on its alert was.
+pub const DECIDED_AGAIN: &str = "decided again since";
+
 /// An alert of a run.
 #[derive(Debug, Clone)]
 pub struct RunItem {
@@ -32,7 +35,12 @@ pub enum RunResult {
         status: String,
         at: Timestamp,
     },
-    /// Another decision was first: the alert's status and outcome.
+    /// It was not recorded, and a later decision of this console on the alert was: the alert's status.
+    DecidedAgain {
+        status: String,
+        at: Timestamp,
+    },
+    /// Another's answer is on the alert: its status and outcome.
     Conflict(String),
     /// It is certain that it was not recorded, and why.
     Refused(String),
@@ -50,7 +58,7 @@ impl RunResult {
             Self::TakenBack => "skipped",
             Self::Recorded { .. } | Self::AsDecided { .. } => "recorded",
             Self::Conflict(_) => "conflict",
-            Self::Refused(_) => "refused",
+            Self::Refused(_) | Self::DecidedAgain { .. } => "refused",
             Self::NotSent(_) => "failed",
             Self::Unknown(_) => "unknown",
         }
@@ -58,12 +66,12 @@ impl RunResult {
 
     /// Whether nothing is left to be done: the alert has its answer, or none was wanted after all.
     pub const fn is_settled(&self) -> bool {
-        matches!(self, Self::Recorded { .. } | Self::AsDecided { .. } | Self::Conflict(_) | Self::TakenBack)
+        self.went_well() || matches!(self, Self::Conflict(_))
     }
 
     /// Whether nobody has to look at it.
     pub const fn went_well(&self) -> bool {
-        matches!(self, Self::Recorded { .. } | Self::AsDecided { .. } | Self::TakenBack)
+        matches!(self, Self::Recorded { .. } | Self::AsDecided { .. } | Self::DecidedAgain { .. } | Self::TakenBack)
     }
 
     /// Why, where there is more to say.
@@ -73,6 +81,7 @@ impl RunResult {
             Self::TakenBack => "taken back",
             Self::Recorded { status, .. } => status,
             Self::AsDecided { .. } => AS_DECIDED,
+            Self::DecidedAgain { .. } => DECIDED_AGAIN,
             Self::Conflict(why) | Self::Refused(why) | Self::NotSent(why) | Self::Unknown(why) => why,
         }
     }

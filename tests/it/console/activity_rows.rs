@@ -2,9 +2,11 @@
 //! what the webhooks of an outcome came to.
 
 use avert::console::message::Message;
-use avert::desk::{JournalPart, JournalStep};
+use avert::desk::{BuiltIn, JournalPart, JournalStep};
+use avert::domain::resolution::Decision;
 use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, DeliveryState, EventKind};
+use avert::domain::{Alert, AlertId, DeliveryState, EventKind, Resolution};
+use avert::service::ResolveRequest;
 use chrono::Duration;
 use rstest::rstest;
 
@@ -104,6 +106,80 @@ fn what_failed_of_a_run_needs_somebody_by_itself_and_is_decided_again() {
     assert!(row.contains("NOT REFUNDED 1.00 EUR") && row.contains("case closed by issuer"), "{row}");
     assert_eq!(rig.current(), alerts[0].id);
     assert!(rig.screen().contains("no order"), "{}", rig.screen());
+}
+
+#[test]
+fn a_case_whose_refund_was_decided_again_and_recorded_calls_for_nobody() {
+    let mut rig = started(Made { alerts: three(), size: (160, 40), ..desk() });
+    rig.service.next_resolution(declined());
+    rig.press("enter r ctrl-s");
+    rig.advance(Duration::seconds(10));
+    rig.press("esc esc esc 4 o");
+    rig.advance(Duration::milliseconds(100));
+
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(7));
+    let told = rig.screen();
+    rig.press("4 tab");
+    let row = line(&mut rig, "1 REFUNDED; 2 INVALID");
+    rig.press("1 b");
+
+    assert!(!told.contains("failed") && told.contains("2 recorded, 1 decided again since."), "{told}");
+    assert!(row.contains("✓") && row.contains("2 recorded, 1 decided again since"), "{row}");
+    let (page, refunded) = (rig.screen(), line(&mut rig, "decided again since: RESOLVED"));
+    assert!(refunded.contains("✓") && !refunded.contains("<") && !refunded.contains("0h"), "{page}");
+    assert!(!page.contains("answer what failed again") && !page.contains("✗"), "{page}");
+}
+
+#[test]
+fn a_run_whose_failure_is_decided_again_says_so_though_its_end_was_told() {
+    let (mut rig, alerts) = bulk((160, 40));
+    rig.press("b");
+    let failed = rig.screen();
+    rig.press("esc 4 o");
+    rig.advance(Duration::milliseconds(100));
+
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(6));
+    let told = rig.screen();
+    rig.press("4 tab");
+    let row = line(&mut rig, "5 NOT REFUNDED");
+    rig.press("1 b");
+    let page = rig.screen();
+
+    assert!(failed.contains("4 recorded, 1 failed") && failed.contains("answer what failed again"), "{failed}");
+    assert!(rig.service.alert(alerts[0].id).unwrap().outcome.is_some());
+    assert!(!told.contains("1 failed"), "{told}");
+    assert!(row.contains("✓") && row.contains("4 recorded, 1 decided again since"), "{row}");
+    assert!(page.contains("4 recorded, 1 decided again since") && !page.contains("answer what failed again"), "{page}");
+}
+
+#[test]
+fn a_run_whose_failure_another_answered_since_offers_it_no_more() {
+    let (mut rig, alerts) = bulk((160, 40));
+    let refunded = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
+
+    rig.service.record(alerts[0].id, &ResolveRequest { resolution: refunded, idempotency_key: None }).unwrap();
+    rig.show_view(BuiltIn::All);
+    rig.hear();
+    rig.advance(Duration::seconds(2));
+    rig.press("b");
+
+    let page = rig.screen();
+    assert!(page.contains("4 recorded, 1 answered by another"), "{page}");
+    assert!(page.contains("answered another way since: RESOLVED, REFUNDED") && !page.contains("answer what failed again"), "{page}");
+}
+
+#[test]
+fn a_run_that_was_answered_again_as_one_is_counted_so_and_not_as_failed() {
+    let (mut rig, _) = bulk((160, 40));
+    rig.press("b r ctrl-s");
+    rig.advance(Duration::seconds(20));
+
+    rig.press("esc esc 4 tab");
+
+    let row = line(&mut rig, "5 NOT REFUNDED");
+    assert!(row.contains("✓") && row.contains("4 recorded, 1 decided again since"), "{row}\n{}", rig.screen());
 }
 
 #[test]

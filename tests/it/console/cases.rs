@@ -1,15 +1,19 @@
 //! The case: all alerts of one payment on one page, and one decision for them.
 
 use avert::console::SessionInfo;
+use avert::domain::exchange::with_exchange;
 use avert::domain::resolution::{Decision, InvalidReason};
 use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, AlertStatus, AuditEntry, Dialect, Outcome, Provider, Resolution};
+use avert::domain::{Alert, AlertId, AlertStatus, AttemptId, AuditEntry, Dialect, Outcome, Provider, Resolution, ResolutionAttempt};
 use avert::service::{OutcomeUnknown, ServiceError};
 use chrono::Duration;
+use rstest::rstest;
 
+use super::bulk::alike;
 use super::fake::{Fate, morning, refunded_sibling};
 use super::pictures::doubled;
 use super::rig::{Made, Rig, assert_screens, clock, screens};
+use super::settling::unfinished;
 
 /// A morning whose first payment three networks have alerted.
 pub fn three() -> Vec<Alert> {
@@ -166,6 +170,45 @@ fn a_refused_refund_is_told_with_its_reason_and_what_waits_names_the_keys_that_t
     assert!(waiting.contains("u  takes it back") && waiting.contains("ctrl-r  asks whether it leaves"), "{waiting}");
     assert!(asked.contains("The refund was not recorded"), "{asked}");
     assert!(rig.screen().contains("Taken back: 2 decisions."), "{}", rig.screen());
+}
+
+/// A refusal by another deployment, with the exchange behind it as the client tells it.
+fn refused_by_http() -> Fate {
+    let exchange = "PUT /api/v1/alerts/01a2b3c4-0000-7000-8000-000000000001/resolution: 400, request 01a2b3c4-0000-7000-8000-000000000002";
+    Fate::Refused(ServiceError::ProviderFailed(with_exchange("case closed by issuer", exchange)))
+}
+
+#[rstest]
+#[case((120, 40))]
+#[case((80, 24))]
+fn what_can_be_done_after_a_refused_refund_stands_before_the_exchange_that_it_was_told_by(#[case] size: (u16, u16)) {
+    let mut rig = Made { size, ..Made::of(three()) }.start();
+    rig.service.next_resolution(refused_by_http());
+    rig.press("enter r ctrl-s");
+    rig.advance(Duration::seconds(10));
+    rig.press("esc");
+
+    let told = rig.screen().split_whitespace().collect::<Vec<_>>().join(" ");
+    rig.press("4");
+    let steps = rig.screen();
+
+    assert!(told.contains("case closed by issuer; the refund was not recorded. What was to follow it waits here, not sent:"), "{told}");
+    assert!(told.contains("ctrl-r asks whether it leaves, u takes it back."), "{told}");
+    assert!(steps.contains("case closed by issuer (PUT"), "the steps of the decision tell it: {steps}");
+}
+
+#[test]
+fn the_results_of_a_run_say_why_something_failed_and_leave_the_exchange_to_activity() {
+    let mut rig = Made { size: (120, 40), ..Made::of(alike(3)) }.start();
+    for _ in 0..3 {
+        rig.service.next_resolution(refused_by_http());
+    }
+    rig.press("* b alt-n ctrl-s");
+    rig.advance(Duration::seconds(10));
+
+    let page = rig.screen();
+
+    assert_eq!(page.lines().filter(|line| line.contains("not taken: case closed by issuer") && !line.contains('(')).count(), 3, "{page}");
 }
 
 #[test]
@@ -830,6 +873,66 @@ fn refund_refused() -> Rig {
     rig.advance(Duration::seconds(10));
     rig.press("esc esc esc");
     rig
+}
+
+/// A case whose refund the engine has parked, so that its others wait here; the question about them is answered with wait.
+fn refund_parked() -> Rig {
+    let mut rig = Made { size: (160, 40), ..Made::of(three()) }.start();
+    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told("time-out"))));
+    rig.press("enter r ctrl-s");
+    rig.advance(Duration::seconds(10));
+    rig.service.unfinished.lock().unwrap()[0].state = "PARKED".to_owned();
+    rig.hear();
+    rig.press("esc");
+    rig
+}
+
+#[test]
+fn a_parked_decision_of_a_case_has_its_sign_there_and_no_more_is_said_than_that_it_may_have_arrived() {
+    let mut rig = refund_parked();
+
+    let screen = rig.screen();
+
+    assert!(screen.lines().any(|line| line.contains("P ") && line.contains("REFUNDED: waits for a person's word")), "{screen}");
+    assert!(screen.contains("⚠ A refund may have arrived: ETHOCA") && screen.contains("Another one may pay twice."), "{screen}");
+    assert!(!screen.contains("on its way"), "{screen}");
+}
+
+#[rstest]
+#[case::on_its_alert("")]
+#[case::on_another_alert("tab")]
+fn a_person_says_in_the_case_what_became_of_its_parked_decision(#[case] keys: &str) {
+    let mut rig = refund_parked();
+    rig.press(keys);
+
+    let footer = rig.screen();
+    rig.press("?");
+    rig.type_text("person's word");
+    let help = rig.screen();
+    rig.press("esc p");
+    let dialog = rig.screen();
+    rig.press("a ctrl-s");
+
+    assert!(footer.contains("p parked"), "{footer}");
+    assert!(help.contains("Say what became of a decision that waits for a person's word"), "{help}");
+    assert!(dialog.contains("What became of REFUNDED?") && dialog.contains("129.90"), "{dialog}");
+    assert_eq!(statuses(&rig)[0], AlertStatus::Resolved, "{}", rig.screen());
+}
+
+#[test]
+fn the_key_of_a_case_is_for_its_own_parked_decision_before_an_older_one_elsewhere() {
+    let mut rig = Made { size: (160, 40), ..Made::of(three()) }.start();
+    let elsewhere = AlertId(uuid::Uuid::from_u128(3));
+    let parked = |alert, number| ResolutionAttempt { id: AttemptId(uuid::Uuid::from_u128(number)), ..unfinished(alert, "PARKED") };
+    *rig.service.unfinished.lock().unwrap() = vec![parked(elsewhere, 1), parked(ids()[2], 2)];
+    rig.hear();
+    rig.press("enter");
+
+    let case = rig.screen();
+    rig.press("p a ctrl-s");
+
+    assert!(case.lines().any(|line| line.contains("P ") && line.contains("SIB2002") && line.contains("REFUNDED: waits")), "{case}");
+    assert_eq!(*rig.service.settled.lock().unwrap(), [(AttemptId(uuid::Uuid::from_u128(2)), true)]);
 }
 
 #[test]

@@ -409,7 +409,7 @@ fn the_question_of_what_followed_a_refund_says_how_another_answered_it() {
     assert!(asked.contains("Another was first: ETHOCA 129.90 EUR is CHARGEBACK, NOT REFUNDED."), "{asked}");
     rig.update(Message::JournalRead(Ok(JournalPart { entries: of_maria(&rig, first), anew: true, ..JournalPart::default() })));
     let told = rig.screen();
-    assert!(told.contains("CHARGEBACK, NOT REFUNDED, by") && told.contains("maria."), "{told}");
+    assert!(told.contains("CHARGEBACK, NOT REFUNDED by maria."), "{told}");
 }
 
 #[test]

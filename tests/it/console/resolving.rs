@@ -2,10 +2,12 @@
 
 use avert::console::effects::{Effect, Keep};
 use avert::console::perform::perform;
-use avert::desk::JournalStep;
+use avert::desk::{JournalDecision, JournalEntry, JournalPart, JournalStep};
 use avert::domain::resolution::Decision;
-use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertStatus, AttemptId, CredentialKind, Deadline, KeyScope, Outcome, OutcomeId, Provider, Resolution};
+use avert::domain::time::{Clock, to_iso};
+use avert::domain::{
+    Alert, AlertStatus, AttemptId, AuditEntry, CredentialKind, Deadline, KeyScope, Outcome, OutcomeId, Provider, Resolution,
+};
 use avert::service::{OutcomeUnknown, ResolveRequest, ServiceError};
 use chrono::Duration;
 use rstest::rstest;
@@ -194,6 +196,89 @@ fn another_ones_answer_is_told_with_what_they_decided() {
     let screen = rig.screen();
     assert!(screen.contains("another was first"), "{screen}");
     assert!(screen.contains("CHARGEBACK"), "{screen}");
+}
+
+/// A form whose alert is refunded by another with a comment while it is open.
+fn overtaken(rig: &mut Rig) -> Alert {
+    let alert = rig.service.alert(rig.current()).unwrap();
+    rig.press("n");
+    let theirs = Resolution::Current { decision: Decision::Refunded, comments: "refund 88213\nby bank".to_owned() };
+    rig.service.record(alert.id, &ResolveRequest { resolution: theirs, idempotency_key: None }).unwrap();
+    alert
+}
+
+#[test]
+fn a_form_says_what_another_decided_meanwhile_with_the_comment_and_by_whom_as_the_audit_log_has_it() {
+    let mut rig = rig();
+    let id = rig.current();
+    let entry = AuditEntry {
+        number: 1,
+        at: clock().now(),
+        actor: "key 7Qd2".to_owned(),
+        origin: String::new(),
+        person: "omar".to_owned(),
+        action: "alert.resolved".to_owned(),
+        subject: id.to_string(),
+        detail: String::new(),
+        previous: [0; 32],
+        hash: [1; 32],
+    };
+    rig.service.audit.lock().unwrap().push(entry);
+
+    overtaken(&mut rig);
+    rig.hear();
+
+    let screen = rig.screen();
+    for told in ["answered meanwhile: RESOLVED, REFUNDED by key 7Qd2 “omar” \"refund 88213", "/ by bank\"", "already: RESOLVED, REFUNDED"]
+    {
+        assert!(screen.contains(told), "{told:?} is not in\n{screen}");
+    }
+    assert!(!screen.contains("(resolved)"), "{screen}");
+}
+
+#[test]
+fn what_another_console_of_the_desk_recorded_meanwhile_is_told_by_its_name_in_the_form_and_after_the_grace() {
+    let recorded_by_maria = |rig: &mut Rig, alert: &Alert| {
+        let said = JournalDecision::of(alert, &Resolution::Current { decision: Decision::Refunded, comments: String::new() });
+        let steps = [
+            JournalStep::Staged { decision: "maria-1".to_owned(), said, rule: None, together: None },
+            JournalStep::Recorded { decision: "maria-1".to_owned(), status: "RESOLVED".to_owned() },
+        ];
+        let entry = |step| JournalEntry {
+            at: to_iso(clock().now()),
+            session: uuid::Uuid::from_u128(77),
+            place: "acme-eu".to_owned(),
+            user: Some("maria".to_owned()),
+            step,
+        };
+        let entries = steps.into_iter().map(entry).collect();
+        rig.update(Message::JournalRead(Ok(JournalPart { entries, anew: true, ..JournalPart::default() })));
+    };
+    let mut in_form = rig();
+    let alert = overtaken(&mut in_form);
+    in_form.hear();
+    let unknown = in_form.screen();
+    recorded_by_maria(&mut in_form, &alert);
+    let mut in_grace = rig();
+    in_grace.press("n ctrl-s");
+    in_grace
+        .service
+        .record(
+            alert.id,
+            &ResolveRequest {
+                resolution: Resolution::Current { decision: Decision::Refunded, comments: "88213".to_owned() },
+                idempotency_key: None,
+            },
+        )
+        .unwrap();
+    recorded_by_maria(&mut in_grace, &alert);
+
+    in_grace.advance(Duration::seconds(6));
+
+    assert!(unknown.contains("answered meanwhile: RESOLVED, REFUNDED \"refund"), "{unknown}");
+    assert!(in_form.screen().contains("answered meanwhile: RESOLVED, REFUNDED by maria"), "{}", in_form.screen());
+    let told = in_grace.screen();
+    assert!(told.contains("another was first. It is RESOLVED, REFUNDED by maria \"88213\"; NOT REFUNDED was not recorded"), "{told}");
 }
 
 #[test]
@@ -548,7 +633,7 @@ fn a_form_hears_that_its_alert_was_answered_meanwhile() {
     rig.advance(Duration::seconds(6));
 
     assert_eq!(rig.sent(), 0);
-    assert!(rig.screen().contains("has an outcome now"), "{}", rig.screen());
+    assert!(rig.screen().contains("answered meanwhile: RESOLVED, REFUNDED"), "{}", rig.screen());
 }
 
 #[test]

@@ -560,7 +560,7 @@ fn a_kept_sending_ends_where_somebody_else_has_answered_meanwhile() {
     let step = form.send_kept();
 
     assert_eq!(step, FormStep::Stay);
-    assert!(Screen::resolve(&form, 120, 40).has("This alert has an outcome now (resolved): nothing can be sent."));
+    assert!(Screen::resolve(&form, 120, 40).has("This alert is answered already, OPEN, REFUNDED: nothing can be sent."));
 }
 
 #[rstest]
@@ -630,7 +630,7 @@ fn a_form_that_was_overtaken_promises_nothing_more() {
             assert!(!screen.has(promise), "{promise}: {}", screen.text());
         }
     }
-    assert!(Screen::resolve(&form, 120, 40).has("answered already, status CHARGEBACK (resolved)"));
+    assert!(Screen::resolve(&form, 120, 40).has("answered already: CHARGEBACK, REFUNDED"));
 }
 
 #[rstest]
@@ -709,14 +709,14 @@ fn nothing_is_sent_once_somebody_else_has_answered() {
     let mut form = form(Choice::Refunded);
 
     form.update_alert(&answered(&open_alert("another one")));
-    let other = Screen::resolve(&form, 120, 40).has("has an outcome now");
+    let other = Screen::resolve(&form, 120, 40).has("answered meanwhile");
     let mut mine = answered(&travel_alert());
     mine.id = form.alert_id();
     form.update_alert(&mine);
 
     assert!(!other);
     assert_eq!(form.handle(&ctrl('s')), FormStep::Stay);
-    assert!(Screen::resolve(&form, 120, 40).has("⚠ this alert has an outcome now: resolved"));
+    assert!(Screen::resolve(&form, 120, 40).has("⚠ answered meanwhile: OPEN, REFUNDED"));
 }
 
 #[rstest]

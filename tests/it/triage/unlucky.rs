@@ -61,7 +61,7 @@ fn ten_alerts_are_triaged_though_everything_goes_wrong_once(#[case] credential: 
     terminal.wait_for(&format!("ETHOCA {}: another was first. It is RESOLVED, REFUNDED;", money(3)));
     // One whose network cannot be reached.
     answer(&mut terminal, 4);
-    terminal.wait_for("was not recorded;");
+    terminal.wait_for("CDRN not recorded");
     // One that is lost on its way to the service, and one whose answer is lost on its way back.
     link.next(Passage::LostRequest);
     answer(&mut terminal, 5);

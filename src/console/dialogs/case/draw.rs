@@ -21,7 +21,7 @@ use crate::console::text::{columns, cut, indented_json, sanitize, wrap, wrap_ind
 use crate::console::unfinished::in_words;
 use crate::console::{Action, AppContext, DrawContext, Loadable, Pen, times};
 use crate::domain::sanitize::lines;
-use crate::domain::{Alert, Dialect, Timestamp};
+use crate::domain::{Alert, Dialect, Resolution, Timestamp};
 
 /// From so many columns on facts stand in two columns, and in three.
 const TWO: u16 = 100;
@@ -53,6 +53,12 @@ fn brief_state(alert: &Alert) -> String {
         Some(outcome) => answer_words(alert, outcome),
         None => sanitize(alert.status.as_str()).into_owned(),
     }
+}
+
+/// What is decided, in one word; its reason stands below, with the alert.
+fn brief_word(resolution: &Resolution) -> String {
+    let said = in_words(resolution);
+    said.split([',', '(']).next().unwrap_or_default().trim_end().to_owned()
 }
 
 /// The same, and when it was answered.
@@ -197,10 +203,11 @@ impl CaseDialog {
                     }
                     (None, Some(decision)) => {
                         let (sign, words, style) = alert_rows::progress(decision, cx);
-                        // Its reason stands below, with the alert.
-                        let said = in_words(&decision.resolution);
-                        let word = said.split([',', '(']).next().unwrap_or_default().trim_end();
-                        (sign, (format!("{word}: {words}"), words), style)
+                        (sign, (format!("{}: {words}", brief_word(&decision.resolution)), words), style)
+                    }
+                    (None, None) if let Some(attempt) = cx.unfinished.of(alert.id) => {
+                        let (sign, words, style) = alert_rows::progress_at_engine(attempt, theme);
+                        (sign, (format!("{}: {words}", brief_word(&attempt.resolution)), words.to_owned()), style)
                     }
                     (None, None) if Standing::of(alert, cx) == Standing::Lapsed => (("–", theme.quiet), (told, brief), theme.quiet),
                     (None, None) => (("·", theme.accent), (told, brief), theme.plain),
@@ -267,8 +274,12 @@ impl CaseDialog {
                 (title, paid_twice(true))
             }
             (None, Some(other)) => {
-                let title = format!("⚠ A refund is on its way: {} {}.", other.provider, other.provider_id);
-                (title, Told::plain("Another one would pay twice."))
+                let (how_far, would) = match known.may_have_arrived(other.id) {
+                    true => ("may have arrived", "may"),
+                    false => ("is on its way", "would"),
+                };
+                let title = format!("⚠ A refund {how_far}: {} {}.", other.provider, other.provider_id);
+                (title, Told::plain(&format!("Another one {would} pay twice.")))
             }
             (None, None) => match self.refunded_elsewhere(cx) {
                 Some(who) => (format!("⚠ {who}"), paid_twice(false)),
@@ -429,6 +440,9 @@ impl CaseDialog {
             let is_here = Standing::of(self.current(), cx) == Standing::Waits;
             answers.retain(|(action, _)| self.takes(*action, cx) && (alone || if *action == Action::Refund { is_here } else { waits > 0 }));
             offered.extend(answers.into_iter().map(|(action, words)| (cx.key(action), words, action)));
+        }
+        if self.parked(cx).is_some() {
+            offered.push((cx.key(Action::Settle), "parked".into(), Action::Settle));
         }
         if several {
             offered.push(("tab".to_owned(), "next alert".into(), Action::NextPane));

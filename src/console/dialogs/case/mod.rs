@@ -24,7 +24,7 @@ use super::many_form::{self, KnownCase};
 use super::page_keys::{is_everywhere, leads_elsewhere};
 use super::resolve_form::Choice;
 use super::{copy_menu, links_menu};
-use super::{note_form, snooze_menu};
+use super::{note_form, settle, snooze_menu};
 use crate::console::dialog::{DataAge, run};
 use crate::console::screens::queue::facts::Facts;
 use crate::console::screens::queue::orders::change_match;
@@ -235,6 +235,9 @@ impl CaseDialog {
             Action::Refund => return self.decide(Choice::Refunded, cx),
             Action::NotRefunded => return self.decide(Choice::NotRefunded, cx),
             Action::Invalid => return self.decide(Choice::Invalid, cx),
+            Action::Settle => {
+                return settle::open(self.parked(cx), |id| self.alerts.iter().find(|alert| alert.id == id), cx);
+            }
             Action::CopyId => return copy_menu::open(self.current()),
             Action::OpenLink => return links_menu::open(self.current(), cx),
             Action::CopyJson => {
@@ -272,6 +275,12 @@ impl CaseDialog {
     fn facts_here(&self) -> &Facts {
         static NOTHING: LazyLock<Facts> = LazyLock::new(Facts::default);
         self.facts.get(&self.cursor).unwrap_or(&NOTHING)
+    }
+
+    /// The alert whose decision a person is asked about: the one under the cursor, else the first of the case that has a parked one.
+    fn parked(&self, cx: &AppContext) -> Option<AlertId> {
+        let mut ids = std::iter::once(self.cursor).chain(self.alerts.iter().map(|alert| alert.id));
+        ids.find(|id| cx.unfinished.parked_on(*id).is_some())
     }
 
     /// Opens the form as it is suggested for the alert under the cursor; where the case has others, each gets what follows from it.
@@ -473,6 +482,7 @@ impl Dialog for CaseDialog {
         match action {
             Action::Refund | Action::NotRefunded | Action::Invalid => !cx.place.read_only && self.takes(action, cx),
             Action::Down | Action::Up | Action::Top | Action::Bottom | Action::NextPane => self.alerts.len() > 1,
+            Action::Settle => cx.unfinished.parked().next().is_some(),
             Action::Undo => cx.decisions.not_left().next().is_some(),
             Action::Refresh => true,
             Action::GoToTold => cx.toasts.about().is_some(),

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 
 use chrono::Duration;
 
-use crate::console::answer_words::{answer_words, is_answered_refunded};
+use crate::console::answer_words::{answer_words, by_with_comment, is_answered_refunded, maker, who_answered};
 use crate::console::notes::NoteList;
 use crate::console::resolving::UNLOOKED;
 use crate::console::screens::activity::proof::{RowTone, step_words};
 use crate::console::screens::queue::facts::Facts;
 use crate::console::unfinished::{Stage, Unfinished, in_words};
-use crate::desk::{DecisionFate, DecisionRecord, History};
+use crate::desk::{DecisionFate, History};
 use crate::domain::{Alert, AlertId, AuditEntry, Delivery, DeliveryState, Timestamp};
 
 /// What follows so soon is told with what it follows.
@@ -99,15 +99,6 @@ fn called(alert: &Alert, alerts: &[Alert]) -> String {
     if is_told { format!("{provider} …{end}") } else { format!("{provider} {id}") }
 }
 
-/// Who made a decision of this desk.
-fn maker(record: &DecisionRecord) -> String {
-    match (&record.rule, &record.user) {
-        (Some(rule), _) => format!("by the desk rule {rule}"),
-        (None, Some(user)) => format!("by {user}"),
-        (None, None) => "here".to_owned(),
-    }
-}
-
 /// The decisions of this desk on an alert, step by step. That one was recorded is told by the alert's outcome, and that one left by what came
 /// of it at once.
 fn of_desk(alert: &Alert, called: &str, known: &KnownOfCase<'_>, events: &mut Vec<Happened>) {
@@ -119,7 +110,7 @@ fn of_desk(alert: &Alert, called: &str, known: &KnownOfCase<'_>, events: &mut Ve
             let (what, weight) = match fate {
                 DecisionFate::Staged => {
                     let said = record.said.resolution().map_or_else(|| record.said.refunded.clone(), |said| in_words(&said));
-                    (format!("staged {}: {said}", maker(record)), Weight::Quiet)
+                    (format!("staged {}: {said}", maker(record).unwrap_or_else(|| "here".to_owned())), Weight::Quiet)
                 }
                 DecisionFate::Recorded(_) | DecisionFate::AsDecided(_) if alert.outcome.is_some() => continue,
                 DecisionFate::Sent if at_once => continue,
@@ -171,21 +162,12 @@ fn of_alert(alert: &Alert, called: &str, known: &KnownOfCase<'_>, events: &mut V
         events.push(Happened { at, what: format!("{called}: the window closed"), weight: Weight::Bad });
     }
     if let Some((at, outcome)) = alert.outcome.as_ref().and_then(|outcome| outcome.action_time.map(|at| (at, outcome))) {
-        let comment = if outcome.comments.is_empty() { String::new() } else { format!(" \"{}\"", outcome.comments.replace('\n', " / ")) };
         let word = answer_words(alert, outcome);
         let weight = if is_answered_refunded(alert) { Weight::Good } else { Weight::Plain };
-        let by = who_resolved(alert, known).map_or_else(String::new, |who| format!(" {who}"));
-        events.push(Happened { at, what: format!("{called}: {word}{by}{comment}"), weight });
+        let by = who_answered(alert.id, known.audit, known.history, known.place);
+        let by_with_comment = by_with_comment(alert, by.as_deref());
+        events.push(Happened { at, what: format!("{called}: {word}{by_with_comment}"), weight });
     }
-}
-
-/// Who gave an alert its outcome, as `by maria`, where that is known: by the service's audit log, else by this desk's journal.
-fn who_resolved(alert: &Alert, known: &KnownOfCase<'_>) -> Option<String> {
-    let audited = known.audit.iter().find(|entry| entry.tells_of_resolution() && entry.is_of(alert.id));
-    audited.map(|entry| format!("by {}", entry.by_whom())).or_else(|| {
-        let mut ours = known.history.on(alert.id).filter(|record| record.place == known.place);
-        ours.find(|record| matches!(record.fate(), DecisionFate::Recorded(_))).map(maker)
-    })
 }
 
 #[cfg(test)]

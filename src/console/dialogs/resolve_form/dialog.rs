@@ -6,14 +6,14 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::{Choice, FormContext, FormMoment, FormStep, FormSubmission, FormWarning, ResolveForm};
-use crate::console::answer_words::{answered_as, list_behind};
+use crate::console::answer_words::{list_behind, who_answered};
 use crate::console::context::masked;
 use crate::console::decisions::State;
 use crate::console::dialog::run;
 use crate::console::guards::on_its_payment;
 use crate::console::known_refunds::KnownRefunds;
 use crate::console::last_look::called;
-use crate::console::resolving::record;
+use crate::console::resolving::{answer_known, record};
 use crate::console::screens::queue::ANOTHER_LIST;
 use crate::console::screens::queue::facts::Facts;
 use crate::console::screens::queue::state::Queue;
@@ -22,7 +22,7 @@ use crate::console::text::counted;
 use crate::console::unfinished::{Stage, elsewhere_in_words, in_words};
 use crate::console::{Action, AppContext, Dialog, Effect, Keep, Loadable, Message, Order, Orders, Tone, dialog};
 use crate::desk::{ComingDecision, Draft, DraftsOfAlert, JournalStep};
-use crate::domain::{Alert, AlertId, Resolution, Timestamp, duplicate};
+use crate::domain::{Alert, AlertId, AuditEntry, Resolution, Timestamp, duplicate};
 
 /// The form, and what is known around its alert.
 struct ResolveDialog {
@@ -33,6 +33,8 @@ struct ResolveDialog {
     other: Option<OtherDraft>,
     /// What was written for another decision on it, which stays until something is written here, and beside it from then on.
     before: Option<Draft>,
+    /// What the service's audit log says of the alert, once it is answered.
+    audit: Vec<AuditEntry>,
 }
 
 /// Another draft for the form's alert: one that another console has kept since, or one that is set aside.
@@ -121,7 +123,7 @@ fn other_text(alert: AlertId, comments: &str, cx: &AppContext) -> Option<Draft> 
 /// The order that opens a form, and has it read what the desk has for its alert by now.
 fn opened(form: ResolveForm, facts: Facts, before: Option<Draft>) -> Orders {
     let (id, typed) = (form.alert_id(), Typed { kept: form.draft(), due: None, recorded: false });
-    let mut outcome = dialog::open(ResolveDialog { form, facts, typed, other: None, before });
+    let mut outcome = dialog::open(ResolveDialog { form, facts, typed, other: None, before, audit: Vec::new() });
     outcome.push(Effect::ReadDrafts(id).into());
     outcome
 }
@@ -211,7 +213,7 @@ fn refusal(alert: &Alert, cx: &AppContext) -> Option<String> {
         return Some(READ_ONLY.to_owned());
     }
     if alert.outcome.is_some() {
-        return Some(format!("This alert is answered already: {}.", answered_as(alert)));
+        return Some(format!("This alert is answered already: {}.", answer_known(alert, cx)));
     }
     if cx.decisions.is_underway(alert.id) {
         let undo = cx.key(Action::Undo);
@@ -407,13 +409,19 @@ impl ResolveDialog {
 
     /// Takes an alert as it is now: the form's own, or another one on the same payment.
     fn take_alert(&mut self, alert: &Alert, cx: &AppContext) -> Orders {
+        let was_open = self.form.alert().outcome.is_none();
         let changed = self.form.update_alert(alert);
         if let Loadable::Loaded(duplicates) = &mut self.facts.duplicates {
             for duplicate in duplicates.iter_mut().filter(|duplicate| duplicate.id == alert.id) {
                 duplicate.clone_from(alert);
             }
         }
-        if changed { self.look_anew(cx) } else { Orders::new() }
+        if changed {
+            return self.look_anew(cx);
+        }
+        let is_answered = was_open && self.form.alert().outcome.is_some();
+        let asked = (is_answered && cx.operator).then(|| Effect::AuditOf(vec![(self.form.alert_id(), true)]));
+        run(asked.into_iter().collect())
     }
 
     /// Looks for all that is to be known around the alert, whose facts have changed.
@@ -474,6 +482,10 @@ impl Dialog for ResolveDialog {
                 let matching = self.facts.others_to_match();
                 orders.extend(matching.map(|others| Effect::MatchOrders(Box::new(self.form.alert().clone()), others, None).into()));
             }
+            Message::AuditOf(_, Ok(entries)) => {
+                let id = self.form.alert_id();
+                self.audit = entries.iter().filter(|entry| entry.is_of(id)).cloned().collect();
+            }
             Message::DraftsRead(id, drafts) if *id == self.form.alert_id() => self.take_drafts(drafts, cx),
             Message::OrdersMatched(id, matched) if *id == self.form.alert_id() => self.facts.take_orders(matched.clone()),
             _ => return Vec::new(),
@@ -483,6 +495,14 @@ impl Dialog for ResolveDialog {
         let step = self.form.send_kept();
         orders.extend(self.after(step, cx));
         orders
+    }
+
+    /// Who answered the alert may be known later than that somebody did.
+    fn settle(&mut self, cx: &AppContext) {
+        if self.form.alert().outcome.is_some() {
+            let by = who_answered(self.form.alert_id(), &self.audit, cx.journal.history(), cx.journal.place());
+            self.form.set_answered_by(by);
+        }
     }
 
     fn in_hand(&self) -> Vec<AlertId> {

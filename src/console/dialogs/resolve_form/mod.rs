@@ -23,6 +23,7 @@ mod warning;
 
 use std::cell::Cell;
 
+use crate::console::answer_words::answered_as;
 use crate::console::times::Moments;
 use crate::console::{AppContext, ClickTargets, TextInput};
 use crate::desk::Draft;
@@ -195,6 +196,8 @@ pub struct ResolveForm {
     confirmed: Vec<Caution>,
     /// What became of the alert while the form was open, where its facts changed.
     changed: Option<String>,
+    /// Who gave the alert its outcome, where it has one and that is known.
+    answered_by: Option<String>,
     /// It was sent while duplicates were still being looked for: it leaves when the search ends with nothing to confirm.
     kept_send: bool,
     focus: Focus,
@@ -241,6 +244,7 @@ impl ResolveForm {
             comments: TextInput::several_lines(&draft.comments),
             confirmed: Vec::new(),
             changed: None,
+            answered_by: None,
             kept_send: false,
             focus,
             repeats: false,
@@ -308,6 +312,11 @@ impl ResolveForm {
         is_changed
     }
 
+    /// Takes who gave the alert its outcome, where that is known.
+    pub fn set_answered_by(&mut self, by: Option<String>) {
+        self.answered_by = by;
+    }
+
     /// Takes what has been found out about the alert meanwhile. While the search runs again, what it found before still stands, and a
     /// refund once seen does for as long as the form is open: refunds are final. One not seen before has to be confirmed anew.
     pub fn set_warnings(&mut self, warnings: Vec<FormWarning>) {
@@ -347,8 +356,8 @@ impl ResolveForm {
     /// The resolution, or everything that is wrong with it.
     fn check(&self) -> Result<Resolution, Box<Errors>> {
         let mut errors = Box::<Errors>::default();
-        if let Some(outcome) = &self.alert.outcome {
-            errors.form = Some(format!("This alert has an outcome now ({}): nothing can be sent.", outcome.outcome));
+        if self.alert.outcome.is_some() {
+            errors.form = Some(format!("This alert is answered already, {}: nothing can be sent.", answered_as(&self.alert)));
         } else if self.place.read_only {
             errors.form = Some("This profile is read-only: nothing can be sent from it.".to_owned());
         }

@@ -5,6 +5,7 @@ use chrono::Duration;
 use super::older::Older;
 use super::warning::FormWarning;
 use super::{Focus, FormMoment, ResolveForm};
+use crate::console::answer_words::{answer_told, answered_as};
 use crate::console::decisions::leaves_at_once;
 use crate::console::text::sanitize;
 use crate::console::times;
@@ -83,13 +84,7 @@ impl ResolveForm {
     /// Why nothing is sent whatever is decided here, in two parts; none where a decision can leave.
     pub(super) fn sends_nothing(&self) -> Option<(&'static str, String)> {
         match &self.alert.outcome {
-            Some(outcome) => {
-                let outcome = sanitize(&outcome.outcome).replace('_', " ");
-                Some((
-                    "nothing is sent from here",
-                    format!("answered already, status {} ({outcome})", sanitize(self.alert.status.as_str())),
-                ))
-            }
+            Some(_) => Some(("nothing is sent from here", format!("answered already: {}", answered_as(&self.alert)))),
             None if self.place.read_only => Some(("nothing is sent from here", "this profile is read-only".to_owned())),
             None => None,
         }
@@ -104,7 +99,7 @@ impl ResolveForm {
     /// What makes sending impossible.
     fn standing(&self) -> Option<Seen> {
         let text = match &self.alert.outcome {
-            Some(outcome) => format!("this alert has an outcome now: {}", sanitize(&outcome.outcome)),
+            Some(_) => format!("answered meanwhile: {}", answer_told(&self.alert, self.answered_by.as_deref())),
             None if self.place.read_only => "this profile is read-only".to_owned(),
             None => return None,
         };

@@ -4,6 +4,7 @@ use ratatui::style::Style;
 
 use crate::console::answer_words::{BY_WHOM, answered_as};
 use crate::console::decisions::{PendingDecision, State};
+use crate::console::runs::DECIDED_AGAIN;
 use crate::console::screens::queue::signs::ListSign;
 use crate::console::text::sanitize;
 use crate::console::unfinished::Stage;
@@ -126,16 +127,24 @@ fn not_recorded(why: &str) -> String {
     if says_who { why.to_owned() } else { format!("not recorded: {why}") }
 }
 
+/// The status that the alert of a decision has by a later one that was recorded, where the decision itself was not.
+pub fn decided_again<'a>(record: &DecisionRecord, cx: &'a AppContext) -> Option<&'a str> {
+    let later = cx.journal.history().latest_on(record.said.alert.id).filter(|later| later.key != record.key)?;
+    match (record.fate(), later.fate()) {
+        (DecisionFate::Refused(_) | DecisionFate::NeverLeft, DecisionFate::Recorded(status) | DecisionFate::AsDecided(status)) => {
+            Some(status)
+        }
+        _ => None,
+    }
+}
+
 fn of_fate(record: &DecisionRecord, cx: &AppContext) -> (&'static str, RowTone, String) {
     let (at, fate) = record.last();
     let when = cx.times().moment(at, cx.now);
     let seen_to = if record.dismissed { "seen to; " } else { "" };
     let failed = if record.dismissed { RowTone::Quiet } else { RowTone::Wrong };
-    let later = cx.journal.history().latest_on(record.said.alert.id).filter(|later| later.key != record.key);
-    if let (DecisionFate::Refused(_) | DecisionFate::NeverLeft, Some(DecisionFate::Recorded(status) | DecisionFate::AsDecided(status))) =
-        (fate, later.map(DecisionRecord::fate))
-    {
-        return ("!", RowTone::Quiet, format!("not recorded; decided again since: {status}"));
+    if let Some(status) = decided_again(record, cx) {
+        return ("×", RowTone::Quiet, format!("not recorded; {DECIDED_AGAIN}: {status}"));
     }
     match fate {
         DecisionFate::Staged => ("·", RowTone::Quiet, "staged; nothing else is known of it".to_owned()),

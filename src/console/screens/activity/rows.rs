@@ -6,6 +6,7 @@ use crate::console::AppContext;
 use crate::console::text::{columns, sanitize};
 use crate::console::unfinished::in_words;
 use crate::desk::{DecisionRecord, JournalAlert, Note, NotificationRecord};
+use crate::domain::exchange::without_exchange;
 use crate::domain::{AlertId, AttemptId, AuditEntry, ResolutionAttempt, Timestamp};
 
 use super::proof::{RowTone, proof, standing_of};
@@ -158,12 +159,12 @@ impl ActivityRow {
     }
 }
 
-/// A proof in so much room: where it is too long, the time goes first, which is near that of the row.
+/// A proof in so much room: where it is too long, the exchange goes first, which stands with the steps, and the time, which is near that of the row.
 pub fn proof_in(proof: &str, room: u16) -> Cow<'_, str> {
     if columns(proof) <= room {
         return Cow::Borrowed(proof);
     }
-    let Some((status, _)) = proof.split_once(", recorded ") else { return Cow::Borrowed(proof) };
+    let Some((status, _)) = proof.split_once(", recorded ") else { return without_exchange(proof) };
     let recorded = format!("{status}, recorded");
     if columns(&recorded) <= room { Cow::Owned(recorded) } else { Cow::Borrowed(status) }
 }

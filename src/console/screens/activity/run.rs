@@ -1,18 +1,20 @@
 //! A run in the journal: decisions that were made together, by one form, and what one row says of them all.
 
 use crate::console::decisions::{State, alert_of};
+use crate::console::runs::DECIDED_AGAIN;
 use crate::console::text::{count, sanitize};
 use crate::console::{Action, AppContext, KeyContext};
 use crate::desk::{DecisionFate, DecisionRecord, JournalRun};
 use crate::domain::money::sums_by_currency;
 use crate::domain::{Money, Timestamp};
 
-use super::proof::{RowTone, live, proof};
+use super::proof::{RowTone, decided_again, live, proof};
 use super::words::{decided, name_of, who};
 
 /// What can have become of a decision of a run, in the order in which a row counts them, each with its tone.
-const FATES: [(&str, RowTone); 10] = [
+const FATES: [(&str, RowTone); 11] = [
     ("recorded", RowTone::Plain),
+    (DECIDED_AGAIN, RowTone::Plain),
     ("failed", RowTone::Wrong),
     ("answered by another", RowTone::Unsure),
     ("did not leave", RowTone::Wrong),
@@ -104,7 +106,9 @@ impl DecidedTogether<'_> {
     /// The sign and the tone of the one that calls most for its reader, and how many became what: `34 recorded, 1 failed`.
     pub fn proof(&self, cx: &AppContext) -> (&'static str, RowTone, String) {
         let standings = self.decisions.iter().map(|record| proof(record, cx));
-        let (sign, tone) = standings.map(|(sign, tone, _)| (sign, tone)).max_by_key(|(_, tone)| *tone).unwrap_or(("·", RowTone::Quiet));
+        // Of those that call alike, one that is recorded says how it ended.
+        let calls_most = standings.map(|(sign, tone, _)| (sign, tone)).max_by_key(|(sign, tone)| (*tone, *sign == "✓"));
+        let (sign, tone) = calls_most.unwrap_or(("·", RowTone::Quiet));
         let words: Vec<String> = self.fates(cx).into_iter().map(|(words, _)| words).collect();
         (sign, tone, words.join(", "))
     }
@@ -144,6 +148,7 @@ pub fn way_of(run: &JournalRun) -> &'static str {
 /// What became of one, as [`FATES`] has it.
 fn fate(record: &DecisionRecord, cx: &AppContext) -> &'static str {
     match live(record, cx).map(|decision| &decision.state) {
+        _ if decided_again(record, cx).is_some() => DECIDED_AGAIN,
         Some(State::Staged(_)) => "to be sent",
         Some(State::Waiting) => "not sent",
         Some(State::Sending) => "with the service",

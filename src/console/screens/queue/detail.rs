@@ -27,6 +27,7 @@ use crate::console::{Action, DrawContext, Loadable};
 use crate::desk::{ComingDecision, ComingStage, DecisionFate, DecisionRecord};
 use crate::domain::advice::AdviceBasis;
 use crate::domain::code_words::{dispute_reason, field_value, merchant_category};
+use crate::domain::exchange::without_exchange;
 use crate::domain::field::{Content, Field, Kind, Section, Shown};
 use crate::domain::{Alert, AlertStatus, Deadline, Delivery, Money, ResolutionAttempt, Timestamp, duplicate};
 
@@ -341,7 +342,7 @@ impl Parts<'_> {
         };
         self.open_box(style, &title, style.add_modifier(Modifier::BOLD));
         if let Some(why) = why {
-            self.say(&why, theme.plain);
+            self.say(&without_exchange(&why), theme.plain);
         }
         match &decision.state {
             State::Staged(_) => self.offer(&format!("{}  takes it back", self.draw.key(Action::Undo)), Some(Action::Undo)),
@@ -364,7 +365,7 @@ impl Parts<'_> {
             fate => (format!("! {word} was not recorded"), fate.reason().unwrap_or_default()),
         };
         self.open_box(theme.danger, &title, theme.danger.add_modifier(Modifier::BOLD));
-        self.say(why, theme.plain);
+        self.say(&without_exchange(why), theme.plain);
         self.again();
         self.close_box();
     }

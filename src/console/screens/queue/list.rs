@@ -16,10 +16,8 @@ use super::state::{Queue, QueueTarget};
 use crate::console::pen::{put_middle, put_right};
 use crate::console::text::{capitalized, counted, cut, sanitize};
 use crate::console::times::{self, Urgency};
-use crate::console::unfinished::Stage;
 use crate::console::widgets::scrollbar;
 use crate::console::{Action, DrawContext, Loadable, Pen, text};
-use crate::desk::ComingStage;
 use crate::domain::{Alert, AlertId, SortOrder, duplicate, query};
 use crate::service::ServiceError;
 
@@ -320,16 +318,8 @@ fn marks(alert: &Alert, known: Known, draw: &DrawContext<'_>) -> [Option<ListSig
 /// begun, or that the alert is put aside.
 fn decision_sign(alert: &Alert, draw: &DrawContext<'_>) -> Option<ListSign> {
     let own = draw.decisions.of(alert.id).map(|decision| ListSign::of(&decision.state));
-    let engines = draw.unfinished.of(alert.id).map(|unfinished| match Stage::of(unfinished) {
-        Stage::Sending => ListSign::Sending,
-        Stage::Unknown => ListSign::Unknown,
-        Stage::Parked => ListSign::Parked,
-    });
-    let elsewhere = draw.unfinished.elsewhere(alert.id).filter(|_| alert.outcome.is_none()).map(|coming| match coming.stage {
-        ComingStage::Staged => ListSign::Staged,
-        ComingStage::Sent => ListSign::Sending,
-        ComingStage::Unknown => ListSign::Unknown,
-    });
+    let engines = draw.unfinished.of(alert.id).map(ListSign::of_unfinished);
+    let elsewhere = draw.unfinished.elsewhere(alert.id).filter(|_| alert.outcome.is_none()).map(ListSign::of_coming);
     let snoozed = draw.snoozes.until(alert.id).filter(|_| alert.outcome.is_none()).map(|_| ListSign::Snoozed);
     let decision = match draw.decisions.is_checking(alert.id) {
         true => engines.or(own),

@@ -4,6 +4,10 @@ use ratatui::style::Style;
 
 use crate::console::Theme;
 use crate::console::decisions::State;
+use crate::console::unfinished::Stage;
+use crate::desk::ComingStage;
+use crate::desk::coming::ComingDecision;
+use crate::domain::ResolutionAttempt;
 
 /// A sign beside an alert in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,6 +107,24 @@ impl ListSign {
             State::Sending => Self::Sending,
             State::Checking(_) => Self::Unknown,
             State::Refused(_) => Self::Refused,
+        }
+    }
+
+    /// The sign of a decision that the engine has not finished.
+    pub fn of_unfinished(unfinished: &ResolutionAttempt) -> Self {
+        match Stage::of(unfinished) {
+            Stage::Sending => Self::Sending,
+            Stage::Unknown => Self::Unknown,
+            Stage::Parked => Self::Parked,
+        }
+    }
+
+    /// The sign of a decision of another console of this desk.
+    pub fn of_coming(coming: &ComingDecision) -> Self {
+        match coming.stage {
+            ComingStage::Staged => Self::Staged,
+            ComingStage::Sent => Self::Sending,
+            ComingStage::Unknown => Self::Unknown,
         }
     }
 
