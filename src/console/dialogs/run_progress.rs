@@ -238,7 +238,7 @@ fn state(item: &RunItem, cx: &AppContext) -> ((&'static str, Style), String, Sty
             (("✓", theme.ok), words, theme.ok)
         }
         RunResult::DecidedAgain { status, at } => {
-            let words = format!("{DECIDED_AGAIN}: {status}, recorded {}", cx.times().moment(*at, cx.now));
+            let words = format!("{DECIDED_AGAIN}: {status}, {}", cx.times().moment(*at, cx.now));
             (("✓", theme.ok), words, theme.ok)
         }
         RunResult::Conflict(why) => (("✗", theme.warning), why.clone(), theme.warning),

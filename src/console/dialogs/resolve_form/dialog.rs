@@ -1,5 +1,8 @@
 //! The resolve form as a dialog: opened where the alert can be answered, told what becomes known meanwhile, closed with a decision.
 
+use std::cmp::Reverse;
+use std::collections::HashSet;
+
 use chrono::Duration;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
@@ -484,7 +487,10 @@ impl Dialog for ResolveDialog {
             }
             Message::AuditOf(_, Ok(entries)) => {
                 let id = self.form.alert_id();
-                self.audit = entries.iter().filter(|entry| entry.is_of(id)).cloned().collect();
+                // Entries never change, and answers may cross.
+                let known: HashSet<u64> = self.audit.iter().map(|entry| entry.number).collect();
+                self.audit.extend(entries.iter().filter(|entry| entry.is_of(id) && !known.contains(&entry.number)).cloned());
+                self.audit.sort_by_key(|entry| Reverse(entry.number));
             }
             Message::DraftsRead(id, drafts) if *id == self.form.alert_id() => self.take_drafts(drafts, cx),
             Message::OrdersMatched(id, matched) if *id == self.form.alert_id() => self.facts.take_orders(matched.clone()),
