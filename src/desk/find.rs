@@ -86,7 +86,7 @@ pub struct FoundOnOrder {
     pub alerts: Vec<(AlertId, MatchConfidence)>,
 }
 
-/// Searches as [`find_with_orders`] does; where a UTC day is typed, the alerts that were raised on it, and then those whose transaction is of
+/// Full-text search by texts and by the orders of the shop; where a UTC day is typed, the alerts that were raised on it, and then those whose transaction is of
 /// it, come behind what has it in a text. No index of texts has days: lists are asked, where one is typed.
 pub async fn find_everywhere(
     desk: Option<&Desk>,
