@@ -86,8 +86,8 @@ pub struct FoundOnOrder {
     pub alerts: Vec<(AlertId, MatchConfidence)>,
 }
 
-/// Full-text search by texts and by the orders of the shop; where a UTC day is typed, the alerts that were raised on it, and then those whose transaction is of
-/// it, come behind what has it in a text. No index of texts has days: lists are asked, where one is typed.
+/// Full-text search by texts and by the orders of the shop; where a UTC day is typed, the alerts that were raised on it, and then those whose
+/// transaction is of it, come behind what has it in a text. No index of texts has days: lists are asked, where one is typed.
 pub async fn find_everywhere(
     desk: Option<&Desk>,
     alerts: &dyn Alerts,
