@@ -97,13 +97,7 @@ pub async fn find_everywhere(
 ) -> Result<FoundAlerts, ServiceError> {
     let mut found = find_with_orders(desk, alerts, search, query, size).await?;
     let Some(raised) = meant(query.text(), Vocabulary::Interface).filter(|filter| filter.start_date.is_some()) else { return Ok(found) };
-    let transaction = AlertFilter {
-        transaction_start_date: raised.start_date,
-        transaction_end_date: raised.end_date,
-        start_date: None,
-        end_date: None,
-        ..raised.clone()
-    };
+    let transaction = raised.by_transaction_day();
     for (day, filter) in [(DayOf::Alert, raised), (DayOf::Transaction, transaction)] {
         let room = (size as usize).saturating_sub(found.alerts.len());
         if room == 0 {

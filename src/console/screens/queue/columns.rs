@@ -384,16 +384,8 @@ mod tests {
     /// Whether an alert is found by a text: by what it says, or by the list that the text means.
     fn is_found(text: &str, alert: &Alert) -> bool {
         let by_text = FindQuery::parse(text).is_ok_and(|query| query.grade(alert).is_some());
-        let by_list = |filter: AlertFilter| {
-            let of_transaction = AlertFilter {
-                transaction_start_date: filter.start_date,
-                transaction_end_date: filter.end_date,
-                start_date: None,
-                end_date: None,
-                ..filter.clone()
-            };
-            [filter, of_transaction].iter().any(|filter| filter.matches(alert, Timestamp::UNIX_EPOCH))
-        };
+        let by_list =
+            |filter: AlertFilter| [filter.by_transaction_day(), filter].iter().any(|filter| filter.matches(alert, Timestamp::UNIX_EPOCH));
         by_text || meant(text, Vocabulary::Desk).is_some_and(by_list)
     }
 
