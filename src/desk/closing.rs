@@ -47,7 +47,6 @@ impl ClosingAlerts {
 /// was not read is counted where the service can.
 pub async fn closing(alerts: &dyn Alerts, stats: Option<&dyn Stats>, hours: u32, now: Timestamp) -> Result<ClosingAlerts, ServiceError> {
     let filter = AlertFilter { expires_in: Some(hours), ..AlertFilter::default() };
-    let counted = filter.clone();
     let page = PageRequest { page: 0, size: MAX_PAGE_SIZE };
     let mut query = AlertQuery { filter, sort: BY_DEADLINE, page };
     let (mut found, mut known, mut read) = (ClosingAlerts::default(), HashSet::<AlertId>::new(), 0);
@@ -79,7 +78,7 @@ pub async fn closing(alerts: &dyn Alerts, stats: Option<&dyn Stats>, hours: u32,
     }
     if let Some(stats) = stats.filter(|_| found.is_open()) {
         // Who cannot count is as one that was not asked: what was read calls all the same.
-        let all = stats.insights(&counted, Calendar::UTC).await.ok();
+        let all = stats.insights(&query.filter, Calendar::UTC).await.ok();
         found.rest = all.map(|all| without(due_soon(&all.lapsing), &found.alerts, now));
     }
     Ok(found)
