@@ -1,17 +1,17 @@
-//! The audit log of a case: what the service's log says of its alerts, asked once for each way that they stand.
+//! The audit log of a page's alerts: what the service's log says of them, asked once for each way that they stand.
 
 use crate::console::{Effect, Reply};
 use crate::domain::{Alert, AlertId, AuditEntry};
 
-/// What the log says of the alerts of a case.
+/// What the log says of the alerts of a page.
 #[derive(Debug, Default)]
-pub(super) struct CaseAudit {
+pub(super) struct KnownAudit {
     entries: Vec<AuditEntry>,
     /// Of which alerts it was asked last, each with whether it was answered.
     asked: Vec<(AlertId, bool)>,
 }
 
-impl CaseAudit {
+impl KnownAudit {
     /// The entries, the newest first.
     pub(super) fn entries(&self) -> &[AuditEntry] {
         &self.entries
@@ -36,7 +36,7 @@ impl CaseAudit {
     /// Takes an answer in, of which alerts it is, and of it what is about these. Entries never change: answers may cross.
     pub(super) fn take(&mut self, asked: &[(AlertId, bool)], answer: &Reply<Vec<AuditEntry>>, alerts: &[Alert]) {
         let Ok(entries) = answer else {
-            // The timeline says what else is known, until the case is read again.
+            // The page says what else is known, until they are read again.
             if self.asked == asked {
                 self.ask_anew();
             }
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn the_same_question_is_asked_once_until_an_alert_is_answered_or_it_is_wanted_anew() {
         let (one, other) = (alert(), alert());
-        let mut audit = CaseAudit::default();
+        let mut audit = KnownAudit::default();
         let mut asks = |alerts: &[Alert]| audit.ask(alerts).is_some();
 
         let first = asks(&[one.clone(), other.clone()]);
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn what_could_not_be_read_is_asked_again() {
         let one = alert();
-        let mut audit = CaseAudit::default();
+        let mut audit = KnownAudit::default();
         let asked = question(audit.ask(std::slice::from_ref(&one))).unwrap();
 
         audit.take(&asked, &Err(ServiceError::Unavailable("busy".to_owned())), std::slice::from_ref(&one));
@@ -120,7 +120,7 @@ mod tests {
     fn an_answer_of_other_alerts_changes_nothing_and_answers_that_cross_add_up() {
         let (one, other, foreign) = (alert(), alert(), alert());
         let ours = [one.clone(), other.clone()];
-        let mut audit = CaseAudit::default();
+        let mut audit = KnownAudit::default();
 
         audit.take(&[(one.id, true), (other.id, true)], &Ok(vec![entry(9, &one), entry(4, &other)]), &ours);
         audit.take(&[(one.id, false)], &Ok(Vec::new()), &ours);

@@ -16,6 +16,7 @@ pub mod find;
 pub mod form;
 pub mod found_rows;
 pub mod help;
+mod known_audit;
 pub mod leave;
 pub mod links_menu;
 pub mod listen_form;

@@ -1,6 +1,5 @@
 //! The case: all alerts of one payment on one page, why they belong together, what happened, and one decision for all of them.
 
-mod audit;
 mod draw;
 mod shared;
 mod standing;
@@ -16,10 +15,10 @@ use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use audit::CaseAudit;
 use standing::{Foreseen, ForeseenFrom, Standing};
 
 use super::alert_rows::KeptColumns;
+use super::known_audit::KnownAudit;
 use super::many_form::{self, KnownCase};
 use super::page_keys::{is_everywhere, leads_elsewhere};
 use super::resolve_form::Choice;
@@ -75,7 +74,7 @@ pub struct CaseDialog {
     /// Those whose look-up has not come back.
     looking: HashSet<AlertId>,
     /// What the service's audit log says of its alerts.
-    audit: CaseAudit,
+    audit: KnownAudit,
     /// What each alert would get by the key that fits, and what that was worked out from.
     foreseen: Option<Foreseen>,
     foreseen_from: Option<ForeseenFrom>,
@@ -111,7 +110,7 @@ fn open_read(alert: &Alert, known: Option<&Facts>, read_at: Timestamp, cx: &AppC
         facts: HashMap::new(),
         asked: HashSet::new(),
         looking: HashSet::new(),
-        audit: CaseAudit::default(),
+        audit: KnownAudit::default(),
         foreseen: None,
         foreseen_from: None,
         read_at,

@@ -1,8 +1,5 @@
 //! The resolve form as a dialog: opened where the alert can be answered, told what becomes known meanwhile, closed with a decision.
 
-use std::cmp::Reverse;
-use std::collections::HashSet;
-
 use chrono::Duration;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
@@ -13,6 +10,7 @@ use crate::console::answer_words::{list_behind, who_answered};
 use crate::console::context::masked;
 use crate::console::decisions::State;
 use crate::console::dialog::run;
+use crate::console::dialogs::known_audit::KnownAudit;
 use crate::console::guards::on_its_payment;
 use crate::console::known_refunds::KnownRefunds;
 use crate::console::last_look::called;
@@ -25,7 +23,7 @@ use crate::console::text::counted;
 use crate::console::unfinished::{Stage, elsewhere_in_words, in_words};
 use crate::console::{Action, AppContext, Dialog, Effect, Keep, Loadable, Message, Order, Orders, Tone, dialog};
 use crate::desk::{ComingDecision, Draft, DraftsOfAlert, JournalStep};
-use crate::domain::{Alert, AlertId, AuditEntry, Resolution, Timestamp, duplicate};
+use crate::domain::{Alert, AlertId, Resolution, Timestamp, duplicate};
 
 /// The form, and what is known around its alert.
 struct ResolveDialog {
@@ -37,7 +35,7 @@ struct ResolveDialog {
     /// What was written for another decision on it, which stays until something is written here, and beside it from then on.
     before: Option<Draft>,
     /// What the service's audit log says of the alert, once it is answered.
-    audit: Vec<AuditEntry>,
+    audit: KnownAudit,
 }
 
 /// Another draft for the form's alert: one that another console has kept since, or one that is set aside.
@@ -126,7 +124,7 @@ fn other_text(alert: AlertId, comments: &str, cx: &AppContext) -> Option<Draft> 
 /// The order that opens a form, and has it read what the desk has for its alert by now.
 fn opened(form: ResolveForm, facts: Facts, before: Option<Draft>) -> Orders {
     let (id, typed) = (form.alert_id(), Typed { kept: form.draft(), due: None, recorded: false });
-    let mut outcome = dialog::open(ResolveDialog { form, facts, typed, other: None, before, audit: Vec::new() });
+    let mut outcome = dialog::open(ResolveDialog { form, facts, typed, other: None, before, audit: KnownAudit::default() });
     outcome.push(Effect::ReadDrafts(id).into());
     outcome
 }
@@ -422,8 +420,8 @@ impl ResolveDialog {
         if changed {
             return self.look_anew(cx);
         }
-        let is_answered = was_open && self.form.alert().outcome.is_some();
-        let asked = (is_answered && cx.operator).then(|| Effect::AuditOf(vec![(self.form.alert_id(), true)]));
+        let answered = Some(self.form.alert()).filter(|alert| cx.operator && was_open && alert.outcome.is_some());
+        let asked = answered.and_then(|alert| self.audit.ask(std::slice::from_ref(alert)));
         run(asked.into_iter().collect())
     }
 
@@ -485,13 +483,7 @@ impl Dialog for ResolveDialog {
                 let matching = self.facts.others_to_match();
                 orders.extend(matching.map(|others| Effect::MatchOrders(Box::new(self.form.alert().clone()), others, None).into()));
             }
-            Message::AuditOf(_, Ok(entries)) => {
-                let id = self.form.alert_id();
-                // Entries never change, and answers may cross.
-                let known: HashSet<u64> = self.audit.iter().map(|entry| entry.number).collect();
-                self.audit.extend(entries.iter().filter(|entry| entry.is_of(id) && !known.contains(&entry.number)).cloned());
-                self.audit.sort_by_key(|entry| Reverse(entry.number));
-            }
+            Message::AuditOf(asked, answer) => self.audit.take(asked, answer, std::slice::from_ref(self.form.alert())),
             Message::DraftsRead(id, drafts) if *id == self.form.alert_id() => self.take_drafts(drafts, cx),
             Message::OrdersMatched(id, matched) if *id == self.form.alert_id() => self.facts.take_orders(matched.clone()),
             _ => return Vec::new(),
@@ -506,7 +498,7 @@ impl Dialog for ResolveDialog {
     /// Who answered the alert may be known later than that somebody did.
     fn settle(&mut self, cx: &AppContext) {
         if self.form.alert().outcome.is_some() {
-            let by = who_answered(self.form.alert_id(), &self.audit, cx.journal.history(), cx.journal.place());
+            let by = who_answered(self.form.alert_id(), self.audit.entries(), cx.journal.history(), cx.journal.place());
             self.form.set_answered_by(by);
         }
     }
