@@ -125,8 +125,10 @@ def main():
     frame, rows = console.begin()
     print(f"first frame {frame:.0f} ms, first rows {rows:.0f} ms")
     console.read(3)
-    for name, key, times, settle in KEYS:
-        tell(name, console.press([key] * times, settle, BACK.get(name)))
+    pressed = [(name, console.press([key] * times, settle, BACK.get(name))) for name, key, times, settle in KEYS]
+    for name, measured in pressed:
+        tell(name, measured)
+    tell("all these keys", [sorted(sum(columns, [])) for columns in zip(*(measured for _, measured in pressed))])
     for name, opening in [("search", b"/"), ("find", b"\x06")]:
         for word in WORDS:
             tell(f"{name} {word.decode()}", console.type(opening, word, 0.9))

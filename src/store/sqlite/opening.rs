@@ -71,7 +71,7 @@ impl PageCaches {
     /// For a service with many callers. The writer holds the inner pages of every index during an import.
     pub const SERVICE: Self = Self { reader_kib: 8_192, writer_kib: 24_576 };
     /// For a console alone: what it shows is read once, and little is written.
-    pub const CONSOLE: Self = Self { reader_kib: 1_536, writer_kib: 4_096 };
+    pub const CONSOLE: Self = Self { reader_kib: 1_024, writer_kib: 2_048 };
 }
 
 impl SqliteOptions {
