@@ -207,6 +207,7 @@ impl App {
             return Vec::new();
         }
         self.cx.now = self.clock.now();
+        let closed = resolving::closed_unseen(&mut self.cx);
         if let Some(missed) = self.cx.decisions.tell_time(self.cx.now) {
             let (undo, went_by) = (self.cx.key(Action::Undo), times::spell_until(self.cx.now + missed, self.cx.now));
             let words =
@@ -218,6 +219,7 @@ impl App {
             Message::Input(event) => self.input(event),
             message => self.deliver(message),
         };
+        effects.extend(self.carry_out(closed));
         // Whoever leaves waits for what is on its way to the disk.
         self.cx.unkept.watch(&effects);
         let due = self.run_due();
@@ -247,7 +249,8 @@ impl App {
         let cx = &mut self.cx;
         let outcome = match message {
             Message::Tick => Vec::new(),
-            Message::Suspend => vec![Effect::Suspend.into()],
+            Message::Suspend => suspend(cx),
+            Message::Continued => vec![Effect::Redraw.into()],
             Message::TextKept(_, Ok(())) => Vec::new(),
             Message::DeskFailed(words) | Message::TextKept(_, Err(words)) => {
                 cx.writes.probe_soon(cx.now);
@@ -512,7 +515,7 @@ impl App {
                 vec![Effect::Mouse(self.has_mouse).into()]
             }
             Action::Redraw => vec![Effect::Redraw.into()],
-            Action::Suspend => vec![Effect::Suspend.into()],
+            Action::Suspend => suspend(&mut self.cx),
             Action::Quit => return self.quit_for_good(),
             Action::RulesPause => self.pause_rules(),
             Action::Palette => self.palette(),
@@ -541,4 +544,13 @@ impl App {
         }
         effects
     }
+}
+
+/// Stops the console, where somebody can continue it.
+fn suspend(cx: &mut AppContext) -> Orders {
+    if cx.place.unstoppable {
+        cx.notify(Tone::Note, "There is no shell here to go back to: the console goes on.");
+        return Vec::new();
+    }
+    vec![Effect::Suspend.into()]
 }

@@ -18,7 +18,7 @@ use super::app::{App, DeskState, Parts};
 use super::compact_backend::CompactBackend;
 use super::runner::Runner;
 use super::session::{ConsoleError, NextConsole, Session, SessionInfo};
-use super::terminal::{FrameWriter, KeyReader, TerminalGuard};
+use super::terminal::{FrameWriter, KeyReader, TerminalGuard, can_stop};
 use super::{Effect, Message, Theme};
 use crate::desk::Desk;
 use crate::domain::time::SharedClock;
@@ -149,6 +149,7 @@ struct Screen {
 
 impl Screen {
     fn redraw(&mut self) -> io::Result<()> {
+        self.guard.regain(self.title.as_deref())?;
         // Not `Terminal::clear`, which asks for the cursor's place and waits for an answer.
         self.terminal.backend_mut().forget();
         let size = self.terminal.size()?;
@@ -219,7 +220,7 @@ pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept
     let (webhooks, listens) = (deployment.webhooks.is_some(), listener.is_some());
     let audits = deployment.audit.is_some();
     let vocabulary = deployment.vocabulary;
-    let place = SessionInfo { read_only: deployment.is_read_only(), ..place };
+    let place = SessionInfo { read_only: deployment.is_read_only(), unstoppable: !can_stop(), ..place };
     let mut runner =
         Runner::new(deployment, desk, listener, alert_records, sender.clone()).with(log, keeper).with_rules(rules).with_profiles(profiles);
     let parts = Parts {
@@ -246,7 +247,7 @@ pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept
     let result = tokio::select! {
         biased;
         () = crashed.notified() => Err(ConsoleError::Crashed),
-        name = signals.wait(|| { let _ = sender.send(Message::Suspend); }) => Err(ConsoleError::Terminated { signal: name, unsent: 0 }),
+        name = signals.wait(|message| { let _ = sender.send(message); }) => Err(ConsoleError::Terminated { signal: name, unsent: 0 }),
         end = drive(&mut app, &mut screen, &mut keys, &mut messages, &mut runner, first, &clock) => match end {
             End::Left => Ok(app.next_console().cloned()),
             End::Gone(error) => Err(gone(error)),
@@ -265,12 +266,14 @@ pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept
     })
 }
 
-/// The signals that end the console, and the one that stops it.
+/// The signals that end the console, the one that stops it, and the one that continues it.
 struct Signals {
     #[cfg(unix)]
     ends: [(tokio::signal::unix::Signal, &'static str); 3],
     #[cfg(unix)]
     stop: tokio::signal::unix::Signal,
+    #[cfg(unix)]
+    go_on: tokio::signal::unix::Signal,
 }
 
 #[cfg(unix)]
@@ -278,23 +281,25 @@ impl Signals {
     fn listen() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         let stop = signal(SignalKind::from_raw(signal_hook::consts::SIGTSTP))?;
+        let go_on = signal(SignalKind::from_raw(signal_hook::consts::SIGCONT))?;
         let ends = [
             (signal(SignalKind::terminate())?, "SIGTERM"),
             (signal(SignalKind::hangup())?, "SIGHUP"),
             (signal(SignalKind::interrupt())?, "SIGINT"),
         ];
-        Ok(Self { ends, stop })
+        Ok(Self { ends, stop, go_on })
     }
 
     /// Waits for a signal that ends the console; its name.
-    async fn wait(&mut self, on_stop: impl Fn()) -> &'static str {
+    async fn wait(&mut self, tell: impl Fn(Message)) -> &'static str {
         let [(term, term_name), (hup, hup_name), (int, int_name)] = &mut self.ends;
         loop {
             tokio::select! {
                 _ = term.recv() => return term_name,
                 _ = hup.recv() => return hup_name,
                 _ = int.recv() => return int_name,
-                _ = self.stop.recv() => on_stop(),
+                _ = self.stop.recv() => tell(Message::Suspend),
+                _ = self.go_on.recv() => tell(Message::Continued),
             }
         }
     }
@@ -306,7 +311,7 @@ impl Signals {
         Ok(Self {})
     }
 
-    async fn wait(&mut self, _on_stop: impl Fn()) -> &'static str {
+    async fn wait(&mut self, _tell: impl Fn(Message)) -> &'static str {
         match tokio::signal::ctrl_c().await {
             Ok(()) => "ctrl-c",
             Err(_) => std::future::pending().await,

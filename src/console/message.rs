@@ -179,6 +179,8 @@ pub enum Message {
     SnoozeKept(Vec<SnoozedAlert>, Result<(), String>),
     /// The process was asked to stop for a while.
     Suspend,
+    /// The process goes on after a stop.
+    Continued,
     /// An action is wanted of the screen.
     Act(Action),
     /// The screen is shown from now on.

@@ -157,6 +157,12 @@ pub fn seen<'a>(alerts: impl Iterator<Item = &'a Alert>, cx: &mut AppContext) ->
     outcome
 }
 
+/// Tells of what was not sent because its window closed while this console did not run.
+pub fn closed_unseen(cx: &mut AppContext) -> Orders {
+    let closed = cx.decisions.closed_unseen(cx.now);
+    closed.into_iter().flat_map(|(decision, event)| notify(&decision, event, cx)).collect()
+}
+
 /// Takes in the answer to a decision. What is not known is looked up at once, and from then on by the decisions' own plan.
 pub fn answered(key: u64, answer: Reply<Landing>, cx: &mut AppContext) -> Orders {
     let Some(decision) = cx.decisions.get(key).cloned() else { return Vec::new() };

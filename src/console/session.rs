@@ -74,6 +74,8 @@ pub struct SessionInfo {
     pub remote: bool,
     /// Nothing may be sent from here: the deployment refuses it, and says so.
     pub read_only: bool,
+    /// Nobody would continue the console if it stopped: it is the first program of its terminal.
+    pub unstoppable: bool,
     /// In whose words decisions are given.
     pub dialect: Dialect,
     /// Who sits here, where it is known.

@@ -152,6 +152,39 @@ impl TerminalGuard {
         signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGTSTP)?;
         self.take(title)
     }
+
+    /// Takes the terminal again where a shell has taken it: the process was stopped from outside and continued. What was typed meanwhile was
+    /// typed for nobody.
+    #[cfg(unix)]
+    pub(super) fn regain(&self, title: Option<&str>) -> io::Result<()> {
+        use rustix::termios::{LocalModes, QueueSelector, tcflush, tcgetattr};
+        if !tcgetattr(io::stdin()).is_ok_and(|modes| modes.local_modes.contains(LocalModes::ICANON)) {
+            return Ok(());
+        }
+        restore(&self.entered);
+        tcflush(io::stdin(), QueueSelector::IFlush)?;
+        self.take(title)
+    }
+
+    #[cfg(not(unix))]
+    pub(super) fn regain(&self, _title: Option<&str>) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Job control: whether a shell is there that continues the console once it has stopped. The kernel spares an orphaned process group the stop
+/// of ctrl-z for the same reason, but not the one that is sent in its place.
+#[cfg(unix)]
+pub(super) fn can_stop() -> bool {
+    use rustix::process::{getpgid, getppid, getsid};
+    let (Ok(group), Ok(session)) = (getpgid(None), getsid(None)) else { return false };
+    let parent = getppid().and_then(|parent| getsid(Some(parent)).ok());
+    group != session && parent == Some(session)
+}
+
+#[cfg(not(unix))]
+pub(super) fn can_stop() -> bool {
+    false
 }
 
 impl Drop for TerminalGuard {

@@ -12,6 +12,7 @@ use super::fold::{APOSTROPHES, ascii_digit, fold, search_key};
 use super::ids::AlertId;
 use super::money::Amount;
 use super::outcome::Outcome;
+use super::sanitize::is_invisible;
 use super::time::Timestamp;
 
 /// Most alerts that one search finds.
@@ -28,6 +29,13 @@ pub struct FindQuery {
     typed: String,
     /// The first one is of the words as they stand.
     readings: Vec<Reading>,
+}
+
+/// A search key as a keyboard writes it: without invisible characters, with plain hyphens. Nothing where it is so already.
+fn as_keyed(key: &str) -> Option<String> {
+    let is_dash = |c: char| matches!(c, '\u{2010}'..='\u{2015}' | '\u{2212}');
+    let keyed = || key.chars().filter(|c| !is_invisible(*c)).map(|c| if is_dash(c) { '-' } else { c }).collect();
+    key.contains(|c: char| is_invisible(c) || is_dash(c)).then(keyed)
 }
 
 impl FindQuery {
@@ -48,7 +56,9 @@ impl FindQuery {
             return Err("a word to look for is needed, such as an order number".to_owned());
         }
         // All that was typed may be one value, such as a descriptor.
-        let others = [with_all_decimals(&words), taken_apart(&words), Some(Reading::whole_value(key.trim()))];
+        // Mail and spreadsheets put invisible characters and other dashes into what is copied from them.
+        let copied = as_keyed(&key).map(|keyed| typed_words(&keyed)).filter(|keyed| !keyed.words().is_empty());
+        let others = [with_all_decimals(&words), taken_apart(&words), Some(Reading::whole_value(key.trim())), copied];
         let mut readings = vec![words];
         for other in others.into_iter().flatten() {
             if !other.is_implied(&readings[0], MatchGrade::Whole) {
@@ -224,6 +234,11 @@ mod tests {
 
     #[rstest]
     #[case("so-1001", Some(MatchGrade::Whole))]
+    #[case::mark_of_a_spreadsheet("\u{FEFF}SO-1001", Some(MatchGrade::Whole))]
+    #[case::blank_without_width("SO-\u{200B}1001", Some(MatchGrade::Whole))]
+    #[case::direction_of_a_mail("\u{202A}SO-1001\u{202C}", Some(MatchGrade::Whole))]
+    #[case::hyphen_that_does_not_break("SO\u{2011}1001", Some(MatchGrade::Whole))]
+    #[case::dash("SO–1001", Some(MatchGrade::Whole))]
     #[case("SO-10", Some(MatchGrade::Prefix))]
     #[case("1001", Some(MatchGrade::Inside))]
     #[case("74537604221234567890123", Some(MatchGrade::Whole))]

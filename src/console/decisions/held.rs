@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use chrono::Duration;
 
-use super::{Decisions, PendingDecision, State, WaitReason};
+use super::{DecisionEvent, Decisions, PendingDecision, State, WaitReason};
 use crate::console::last_look::LookStage;
 use crate::domain::Timestamp;
 
@@ -68,6 +68,19 @@ impl Decisions {
             }
         }
         None
+    }
+
+    /// What was to leave while its window was open, and closed while this console did not run: it stays here, to be made anew if at all. To be
+    /// asked before it is told what time it is.
+    pub fn closed_unseen(&mut self, now: Timestamp) -> Vec<(PendingDecision, DecisionEvent)> {
+        let Some(told) = self.told.filter(|told| now - *told > UNSEEN) else { return Vec::new() };
+        let closed = |decision: &&PendingDecision| {
+            matches!(decision.state, State::Staged(_)) && !decision.is_closed(told) && decision.is_closed(now)
+        };
+        let closed: Vec<PendingDecision> = self.all.iter().filter(closed).cloned().collect();
+        let event = DecisionEvent::Refused("not sent: the window closed while this console did not run".to_owned());
+        closed.iter().for_each(|decision| self.note(decision.key, &event, now));
+        closed.into_iter().map(|decision| (decision, event.clone())).collect()
     }
 
     /// Gives each grace so much more time. Whether some of one is left now.
@@ -226,6 +239,13 @@ mod tests {
 
     /// One decision with a grace of five seconds, told the time since it was staged for two seconds; then nothing for so long.
     fn after_a_gap(deadline: Deadline, seconds: i64) -> (Decisions, Option<Duration>, Timestamp) {
+        let (mut decisions, woken) = stopped(deadline, seconds);
+        let missed = decisions.tell_time(woken);
+        (decisions, missed, woken)
+    }
+
+    /// The same before it is told what time it is then.
+    fn stopped(deadline: Deadline, seconds: i64) -> (Decisions, Timestamp) {
         let alert = Alert { deadline, ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud) };
         let mut decisions = Decisions::default();
         decisions.tell_time(now());
@@ -234,9 +254,7 @@ mod tests {
         let last = now() + Duration::seconds(2);
         let before = decisions.tell_time(last);
         assert_eq!(before, None);
-        let woken = last + Duration::seconds(seconds);
-        let missed = decisions.tell_time(woken);
-        (decisions, missed, woken)
+        (decisions, last + Duration::seconds(seconds))
     }
 
     #[test]
@@ -252,12 +270,27 @@ mod tests {
     fn a_grace_is_made_up_for_no_further_than_the_last_moment_for_its_answer() {
         let closes = |seconds| Deadline::At(now() + Duration::seconds(seconds));
         let (mut soon, told, woken) = after_a_gap(closes(72), 59);
-        let (mut late, untold, closed) = after_a_gap(closes(72), 90);
+        let (mut late, untold, last) = after_a_gap(closes(72), 65);
 
         let left = [0, 1].map(|seconds| soon.leave_looked(woken + Duration::seconds(seconds)).len());
 
         assert_eq!((told, left), (Some(Duration::seconds(59)), [0, 1]));
-        assert_eq!((untold, late.leave_looked(closed).len()), (None, 1), "the last try is worth more than an undo");
+        assert_eq!((untold, late.leave_looked(last).len()), (None, 1), "the last try is worth more than an undo");
+    }
+
+    #[rstest::rstest]
+    #[case::closed_meanwhile(72, 90, 1)]
+    #[case::still_open(72, 69, 0)]
+    #[case::was_closed_before(-5, 90, 0)]
+    fn what_closes_while_the_console_does_not_run_is_not_sent(#[case] closes: i64, #[case] gap: i64, #[case] kept: usize) {
+        let (mut decisions, woken) = stopped(Deadline::At(now() + Duration::seconds(closes)), gap);
+
+        let refused = decisions.closed_unseen(woken);
+        decisions.tell_time(woken);
+        let left = decisions.leave_looked(woken + Duration::seconds(10)).len();
+
+        assert_eq!((refused.len(), left), (kept, 1 - kept));
+        assert!(refused.iter().all(|(_, event)| matches!(event, DecisionEvent::Refused(why) if why.contains("window closed"))));
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! The ends that a console can come to: what becomes of what was typed and staged, and of the terminal.
 
+use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use avert::console::{Preferences, Session, SessionInfo};
 use avert::domain::Timestamp;
 use avert::domain::time::{Clock, SystemClock};
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
 use super::{CTRL_S, Day, alert, leave, open_form};
 use crate::console::fake::{Fake, morning};
@@ -50,6 +52,47 @@ fn assert_typed_text_is_there(day: &Day) {
     terminal.wait_for("SHOP 1 ");
     open_form(&mut terminal, "n");
     terminal.wait_for("goods were delivered");
+    terminal.press("\x1b");
+    terminal.wait_gone("Decision");
+    leave(terminal);
+}
+
+#[test]
+fn ctrl_z_without_a_shell_to_go_back_to_is_told_and_the_console_goes_on() {
+    let day = two();
+    let mut terminal = typing(&day);
+
+    terminal.press("\x1a");
+
+    terminal.wait_for("There is no shell here to go back to");
+    terminal.press(" in May");
+    terminal.wait_for("goods were delivered in May");
+    terminal.press("\x1b");
+    terminal.wait_gone("Decision");
+    leave(terminal);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_console_that_was_stopped_from_outside_takes_its_terminal_again() {
+    let day = two();
+    let mut terminal = typing(&day);
+    signal(terminal.process(), "STOP");
+    let shell = File::options().read(true).write(true).open(format!("/proc/{}/fd/0", terminal.process())).unwrap();
+    let line_edited = |modes: &Termios| modes.local_modes.contains(LocalModes::ICANON | LocalModes::ECHO);
+    let mut modes = tcgetattr(&shell).unwrap();
+    modes.local_modes |= LocalModes::ICANON | LocalModes::ECHO;
+    tcsetattr(&shell, OptionalActions::Now, &modes).unwrap();
+    assert!(line_edited(&tcgetattr(&shell).unwrap()));
+
+    signal(terminal.process(), "CONT");
+
+    terminal.wait_until("the console in a terminal of single keys", |screen| {
+        screen.contains("goods were delivered") && !line_edited(&tcgetattr(&shell).unwrap())
+    });
+    drop(shell);
+    terminal.press(" in May");
+    terminal.wait_for("goods were delivered in May");
     terminal.press("\x1b");
     terminal.wait_gone("Decision");
     leave(terminal);
