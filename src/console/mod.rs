@@ -105,7 +105,7 @@ pub use toasts::Tone;
 pub use widgets::click_targets::ClickTargets;
 pub use widgets::text_input::TextInput;
 
-pub use session::{AlertJson, ConsoleError, NextConsole, Preferences, Session, SessionInfo};
+pub use session::{AlertJson, ConsoleError, LostAtEnd, NextConsole, Preferences, Session, SessionInfo};
 
 /// Opens the console on a service and returns when its user leaves: the console that is to be opened next, where one was chosen.
 ///

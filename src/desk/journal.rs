@@ -39,12 +39,14 @@ pub struct Leftovers {
     pub unanswered: Vec<LeftDecision>,
     /// Alerts with text in a form that was open.
     pub texts: Vec<JournalAlert>,
+    /// What was lost with the last of them, in words.
+    pub lost: Vec<String>,
 }
 
 impl Leftovers {
     /// Whether there is nothing to tell.
     pub fn is_empty(&self) -> bool {
-        self.unsent.is_empty() && self.unanswered.is_empty() && self.texts.is_empty()
+        self.unsent.is_empty() && self.unanswered.is_empty() && self.texts.is_empty() && self.lost.is_empty()
     }
 }
 
@@ -217,9 +219,15 @@ impl Journal {
         let mut alive: HashMap<Uuid, bool> = HashMap::new();
         let mut begun: Vec<LeftDecision> = Vec::new();
         let mut texts: Vec<JournalAlert> = Vec::new();
+        // Once another console has written, what was lost was read.
+        let (mut lost, mut last) = (Vec::new(), None);
         for entry in entries.iter().filter(|entry| entry.place == self.place) {
             let lives = *alive.entry(entry.session).or_insert_with(|| self.is_alive(entry.session));
             let at = from_iso(&entry.at).unwrap_or_default();
+            if last.replace(entry.session) != Some(entry.session) {
+                lost.clear();
+            }
+            lost.extend(entry.step.lost_words().filter(|_| !lives).map(str::to_owned));
             match &entry.step {
                 JournalStep::Staged { decision, said, .. } => {
                     // A later decision on the alert takes the place of an earlier one.
@@ -256,7 +264,7 @@ impl Journal {
             }
         }
         let (unanswered, unsent) = begun.into_iter().partition(|left| left.sent_at.is_some());
-        Leftovers { unsent, unanswered, texts }
+        Leftovers { unsent, unanswered, texts, lost }
     }
 
     /// Whether the console that wrote under this number still runs: it holds the lock on its own file.

@@ -56,8 +56,12 @@ fn after_a_death() -> (Rig, Vec<Alert>) {
 /// The same of this size.
 fn after_a_death_at(size: (u16, u16)) -> (Rig, Vec<Alert>) {
     let alerts = morning(clock().now());
-    let left =
-        Leftovers { unsent: vec![left(&alerts[0], false)], unanswered: vec![left(&alerts[1], true)], texts: vec![(&alerts[2]).into()] };
+    let left = Leftovers {
+        unsent: vec![left(&alerts[0], false)],
+        unanswered: vec![left(&alerts[1], true)],
+        texts: vec![(&alerts[2]).into()],
+        lost: Vec::new(),
+    };
     let kept = DeskState { left, ..DeskState::default() };
     (Made { size, kept, operator: false, ..Made::of(alerts.clone()) }.start(), alerts)
 }
