@@ -20,7 +20,7 @@ use super::runner::Runner;
 use super::session::{ConsoleError, LostAtEnd, NextConsole, Session, SessionInfo};
 use super::terminal::{FrameWriter, KeyReader, TerminalGuard};
 use super::{Effect, Message, Theme};
-use crate::desk::Desk;
+use crate::desk::{Desk, DeskAddress};
 use crate::domain::time::SharedClock;
 
 /// Thirty frames a second.
@@ -201,7 +201,12 @@ impl Surface for Screen {
 }
 
 /// Takes the terminal and goes round.
-pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept: DeskState) -> Result<Option<NextConsole>, ConsoleError> {
+pub(super) async fn run(
+    session: Session,
+    theme: Theme,
+    (desk, address): (Option<Desk>, Option<DeskAddress>),
+    kept: DeskState,
+) -> Result<Option<NextConsole>, ConsoleError> {
     let gone = |error| ConsoleError::TerminalGone { error, lost: LostAtEnd::default() };
     let Session { deployment, clock, place, settings, alert_json, alert_records, listener, log, rules, profiles, keeper, .. } = session;
     let title = settings.notices.title.then(|| format!("avert: {}", super::text::sanitize(&place.name)));
@@ -220,8 +225,11 @@ pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept
     let audits = deployment.audit.is_some();
     let vocabulary = deployment.vocabulary;
     let place = SessionInfo { read_only: deployment.is_read_only(), ..place };
-    let mut runner =
-        Runner::new(deployment, desk, listener, alert_records, sender.clone()).with(log, keeper).with_rules(rules).with_profiles(profiles);
+    let mut runner = Runner::new(deployment, desk, listener, alert_records, sender.clone())
+        .with(log, keeper)
+        .with_rules(rules)
+        .with_profiles(profiles)
+        .with_address(address);
     let parts = Parts {
         place,
         settings,
