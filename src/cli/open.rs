@@ -35,7 +35,7 @@ use crate::console::setting::{SettingOverride, SettingsKeeper};
 use crate::console::theme::ThemeName;
 use crate::console::times::ShownClocks;
 use crate::console::user_settings::{USER_SETTINGS, UserSetting};
-use crate::console::{self, AlertJson, ConsoleError, NextConsole, Preferences, Session, SessionInfo};
+use crate::console::{self, AlertJson, ConsoleError, LostAtEnd, NextConsole, Preferences, Session, SessionInfo};
 use crate::desk::profiles::LOCAL;
 use crate::desk::{ProfileName, SecretStorage};
 use crate::domain::sanitize;
@@ -267,7 +267,7 @@ pub(super) async fn attend(session: Session, signals: &mut Signals) -> anyhow::R
         signal = signals.next() => {
             tracing::info!(signal, "asked to end");
             // The console hears the same signal and gives the terminal back by itself; this is for one that hangs.
-            timeout(LAST_FRAME, &mut console).await.unwrap_or(Err(ConsoleError::Terminated { signal, unsent: 0 }))
+            timeout(LAST_FRAME, &mut console).await.unwrap_or(Err(ConsoleError::Terminated { signal, lost: LostAtEnd::default() }))
         }
     };
     ended.map_err(|error| match error {

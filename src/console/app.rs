@@ -9,8 +9,8 @@ use ratatui::layout::Rect;
 use super::auto_rules::AutoRules;
 use super::calls::Calls;
 use super::decisions::Decisions;
+use super::desk_check::DeskCheck;
 use super::dialog::run;
-use super::dialogs::earlier_session::EarlierSession;
 use super::dialogs::resolve_form::Choice;
 use super::dialogs::snooze_menu;
 use super::exports::Exports;
@@ -69,7 +69,7 @@ pub struct App {
     pub(super) title: Option<String>,
     /// What can be clicked around the screen.
     pub(super) targets: ClickTargets<Action>,
-    kept: Layout,
+    pub(super) kept: Layout,
     dirty: bool,
 }
 
@@ -147,6 +147,7 @@ impl App {
                 known: KnownAlerts::default(),
                 endpoints: KnownEndpoints::default(),
                 last_call: LastCall::default(),
+                desk: if kept.keeps_nothing { DeskCheck::failed(now) } else { DeskCheck::default() },
                 writes: WriteCheck::from(operator.then_some(now)),
                 typed_ahead: None,
                 recent: kept.layout.recent.clone(),
@@ -182,13 +183,9 @@ impl App {
             app.cx.unfinished.changed(now);
         }
         effects.extend(app.cx.group_drafts.read_marks(false).filter(|_| !app.cx.place.read_only));
-        for left in &kept.left.unanswered {
-            app.cx.decisions.adopt(left, now);
-        }
-        app.cx.journal.know_unsent(&kept.left.unsent, now);
         app.cx.runs.expect_earlier(LeftKeys::of(&kept.left));
-        if !kept.left.is_empty() {
-            app.dialogs.push(Box::new(EarlierSession::of(kept.left)));
+        if let Some(said) = app.take_left(kept.left) {
+            app.dialogs.push(Box::new(said));
         }
         app.introduce_rules();
         for trouble in kept.troubles.into_iter().chain(kept.log_trouble).chain(unread) {
@@ -303,6 +300,7 @@ impl App {
                 self.cx.next_console = Some(next);
                 run(self.quit())
             }
+            Message::DeskOpened(answer) => self.desk_opened(answer),
             Message::Written(answer) => {
                 if cx.writes.answered(answer, cx.now) {
                     cx.notify(Tone::Good, "Decisions can be recorded again.");
@@ -388,6 +386,9 @@ impl App {
         if self.cx.writes.take_due(now) {
             effects.push(Effect::TryWriting);
         }
+        if self.cx.desk.take_due(now) {
+            effects.push(Effect::OpenDesk);
+        }
         effects.extend(self.ask_for_rules());
         effects.extend(self.call());
         let layout = self.layout();
@@ -455,6 +456,7 @@ impl App {
             cx.unfinished.next_wake(),
             cx.toasts.next_wake(),
             cx.writes.next_due(),
+            cx.desk.next_due(),
             cx.journal.next_wake(),
             self.next_call(),
             self.next_ruling(),

@@ -9,6 +9,7 @@ use super::auto_rules::AutoRules;
 use super::begun_text::BegunText;
 use super::calls::Calls;
 use super::decisions::{Decisions, PendingDecision};
+use super::desk_check::DeskCheck;
 use super::exports::Exports;
 use super::group_drafts::GroupDraftList;
 use super::journal_feed::JournalFeed;
@@ -106,6 +107,8 @@ pub struct AppContext {
     /// Whether the last call to the service failed.
     pub last_call: LastCall,
     pub writes: WriteCheck,
+    /// Whether the desk can be written, where it could not be at the start.
+    pub desk: DeskCheck,
     /// When a guard opened a form in the place of what was asked for, and the last key that was meant for what lay below it.
     pub typed_ahead: Option<(Timestamp, Timestamp)>,
     /// What was chosen in the palette, the last first.

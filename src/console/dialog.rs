@@ -88,6 +88,11 @@ pub trait Dialog: Send {
         false
     }
 
+    /// What was typed or chosen in it that is lost where the console ends under it, in words.
+    fn lost(&self) -> Option<String> {
+        None
+    }
+
     /// What is to be done because it is taken away unanswered.
     fn abandon(&mut self, _: &mut AppContext) -> Vec<Effect> {
         Vec::new()

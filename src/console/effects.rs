@@ -15,7 +15,9 @@ use super::screens::queue::listing::Need;
 use super::setting::SettingValue;
 use super::user_settings::UserSetting;
 use crate::desk::collect::Stretch;
-use crate::desk::{Draft, ExportRequest, GroupDraft, JournalMark, JournalStep, Layout, Note, SalesCount, SavedView, SnoozedAlert};
+use crate::desk::{
+    Draft, ExportRequest, GroupDraft, JournalEntry, JournalMark, JournalStep, Layout, Note, SalesCount, SavedView, SnoozedAlert,
+};
 use crate::domain::rule::DecisionRule;
 use crate::domain::{
     Alert, AlertFilter, AlertId, AlertQuery, AttemptId, Calendar, CredentialKind, DeliveryFilter, DeliveryId, EndpointId, FindQuery,
@@ -133,6 +135,10 @@ pub enum Effect {
     AuditOf(Vec<(AlertId, bool)>),
     /// Read what was written into the desk's journal from here on.
     ReadJournal(JournalMark),
+    /// Open the desk anew that could not be written.
+    OpenDesk,
+    /// Use the desk that was opened; what was to be kept before is kept there.
+    UseDesk,
     /// Count the alerts within a filter by the days of a calendar, as of this moment.
     Insights(AlertFilter, Calendar, Timestamp),
     /// Read what the desk knows: when decisions were recorded, and sales.
@@ -204,6 +210,8 @@ pub enum Keep {
     Journal(JournalStep),
     /// Steps of the journal, written at once.
     JournalSteps(Vec<JournalStep>),
+    /// What the journal did not have yet, each at its time.
+    JournalEntries(Vec<JournalEntry>),
     /// The sales of a month.
     Sales(SalesCount),
     /// A note on an alert.
@@ -229,6 +237,12 @@ impl Keep {
             Self::NoteDraft(alert, _) => Some(BegunText::Note(*alert)),
             _ => None,
         }
+    }
+
+    /// Whether it is to be kept as soon as that can be done. Texts, steps and the layout are kept anew by whoever holds them.
+    pub fn is_due_later(&self) -> bool {
+        let is_held = matches!(self, Self::Layout(_) | Self::Journal(_) | Self::JournalSteps(_) | Self::JournalEntries(_) | Self::Note(_));
+        !is_held && self.begun_text().is_none()
     }
 
     /// The begun text that it does not keep any more.

@@ -17,10 +17,10 @@ use zeroize::Zeroize;
 use super::app::{App, DeskState, Parts};
 use super::compact_backend::CompactBackend;
 use super::runner::Runner;
-use super::session::{ConsoleError, NextConsole, Session, SessionInfo};
+use super::session::{ConsoleError, LostAtEnd, NextConsole, Session, SessionInfo};
 use super::terminal::{FrameWriter, KeyReader, TerminalGuard, can_stop};
 use super::{Effect, Message, Theme};
-use crate::desk::Desk;
+use crate::desk::{Desk, DeskAddress};
 use crate::domain::time::SharedClock;
 
 /// Thirty frames a second.
@@ -202,8 +202,13 @@ impl Surface for Screen {
 }
 
 /// Takes the terminal and goes round.
-pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept: DeskState) -> Result<Option<NextConsole>, ConsoleError> {
-    let gone = |error| ConsoleError::TerminalGone { error, unsent: 0 };
+pub(super) async fn run(
+    session: Session,
+    theme: Theme,
+    (desk, address): (Option<Desk>, Option<DeskAddress>),
+    kept: DeskState,
+) -> Result<Option<NextConsole>, ConsoleError> {
+    let gone = |error| ConsoleError::TerminalGone { error, lost: LostAtEnd::default() };
     let Session { deployment, clock, place, settings, alert_json, alert_records, listener, log, rules, profiles, keeper, .. } = session;
     let title = settings.notices.title.then(|| format!("avert: {}", super::text::sanitize(&place.name)));
     let mut signals = Signals::listen().map_err(gone)?;
@@ -221,8 +226,11 @@ pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept
     let audits = deployment.audit.is_some();
     let vocabulary = deployment.vocabulary;
     let place = SessionInfo { read_only: deployment.is_read_only(), unstoppable: !can_stop(), ..place };
-    let mut runner =
-        Runner::new(deployment, desk, listener, alert_records, sender.clone()).with(log, keeper).with_rules(rules).with_profiles(profiles);
+    let mut runner = Runner::new(deployment, desk, listener, alert_records, sender.clone())
+        .with(log, keeper)
+        .with_rules(rules)
+        .with_profiles(profiles)
+        .with_address(address);
     let parts = Parts {
         place,
         settings,
@@ -247,21 +255,22 @@ pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept
     let result = tokio::select! {
         biased;
         () = crashed.notified() => Err(ConsoleError::Crashed),
-        name = signals.wait(|message| { let _ = sender.send(message); }) => Err(ConsoleError::Terminated { signal: name, unsent: 0 }),
+        name = signals.wait(|message| { let _ = sender.send(message); }) => Err(ConsoleError::Terminated { signal: name, lost: LostAtEnd::default() }),
         end = drive(&mut app, &mut screen, &mut keys, &mut messages, &mut runner, first, &clock) => match end {
             End::Left => Ok(app.next_console().cloned()),
             End::Gone(error) => Err(gone(error)),
         },
     };
     drop(screen);
-    let unsent = app.unsent();
-    for effect in app.abandon() {
+    let (effects, mut lost) = app.end();
+    for effect in effects {
         runner.run(effect);
     }
     runner.finish().await;
+    lost.unkept.extend(app.lost_texts(std::iter::from_fn(|| messages.try_recv().ok())));
     result.map_err(|error| match error {
-        ConsoleError::TerminalGone { error, .. } => ConsoleError::TerminalGone { error, unsent },
-        ConsoleError::Terminated { signal, .. } => ConsoleError::Terminated { signal, unsent },
+        ConsoleError::TerminalGone { error, .. } => ConsoleError::TerminalGone { error, lost },
+        ConsoleError::Terminated { signal, .. } => ConsoleError::Terminated { signal, lost },
         other => other,
     })
 }

@@ -163,6 +163,15 @@ impl JournalFeed {
         self.own.push(entry);
     }
 
+    /// The journal is on the disk from now on, under this name of the console; what it does not have yet.
+    pub fn kept_from(&mut self, session: Uuid, now: Timestamp) -> Vec<JournalEntry> {
+        self.own.iter_mut().for_each(|entry| entry.session = session);
+        (self.session, self.is_kept) = (session, true);
+        // All of it is read, and the own steps in it go by their new name.
+        (self.mark, self.due) = (JournalMark::default(), Some(now));
+        self.own.clone()
+    }
+
     /// Takes in decisions of rules that stand in the journal by now.
     pub fn claimed(&mut self, steps: Vec<JournalStep>, now: Timestamp) {
         steps.into_iter().for_each(|step| self.wrote(step, now));

@@ -3,10 +3,12 @@
 use super::app::App;
 use super::decisions::PendingDecision;
 use super::dialogs::leave::Leave;
-use super::dialogs::lose_texts::LoseTexts;
+use super::dialogs::lose_texts::{LoseTexts, named};
 use super::dialogs::reconnected::Reconnected;
+use super::session::LostAtEnd;
 use super::text::count;
-use super::{Effect, Tone, resolving};
+use super::{Effect, Keep, Message, Tone, resolving};
+use crate::desk::JournalStep;
 
 impl App {
     /// Leaves, and opens no other console after it.
@@ -70,6 +72,21 @@ impl App {
     /// What is to be kept of the dialogs when the console ends under them.
     pub fn abandon(&mut self) -> Vec<Effect> {
         self.dialogs.drain(..).rev().flat_map(|mut dialog| dialog.abandon(&mut self.cx)).collect()
+    }
+
+    /// Ends the console from outside: what is to be kept of the dialogs, and what is lost with them, which the journal keeps in words.
+    pub fn end(&mut self) -> (Vec<Effect>, LostAtEnd) {
+        let lost = LostAtEnd { unsent: self.unsent(), unkept: self.dialogs.iter().filter_map(|dialog| dialog.lost()).collect() };
+        let mut effects = self.abandon();
+        self.cx.unkept.watch(&effects);
+        effects.extend(lost.unkept.iter().map(|what| Effect::Keep(Keep::Journal(JournalStep::lost(what)))));
+        (effects, lost)
+    }
+
+    /// Hears what came of what was still to be kept, once nothing else is done; the begun texts that are lost, in words.
+    pub fn lost_texts(&mut self, last: impl IntoIterator<Item = Message>) -> Vec<String> {
+        last.into_iter().for_each(|message| self.cx.unkept.hear(&message));
+        self.cx.unkept.all().map(|text| named(text, &self.cx)).collect()
     }
 
     /// How many decisions were made and have not left.

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use crossterm::event::Event;
+use uuid::Uuid;
 
 use super::Action;
 use super::begun_text::BegunText;
@@ -23,8 +24,8 @@ use crate::desk::find::FoundAlerts;
 use crate::desk::indeterminate::Landing;
 use crate::desk::rehearsing::RehearsedDays;
 use crate::desk::{
-    ClosingAlerts, DeskFigures, Draft, DraftsOfAlert, ExportFailure, FoundInsights, JournalDecision, JournalPart, MatchedOrders, Note,
-    SalesCount, SnoozedAlert,
+    ClosingAlerts, DeskFigures, Draft, DraftsOfAlert, ExportFailure, FoundInsights, JournalDecision, JournalPart, Leftovers, MatchedOrders,
+    Note, SalesCount, SnoozedAlert,
 };
 use crate::domain::indeterminate::Found;
 use crate::domain::webhook::received::{ReceivedEvent, ReplayedEvent};
@@ -167,6 +168,8 @@ pub enum Message {
     AuditOf(Vec<(AlertId, bool)>, Reply<Vec<AuditEntry>>),
     /// What was written into the desk's journal, or why it cannot be read.
     JournalRead(Result<JournalPart, String>),
+    /// The desk was opened to be written, under this name in its journal, with what earlier consoles left; or why it cannot be.
+    DeskOpened(Result<(Uuid, Leftovers), String>),
     /// Whether the service can write.
     Written(Reply<()>),
     /// Something of the desk could not be kept, in words.

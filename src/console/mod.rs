@@ -16,6 +16,8 @@ mod choosing;
 pub mod compact_backend;
 mod context;
 pub mod decisions;
+pub mod desk_check;
+mod desk_opened;
 pub mod dialog;
 pub mod dialogs;
 pub mod draw;
@@ -81,11 +83,9 @@ pub mod workstation;
 pub mod write_check;
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 
-use crate::desk::{Desk, DeskError, Draft, Drafts, GroupDraft, Journal};
+use crate::desk::{Desk, DeskAddress, DeskError, Draft, Drafts, GroupDraft, Journal};
 use crate::domain::AlertId;
-use crate::domain::time::SharedClock;
 
 use app::DeskState;
 use theme::ThemeName;
@@ -105,7 +105,7 @@ pub use toasts::Tone;
 pub use widgets::click_targets::ClickTargets;
 pub use widgets::text_input::TextInput;
 
-pub use session::{AlertJson, ConsoleError, NextConsole, Preferences, Session, SessionInfo};
+pub use session::{AlertJson, ConsoleError, LostAtEnd, NextConsole, Preferences, Session, SessionInfo};
 
 /// Opens the console on a service and returns when its user leaves: the console that is to be opened next, where one was chosen.
 ///
@@ -119,41 +119,43 @@ pub async fn run(mut session: Session) -> Result<Option<NextConsole>, ConsoleErr
     session.settings.has_all_colors = terminal::has_all_colors();
     // Both ask the outside world and may take a while: the terminal for its colours, the disk for what was kept.
     let theme = tokio::task::spawn_blocking(move || terminal::pick_theme(wanted));
-    let (desk_dir, place, clock) = (session.desk_dir.clone(), session.place.clone(), session.clock.clone());
+    let (place, clock) = (session.place.clone(), session.clock.clone());
+    let address = session.desk_dir.clone().map(|directory| {
+        let SessionInfo { name, user, order_owner, .. } = place;
+        DeskAddress { directory, place: name, user, order_owner, clock }
+    });
     let log_unkept = session.log.as_ref().and_then(|log| log.unkept()).map(str::to_owned);
-    let kept = tokio::task::spawn_blocking(move || open_desk(desk_dir, &place, clock, log_unkept));
+    let opening = address.clone();
+    let kept = tokio::task::spawn_blocking(move || open_desk(opening.as_ref(), log_unkept));
     let theme = theme.await.unwrap_or_else(|_| Theme::named(ThemeName::Ansi));
     let (desk, kept) = kept.await.unwrap_or_default();
-    event_loop::run(session, theme, desk, kept).await
+    event_loop::run(session, theme, (desk, address), kept).await
 }
 
 /// Opens the desk and reads what it kept. What cannot be read is told and does not keep the console from opening.
-fn open_desk(directory: Option<PathBuf>, place: &SessionInfo, clock: SharedClock, log_unkept: Option<String>) -> (Option<Desk>, DeskState) {
+fn open_desk(address: Option<&DeskAddress>, log_unkept: Option<String>) -> (Option<Desk>, DeskState) {
     let mut kept = DeskState::default();
-    let Some(directory) = directory else { return (None, kept) };
-    let now = clock.now();
-    let mut desk = match Desk::open(directory.clone()) {
-        Ok(desk) => desk.with_orders_of(place.order_owner.clone()),
+    let Some(address) = address else { return (None, kept) };
+    let now = address.clock.now();
+    let desk = match address.open() {
+        Ok((desk, left)) => {
+            kept.log_trouble = log_unkept.map(|why| format!("The log is in memory only: {why}."));
+            kept.left = left;
+            desk
+        }
         Err(error) => {
-            kept.troubles.push(nothing_is_kept(&error, log_unkept.as_deref(), ""));
+            let desk = address.read();
             kept.keeps_nothing = true;
-            return (Some(Desk::nowhere(directory)), kept);
+            let read = if desk.journal().is_some() { ", and what earlier and other ones decided is only read" } else { "" };
+            kept.troubles.push(nothing_is_kept(&error, log_unkept.as_deref(), read));
+            if desk.journal().is_none() {
+                return (Some(desk), kept);
+            }
+            desk
         }
     };
-    match desk.try_writing() {
-        Ok(()) => {
-            kept.log_trouble = log_unkept.map(|why| format!("The log is in memory only: {why}."));
-            kept.left = or_trouble(desk.open_journal(&place.name, place.user.as_deref(), clock), &mut kept.troubles);
-        }
-        Err(error) => {
-            let read = ", and what earlier and other ones decided is only read";
-            kept.troubles.push(nothing_is_kept(&error, log_unkept.as_deref(), read));
-            desk.read_journal(&place.name, place.user.as_deref(), clock);
-        }
-    }
     kept.session = desk.journal().map(Journal::session);
     let writes = !desk.is_only_read();
-    kept.keeps_nothing = !writes;
     let drafts = |drafts: &Drafts| -> Result<HashMap<AlertId, Draft>, DeskError> {
         if writes {
             drafts.sweep(std::time::SystemTime::now())?;
@@ -186,7 +188,7 @@ fn nothing_is_kept(error: &DeskError, log_unkept: Option<&str>, read: &str) -> S
     let what = if log_unkept.is_some() { "snoozes, journal and log" } else { "snoozes and journal" };
     format!(
         "Nothing is kept here: drafts, notes, views, {what} of this console end with it{read}. {error}. \
-         Open the console again once it can be written."
+         It is tried again until it can be written."
     )
 }
 
@@ -208,9 +210,10 @@ mod tests {
     #[test]
     fn a_log_that_is_in_no_file_is_no_trouble_of_the_desk() {
         let directory = tempfile::tempdir().unwrap();
-        let place = SessionInfo::default();
+        let (directory, clock) = (directory.path().join("desk"), Arc::new(SystemClock));
+        let address = DeskAddress { directory, place: String::new(), user: None, order_owner: None, clock };
 
-        let (_, kept) = open_desk(Some(directory.path().join("desk")), &place, Arc::new(SystemClock), Some("logs: denied".to_owned()));
+        let (_, kept) = open_desk(Some(&address), Some("logs: denied".to_owned()));
 
         assert_eq!(kept.troubles, Vec::<String>::new());
         assert_eq!(kept.log_trouble.as_deref(), Some("The log is in memory only: logs: denied."));

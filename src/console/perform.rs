@@ -138,6 +138,8 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
         }
         Effect::TryWriting => Message::Written(changes.as_ref()?.try_writing().await),
         Effect::Abandon(_)
+        | Effect::OpenDesk
+        | Effect::UseDesk
         | Effect::Keep(_)
         | Effect::ReadDrafts(_)
         | Effect::ReadFigures

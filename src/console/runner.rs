@@ -2,7 +2,7 @@
 //! the terminal are the loop's.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
@@ -21,7 +21,7 @@ use super::rules_file::RulesFile;
 use super::setting::{SettingValue, SettingsKeeper};
 use super::user_settings::UserSetting;
 use super::workstation::{browse, export_list, rehearse_rules};
-use crate::desk::{AlertRecords, Desk, ExportRequest, JournalMark, JournalStep};
+use crate::desk::{AlertRecords, Desk, DeskAddress, ExportRequest, Journal, JournalMark, JournalStep};
 use crate::domain::rule::DecisionRule;
 use crate::domain::{Alert, AlertId, Timestamp};
 use crate::service::{Deployment, ServiceError};
@@ -36,6 +36,11 @@ pub struct Runner {
     keeper: Option<Arc<dyn SettingsKeeper>>,
     rules: Option<Arc<dyn RulesFile>>,
     profiles: Option<Arc<dyn ProfileDirectory>>,
+    address: Option<DeskAddress>,
+    /// The desk that was opened anew and is to be used.
+    opened: Arc<Mutex<Option<Desk>>>,
+    /// What is to be kept once the desk can be written.
+    later: Vec<Keep>,
     failures: FailureLog,
     /// Stops the replay that was begun last.
     replay: CancellationToken,
@@ -78,6 +83,9 @@ impl Runner {
             keeper,
             rules,
             profiles,
+            address: None,
+            opened: Arc::default(),
+            later: Vec::new(),
             failures,
             replay,
             messages,
@@ -106,6 +114,11 @@ impl Runner {
         Self { profiles, ..self }
     }
 
+    /// The same with where its desk is, which is opened anew where it could not be written.
+    pub fn with_address(self, address: Option<DeskAddress>) -> Self {
+        Self { address, ..self }
+    }
+
     /// Starts an effect. Those on the terminal are given back.
     pub fn run(&mut self, effect: Effect) -> Option<Effect> {
         while self.tasks.try_join_next().is_some() {}
@@ -115,6 +128,8 @@ impl Runner {
             Effect::Keep(what) => self.keep(what, None),
             Effect::ReadDrafts(alert) => self.read_drafts(alert),
             Effect::ReadJournal(mark) => self.read_journal(mark),
+            Effect::OpenDesk => self.open_desk(),
+            Effect::UseDesk => self.use_desk(),
             Effect::ClaimForRules(since, steps) => self.claim(since, steps),
             Effect::MatchOrders(alert, others, change) => self.match_orders(*alert, others, change),
             Effect::StartListening(request) => self.listen(*request),
@@ -304,6 +319,34 @@ impl Runner {
         });
     }
 
+    fn open_desk(&self) {
+        let (Some(address), opened, messages) = (self.address.clone(), Arc::clone(&self.opened), self.messages.clone()) else { return };
+        tokio::task::spawn_blocking(move || {
+            let answer = address.open().map_err(|error| error.to_string()).map(|(desk, left)| {
+                let session = desk.journal().map(Journal::session).unwrap_or_default();
+                *opened.lock().unwrap_or_else(PoisonError::into_inner) = Some(desk);
+                (session, left)
+            });
+            drop(messages.send(Message::DeskOpened(answer)));
+        });
+    }
+
+    /// Uses the desk that was opened anew: what is kept from now on is kept there, and before it what was to be since the start.
+    fn use_desk(&mut self) {
+        let Some(desk) = self.opened.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
+        self.desk = Some(desk);
+        // The one before was only read; its reads come to their end.
+        self.keeping = None;
+        for what in std::mem::take(&mut self.later) {
+            let messages = self.messages.clone();
+            self.work_on_desk(move |desk| {
+                if let Err(why) = keep_on(desk, &what) {
+                    let _ = messages.send(Message::DeskFailed(why));
+                }
+            });
+        }
+    }
+
     fn read_journal(&mut self, mark: JournalMark) {
         let Some(journal) = self.desk.as_ref().and_then(Desk::journal).cloned() else { return };
         let messages = self.messages.clone();
@@ -353,6 +396,9 @@ impl Runner {
             let is_short = only_read && matches!(what, Keep::Note(_));
             let answer = if is_short { Err("nothing can be written on this desk".to_owned()) } else { Ok(()) };
             kept(&what, answer).into_iter().for_each(|message| drop(messages.send(message)));
+            if only_read && what.is_due_later() {
+                self.later.push(what);
+            }
             return;
         }
         self.work_on_desk(move |desk| match (done, keep_on(desk, &what)) {
@@ -421,6 +467,7 @@ pub fn keep_on(desk: &Desk, what: &Keep) -> Result<(), String> {
         Keep::Snooze(snoozed, now) => desk.snoozes().put(snoozed, *now),
         Keep::NoSnooze(ended, now) => desk.snoozes().end(ended, *now),
         Keep::Journal(step) => desk.journal().map_or(Ok(()), |journal| journal.append(step.clone())),
+        Keep::JournalEntries(entries) => desk.journal().map_or(Ok(()), |journal| journal.append_entries(entries)),
         Keep::JournalSteps(steps) => desk.journal().map_or(Ok(()), |journal| journal.append_all(steps.clone())),
     }
     .map_err(|error| error.to_string())

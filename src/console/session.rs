@@ -1,5 +1,6 @@
 //! What a console is opened with: the service, session facts, preferences; and why it ended otherwise than by its user.
 
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -196,29 +197,36 @@ pub enum ConsoleError {
     #[error("this needs a terminal: standard input and output must both be one")]
     NoTerminal,
     /// The terminal is gone.
-    #[error("the terminal is gone: {error}{}", and_unsent(*.unsent))]
+    #[error("the terminal is gone: {error}{lost}")]
     TerminalGone {
         /// What it answered.
         error: io::Error,
-        /// Decisions that had not left yet.
-        unsent: usize,
+        lost: LostAtEnd,
     },
     /// The process was told to end.
-    #[error("ended by {signal}{}", and_unsent(*.unsent))]
-    Terminated {
-        signal: &'static str,
-        /// Decisions that had not left yet.
-        unsent: usize,
-    },
+    #[error("ended by {signal}{lost}")]
+    Terminated { signal: &'static str, lost: LostAtEnd },
     /// An error of avert's own; the terminal was given back and the report was named already.
     #[error("avert stopped on an error of its own")]
     Crashed,
 }
 
-fn and_unsent(decisions: usize) -> String {
-    match decisions {
-        0 => String::new(),
-        1 => "; a decision that had not left yet was taken back".to_owned(),
-        many => format!("; {} decisions that had not left yet were taken back", count(many as u64)),
+/// What does not outlive a console that ends otherwise than by its user.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LostAtEnd {
+    /// Decisions that had not left yet.
+    pub unsent: usize,
+    /// What was typed or chosen and is kept nowhere, in words.
+    pub unkept: Vec<String>,
+}
+
+impl fmt::Display for LostAtEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.unsent {
+            0 => {}
+            1 => f.write_str("; a decision that had not left yet was taken back")?,
+            many => write!(f, "; {} decisions that had not left yet were taken back", count(many as u64))?,
+        }
+        self.unkept.iter().try_for_each(|what| write!(f, "; lost: {what}"))
     }
 }

@@ -37,6 +37,11 @@ impl UnkeptTexts {
         self.keeps_nothing
     }
 
+    /// Something can be kept from now on: what could not be is tried once more.
+    pub fn keeps_again(&mut self) {
+        (self.keeps_nothing, self.tried_again) = (false, false);
+    }
+
     /// Watches what is to be kept.
     pub fn watch(&mut self, effects: &[Effect]) {
         for effect in effects {

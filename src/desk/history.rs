@@ -154,7 +154,7 @@ pub struct NotificationRecord {
     pub place: String,
     pub session: Uuid,
     pub user: Option<String>,
-    /// `good`, `note` or `bad`.
+    /// `good`, `note`, `bad` or `lost`.
     pub tone: String,
     pub words: String,
     pub alert: Option<JournalAlert>,

@@ -39,12 +39,14 @@ pub struct Leftovers {
     pub unanswered: Vec<LeftDecision>,
     /// Alerts with text in a form that was open.
     pub texts: Vec<JournalAlert>,
+    /// What was lost with the last of them, in words.
+    pub lost: Vec<String>,
 }
 
 impl Leftovers {
     /// Whether there is nothing to tell.
     pub fn is_empty(&self) -> bool {
-        self.unsent.is_empty() && self.unanswered.is_empty() && self.texts.is_empty()
+        self.unsent.is_empty() && self.unanswered.is_empty() && self.texts.is_empty() && self.lost.is_empty()
     }
 }
 
@@ -72,7 +74,23 @@ impl Journal {
     /// Opens the journal for a console on this place: a torn last line is set aside, lines beyond the retention are pruned, and what earlier
     /// consoles on this place left unfinished is found.
     pub(super) fn open(directory: &Path, place: &str, user: Option<&str>, clock: SharedClock) -> Result<(Self, Leftovers), DeskError> {
-        let (session, now) = (Uuid::now_v7(), clock.now());
+        let session = Uuid::now_v7();
+        let opened = Self::open_as(session, directory, place, user, clock);
+        if opened.is_err() {
+            // It is tried again, maybe for long: no try leaves a file behind.
+            let _ = fs::remove_file(session_path(directory, session));
+        }
+        opened
+    }
+
+    fn open_as(
+        session: Uuid,
+        directory: &Path,
+        place: &str,
+        user: Option<&str>,
+        clock: SharedClock,
+    ) -> Result<(Self, Leftovers), DeskError> {
+        let now = clock.now();
         let unread = |error: &io::Error| failed(directory, "read", error);
         let open = move || -> io::Result<(Self, File)> {
             let alive = private(OpenOptions::new().create_new(true).write(true)).open(session_path(directory, session))?;
@@ -165,21 +183,32 @@ impl Journal {
         self.append_at(steps, self.clock.now())
     }
 
+    /// Writes steps that were taken before there was anywhere to write them, each at its time.
+    pub fn append_entries(&self, entries: &[JournalEntry]) -> Result<(), DeskError> {
+        let append = || self.write_entries(entries, &self.turn()?);
+        append().map_err(|error| failed(&self.directory, "written", &error))
+    }
+
     fn append_at(&self, steps: Vec<JournalStep>, now: Timestamp) -> Result<(), DeskError> {
         let append = || self.write(steps, now, &self.turn()?);
         append().map_err(|error| failed(&self.directory, "written", &error))
     }
 
     /// Writes steps in this console's turn.
-    fn write(&self, steps: Vec<JournalStep>, now: Timestamp, _turn: &File) -> io::Result<()> {
-        if steps.is_empty() {
+    fn write(&self, steps: Vec<JournalStep>, now: Timestamp, turn: &File) -> io::Result<()> {
+        let entry =
+            |step| JournalEntry { at: to_iso(now), session: self.session, place: self.place.clone(), user: self.user.clone(), step };
+        self.write_entries(&steps.into_iter().map(entry).collect::<Vec<_>>(), turn)
+    }
+
+    fn write_entries(&self, entries: &[JournalEntry], _turn: &File) -> io::Result<()> {
+        if entries.is_empty() {
             return Ok(());
         }
-        let is_binding = steps.iter().any(JournalStep::is_binding);
+        let is_binding = entries.iter().any(|entry| entry.step.is_binding());
         let mut lines = String::new();
-        for step in steps {
-            let entry = JournalEntry { at: to_iso(now), session: self.session, place: self.place.clone(), user: self.user.clone(), step };
-            lines.push_str(&serde_json::to_string(&entry)?);
+        for entry in entries {
+            lines.push_str(&serde_json::to_string(entry)?);
             lines.push('\n');
         }
         let mut file = private(OpenOptions::new().create(true).read(true).append(true)).open(self.path())?;
@@ -217,9 +246,15 @@ impl Journal {
         let mut alive: HashMap<Uuid, bool> = HashMap::new();
         let mut begun: Vec<LeftDecision> = Vec::new();
         let mut texts: Vec<JournalAlert> = Vec::new();
+        // Once another console has written, what was lost was read.
+        let (mut lost, mut last) = (Vec::new(), None);
         for entry in entries.iter().filter(|entry| entry.place == self.place) {
             let lives = *alive.entry(entry.session).or_insert_with(|| self.is_alive(entry.session));
             let at = from_iso(&entry.at).unwrap_or_default();
+            if last.replace(entry.session) != Some(entry.session) {
+                lost.clear();
+            }
+            lost.extend(entry.step.lost_words().filter(|_| !lives).map(str::to_owned));
             match &entry.step {
                 JournalStep::Staged { decision, said, .. } => {
                     // A later decision on the alert takes the place of an earlier one.
@@ -256,7 +291,7 @@ impl Journal {
             }
         }
         let (unanswered, unsent) = begun.into_iter().partition(|left| left.sent_at.is_some());
-        Leftovers { unsent, unanswered, texts }
+        Leftovers { unsent, unanswered, texts, lost }
     }
 
     /// Whether the console that wrote under this number still runs: it holds the lock on its own file.

@@ -170,7 +170,7 @@ pub enum JournalStep {
     },
     /// Somebody was told something.
     Notified {
-        /// `good`, `note` or `bad`.
+        /// `good`, `note`, `bad`, or `lost` at the end of a console.
         tone: String,
         words: String,
         /// What it was about.
@@ -182,7 +182,20 @@ pub enum JournalStep {
     },
 }
 
+/// The tone of what ended with a console that was ended from outside.
+const LOST: &str = "lost";
+
 impl JournalStep {
+    /// That something was typed or chosen that ended with the console.
+    pub fn lost(what: &str) -> Self {
+        Self::Notified { tone: LOST.to_owned(), words: format!("Lost when the console was ended: {what}."), alert: None, decision: None }
+    }
+
+    /// The words of the same.
+    pub(super) fn lost_words(&self) -> Option<&str> {
+        if let Self::Notified { tone, words, .. } = self { Some(words.as_str()).filter(|_| tone == LOST) } else { None }
+    }
+
     /// Whether it has to be on the disk before anything else is done. What somebody was told may be lost with the machine.
     pub(super) fn is_binding(&self) -> bool {
         !matches!(self, Self::Notified { .. })

@@ -4,6 +4,7 @@
 //! Everything that is kept, but the journal, the notes, the orders and what the system's keyring holds, is a TOML file, readable by its owner only,
 //! replaced in one step. A file that cannot be read is reported with its line and kept: nothing here ever overwrites what it could not read.
 
+mod address;
 pub mod closing;
 pub mod collect;
 pub mod coming;
@@ -38,6 +39,7 @@ pub mod whole_list;
 
 use std::path::{Path, PathBuf};
 
+pub use address::DeskAddress;
 pub use closing::ClosingAlerts;
 pub use coming::{ComingDecision, ComingStage};
 pub use drafts::{Draft, Drafts, DraftsOfAlert};
@@ -91,16 +93,14 @@ impl Desk {
         Self { order_owner, ..self }
     }
 
-    /// A desk whose directory cannot be made: there is nothing to be read either.
-    pub fn nowhere(directory: impl Into<PathBuf>) -> Self {
+    /// A desk on which nothing can be written.
+    fn only_read(directory: impl Into<PathBuf>) -> Self {
         Self { directory: directory.into(), journal: None, order_owner: None, only_read: true }
     }
 
-    /// Tries whether a file can be made here; where none can, the desk is only read from now on.
-    pub fn try_writing(&mut self) -> Result<(), DeskError> {
-        let tried = file::try_writing(&self.directory);
-        self.only_read = tried.is_err();
-        tried
+    /// Tries whether a file can be made here.
+    fn try_writing(&self) -> Result<(), DeskError> {
+        file::try_writing(&self.directory)
     }
 
     /// Whether its files can be read and nothing can be written.
@@ -116,7 +116,7 @@ impl Desk {
     }
 
     /// Opens the journal to be read alone, where nothing can be written here.
-    pub fn read_journal(&mut self, place: &str, user: Option<&str>, clock: SharedClock) {
+    fn read_journal(&mut self, place: &str, user: Option<&str>, clock: SharedClock) {
         self.journal = Some(Journal::only_read(&self.directory, place, user, clock));
     }
 

@@ -1,5 +1,5 @@
 //! The dialog at the start that says what an earlier console left: decisions that did not leave, those whose answer never
-//! came, text in an open form. It sends nothing.
+//! came, text in an open form, and what was lost with it. It sends nothing.
 
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::Frame;
@@ -84,10 +84,10 @@ impl Dialog for EarlierSession {
         self.targets.clear();
         let theme = &cx.theme;
         let mut question = Question::new(area).about(&cx.place);
-        let Leftovers { unsent, unanswered, texts } = &self.left;
+        let Leftovers { unsent, unanswered, texts, lost } = &self.left;
         // Who leaves in order is asked about what has not left; an answer may stay away from them as well.
         question.line(
-            match (unsent.is_empty() && texts.is_empty(), unanswered.len()) {
+            match (unsent.is_empty() && texts.is_empty() && lost.is_empty(), unanswered.len()) {
                 (false, _) => "The last console ended before it was done",
                 (true, 1) => "A decision from before is not known yet",
                 (true, _) => "Decisions from before are not known yet",
@@ -106,6 +106,11 @@ impl Dialog for EarlierSession {
                 question.line(text_for(alert, cx), theme.plain);
             }
             question.and_more(texts.len().saturating_sub(NAMED), theme);
+        }
+        if !lost.is_empty() {
+            question.gap();
+            lost.iter().take(NAMED).for_each(|words| question.say(&sanitize(words), theme.warning));
+            question.and_more(lost.len().saturating_sub(NAMED), theme);
         }
         question.gap();
         question.draw(&[((), "enter", "Read, go on")], &self.targets, theme, frame.buffer_mut());

@@ -8,6 +8,7 @@ use super::form::Measures;
 use super::menu::NO_FIELD;
 use crate::console::text::{columns, wrap_to};
 use crate::console::widgets::buttons::{Button, draw_buttons};
+use crate::console::widgets::text_input::Typed;
 use crate::console::{AppContext, ClickTargets, DrawContext, Message, Pen, TextInput, Tone};
 
 /// Columns of the labels.
@@ -114,6 +115,8 @@ pub struct EntryForm {
     focus: Spot,
     /// What is wrong with a row, until the next key.
     wrong: Option<(usize, String)>,
+    /// Whether anything was typed or chosen.
+    touched: bool,
     targets: ClickTargets<Spot>,
 }
 
@@ -127,6 +130,7 @@ impl EntryForm {
             submit,
             focus: Spot::Row(focus),
             wrong: None,
+            touched: false,
             targets: ClickTargets::default(),
         }
     }
@@ -152,14 +156,7 @@ impl EntryForm {
         }
     }
 
-    /// Writes a text into a row that takes one.
-    pub fn set(&mut self, row: usize, text: &str) {
-        if let Some(RowKind::Text { input, .. }) = self.rows.get_mut(row).map(|row| &mut row.kind) {
-            **input = TextInput::one_line(text);
-        }
-    }
-
-    /// The same, where anything was typed.
+    /// What was typed into a row, where anything was.
     pub fn given(&self, row: usize) -> Option<String> {
         Some(self.text(row)).filter(|text| !text.is_empty())
     }
@@ -178,12 +175,20 @@ impl EntryForm {
         self.wrong = Some((row, wrong.into()));
     }
 
+    /// What is lost with it, in words, where anything was typed or chosen: never what a field says, which may be secret.
+    pub fn lost(&self) -> Option<String> {
+        self.touched.then(|| format!("what was entered in \"{}\"", self.title))
+    }
+
     /// Takes an input.
     pub fn update(&mut self, message: &Message, cx: &mut AppContext) -> Entered {
         match message {
             Message::Input(Event::Key(key)) => return self.key(*key),
             Message::Input(Event::Paste(text)) => match (self.focus, self.input()) {
-                (Spot::Row(row), Some(input)) => self.wrong = input.paste(text).unwrap_or_else(Some).map(|words| (row, words)),
+                (Spot::Row(row), Some(input)) => {
+                    self.wrong = input.paste(text).unwrap_or_else(Some).map(|words| (row, words));
+                    self.touched = true;
+                }
                 _ => cx.notify(Tone::Note, NO_FIELD),
             },
             Message::Input(event) => return self.click(event),
@@ -214,9 +219,8 @@ impl EntryForm {
             KeyCode::Char(' ') | KeyCode::Right if chooses => self.choose_next(true),
             KeyCode::Left if chooses => self.choose_next(false),
             _ => {
-                if let Some(input) = self.input() {
-                    input.key(key);
-                }
+                let typed = self.input().map(|input| input.key(key));
+                self.touched |= typed == Some(Typed::Changed);
             }
         }
         Entered::Nothing
@@ -260,6 +264,7 @@ impl EntryForm {
     fn choose(&mut self, row: usize, option: usize) {
         if let RowKind::Choice { chosen, .. } = &mut self.rows[row].kind {
             *chosen = option;
+            self.touched = true;
         }
     }
 

@@ -105,7 +105,7 @@ impl ExportForm {
     fn follow_format(&mut self, before: &str) {
         let path = self.form.given(FILE).map(PathBuf::from).filter(|path| path.extension().is_some_and(|ending| ending == before));
         if let Some(path) = path {
-            self.form.set(FILE, &path.with_extension(KINDS[self.form.chosen(FORMAT)].1).to_string_lossy());
+            self.form.set_text(FILE, &path.with_extension(KINDS[self.form.chosen(FORMAT)].1).to_string_lossy());
         }
     }
 
@@ -147,6 +147,10 @@ impl Dialog for ExportForm {
             },
         }
         Vec::new()
+    }
+
+    fn lost(&self) -> Option<String> {
+        self.form.lost()
     }
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {

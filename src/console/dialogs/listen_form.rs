@@ -87,6 +87,10 @@ impl Dialog for ListenForm {
         Vec::new()
     }
 
+    fn lost(&self) -> Option<String> {
+        self.form.lost()
+    }
+
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         let credential = match self.form.chosen(KIND) {
             0 => "USER:PASS that it sends",

@@ -43,7 +43,7 @@ pub struct LoseTexts {
 }
 
 /// A text in words: `the note on ETHOCA 129.90 EUR`.
-fn named(text: BegunText, cx: &AppContext) -> String {
+pub fn named(text: BegunText, cx: &AppContext) -> String {
     let alert = |id| cx.alert_named(id).map_or_else(|| format!("alert {id}"), |named| subject(&alert_of(named)));
     let words = match text {
         BegunText::Answer(id) => format!("the answer to {}", alert(id)),

@@ -27,6 +27,8 @@ pub struct Prompt {
     input: TextInput,
     answer: Answer,
     error: Option<String>,
+    /// Whether anything was typed.
+    touched: bool,
     targets: ClickTargets<Target>,
 }
 
@@ -47,7 +49,7 @@ impl Prompt {
         answer: impl FnMut(&str, &mut AppContext) -> Result<Orders, String> + Send + 'static,
     ) -> Self {
         let (input, targets) = (TextInput::one_line(""), ClickTargets::default());
-        Self { title: title.into(), hint, submit, input, answer: Box::new(answer), error: None, targets }
+        Self { title: title.into(), hint, submit, input, answer: Box::new(answer), error: None, touched: false, targets }
     }
 
     /// The same with a text that can be taken as it is.
@@ -87,10 +89,12 @@ impl Dialog for Prompt {
                 _ => {
                     if self.input.key(*key) == Typed::Changed {
                         self.error = None;
+                        self.touched = true;
                     }
                 }
             },
             Message::Input(Event::Paste(text)) => {
+                self.touched = true;
                 if let Some(words) = self.input.paste(text).unwrap_or_else(Some) {
                     cx.notify(Tone::Note, words);
                 }
@@ -108,6 +112,10 @@ impl Dialog for Prompt {
             _ => {}
         }
         Vec::new()
+    }
+
+    fn lost(&self) -> Option<String> {
+        self.touched.then(|| format!("what was typed for \"{}\"", self.title))
     }
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {

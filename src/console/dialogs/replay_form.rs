@@ -116,6 +116,10 @@ impl Dialog for ReplayForm {
         Vec::new()
     }
 
+    fn lost(&self) -> Option<String> {
+        self.form.lost()
+    }
+
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         let credential = match self.form.chosen(KIND) {
             0 => "nothing: none is sent",

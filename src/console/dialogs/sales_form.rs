@@ -83,6 +83,10 @@ impl Dialog for SalesForm {
         Vec::new()
     }
 
+    fn lost(&self) -> Option<String> {
+        self.form.lost()
+    }
+
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         let hints = ["year and month, such as 2026-11", "", "how many card-not-present sales it had, such as 118200"];
         self.form.draw(&hints, &cx.draw_context(), frame, area);

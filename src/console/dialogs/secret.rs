@@ -75,6 +75,11 @@ impl Dialog for ShownSecret {
         }
     }
 
+    fn lost(&self) -> Option<String> {
+        let CreatedCredential { credential, .. } = &self.created;
+        (!self.copied).then(|| format!("the secret of {}, not copied: revoke it and create another", sanitize(&credential.id)))
+    }
+
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         self.targets.clear();
         let (theme, created) = (&cx.theme, &self.created);

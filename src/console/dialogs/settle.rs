@@ -282,6 +282,11 @@ impl Dialog for Settle {
         Vec::new()
     }
 
+    fn lost(&self) -> Option<String> {
+        let chosen = self.applied.is_some() && !self.gone;
+        chosen.then(|| format!("what became of {}, chosen and not said", sanitize(&in_words(&self.unfinished.resolution))))
+    }
+
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         self.targets.clear();
         let draw = cx.draw_context();

@@ -219,6 +219,24 @@ fn a_journal_that_was_pruned_meanwhile_is_read_from_its_first_line() {
 }
 
 #[test]
+fn what_was_lost_with_the_last_console_is_told_until_another_one_writes() {
+    let directory = tempfile::tempdir().unwrap();
+    let (journal, _) = open(&directory);
+    journal.append(JournalStep::lost("a count")).unwrap();
+    let (living, meanwhile) = open(&directory);
+    drop(journal);
+    let (next, after) = open(&directory);
+    living.append(staged("a")).unwrap();
+    drop((living, next));
+
+    let (_, later) = open(&directory);
+
+    assert_eq!(meanwhile.lost, Vec::<String>::new());
+    assert_eq!(after.lost, ["Lost when the console was ended: a count."]);
+    assert_eq!(later.lost, Vec::<String>::new());
+}
+
+#[test]
 fn lines_of_a_later_version_are_passed_over_and_stay() {
     let directory = tempfile::tempdir().unwrap();
     let (journal, _) = open(&directory);

@@ -7,7 +7,7 @@ use avert::console::app::DeskState;
 use avert::console::effects::{Effect, Keep};
 use avert::console::message::Message;
 use avert::console::runner::Runner;
-use avert::desk::{Desk, JournalDecision, JournalStep, LeftDecision, Leftovers};
+use avert::desk::{Desk, DeskAddress, JournalDecision, JournalStep, LeftDecision, Leftovers, SnoozedAlert};
 use avert::domain::resolution::Decision;
 use avert::domain::time::{Clock, SharedClock, SystemClock};
 use avert::domain::{Alert, Resolution};
@@ -56,8 +56,12 @@ fn after_a_death() -> (Rig, Vec<Alert>) {
 /// The same of this size.
 fn after_a_death_at(size: (u16, u16)) -> (Rig, Vec<Alert>) {
     let alerts = morning(clock().now());
-    let left =
-        Leftovers { unsent: vec![left(&alerts[0], false)], unanswered: vec![left(&alerts[1], true)], texts: vec![(&alerts[2]).into()] };
+    let left = Leftovers {
+        unsent: vec![left(&alerts[0], false)],
+        unanswered: vec![left(&alerts[1], true)],
+        texts: vec![(&alerts[2]).into()],
+        lost: Vec::new(),
+    };
     let kept = DeskState { left, ..DeskState::default() };
     (Made { size, kept, operator: false, ..Made::of(alerts.clone()) }.start(), alerts)
 }
@@ -192,4 +196,40 @@ async fn a_decision_leaves_only_when_the_journal_has_it_on_the_disk() {
     assert!(matches!(taken, Some(Message::Resolved(1, Ok(_)))), "{taken:?}");
     let written = std::fs::read_to_string(directory.path().join("journal.ndjson")).unwrap();
     assert!(written.contains(r#""step":"sent","decision":"console-2""#) && !written.contains("console-1"), "{written}");
+}
+
+#[tokio::test]
+async fn what_was_to_be_kept_while_the_desk_could_not_be_written_is_kept_once_it_can_be_and_a_send_is_written_before() {
+    let directory = tempfile::tempdir().unwrap();
+    let system: SharedClock = Arc::new(SystemClock);
+    let blocked = directory.path().join("desk");
+    std::fs::write(&blocked, "a file where a directory must be").unwrap();
+    let (place, now) = ("acme-eu".to_owned(), clock().now());
+    let address = DeskAddress { directory: blocked.clone(), place, user: None, order_owner: None, clock: system.clone() };
+    let alerts = morning(system.now());
+    let service = Fake::with(alerts.clone(), system);
+    let (messages, mut incoming) = tokio::sync::mpsc::unbounded_channel();
+    let mut runner = Runner::new(service.deployment(), Some(address.read()), None, records(), messages).with_address(Some(address));
+    let snoozed = SnoozedAlert { alert: (&alerts[1]).into(), until: now + Duration::hours(1) };
+
+    runner.run(Effect::Keep(Keep::Snooze(vec![snoozed], now)));
+    runner.run(Effect::OpenDesk);
+    let mut told = Vec::new();
+    while !matches!(told.last(), Some(Message::DeskOpened(Err(_)))) {
+        told.push(tokio::time::timeout(Wait::from_secs(20), incoming.recv()).await.unwrap().unwrap());
+    }
+    std::fs::remove_file(&blocked).unwrap();
+    runner.run(Effect::OpenDesk);
+    let opened = tokio::time::timeout(Wait::from_secs(20), incoming.recv()).await.unwrap();
+    assert!(matches!(opened, Some(Message::DeskOpened(Ok(_)))), "{opened:?}");
+    runner.run(Effect::UseDesk);
+    let request = ResolveRequest { resolution: refunded(), idempotency_key: Some("console-1".to_owned()) };
+    runner.run(Effect::Resolve(1, alerts[0].id, request, now));
+    let taken = tokio::time::timeout(Wait::from_secs(20), incoming.recv()).await.unwrap();
+    runner.finish().await;
+
+    assert!(matches!(taken, Some(Message::Resolved(1, Ok(_)))), "{taken:?}");
+    let written = |name: &str| std::fs::read_to_string(blocked.join(name)).unwrap();
+    assert!(written("journal.ndjson").contains(r#""step":"sent","decision":"console-1""#));
+    assert!(written("snoozed.toml").contains(&alerts[1].id.to_string()), "{}", written("snoozed.toml"));
 }

@@ -2,7 +2,9 @@
 
 use avert::console::SessionInfo;
 use avert::console::app::DeskState;
+use avert::console::begun_text::BegunText;
 use avert::console::effects::{Effect, Keep};
+use avert::console::message::Message;
 use avert::console::runner::Runner;
 use avert::desk::{Desk, Draft, Note};
 use avert::domain::note::MAX_NOTE_CHARS;
@@ -373,6 +375,23 @@ fn a_decision_that_was_taken_off_an_answer_again_is_no_text_to_be_lost() {
     rig.press("backspace backspace esc q");
 
     assert!(rig.has_quit(), "{}", rig.screen());
+}
+
+#[test]
+fn a_begun_note_that_could_not_be_kept_when_the_console_was_ended_is_told_as_lost() {
+    let ended = |answer: Result<(), String>| {
+        let mut rig = Made { place: named(), ..Made::default() }.start();
+        rig.press("a");
+        rig.type_text("asked the shop");
+        let (effects, lost) = rig.app.end();
+        assert!(matches!(effects.as_slice(), [Effect::Keep(Keep::NoteDraft(..))]) && lost.unkept.is_empty(), "{effects:?} {lost:?}");
+        rig.app.lost_texts([Message::TextKept(BegunText::Note(first()), answer)])
+    };
+
+    let (kept, lost) = (ended(Ok(())), ended(Err("no space left".to_owned())));
+
+    assert_eq!(kept, Vec::<String>::new());
+    assert!(matches!(lost.as_slice(), [one] if one.starts_with("the note on ETHOCA")), "{lost:?}");
 }
 
 #[test]

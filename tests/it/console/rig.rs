@@ -328,6 +328,8 @@ impl Rig {
             | Effect::Replay(_)
             | Effect::StopReplay
             | Effect::GiveUpFind
+            | Effect::OpenDesk
+            | Effect::UseDesk
             | Effect::StopListening
             | Effect::GiveUpExport
             | Effect::GiveUpRehearsal

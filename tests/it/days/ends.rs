@@ -163,6 +163,30 @@ fn a_decision_in_its_grace_does_not_leave_when_the_console_is_told_to_end() {
 }
 
 #[test]
+fn what_was_entered_in_a_form_that_is_kept_nowhere_is_told_when_the_line_hangs_up() {
+    let day = two();
+    let mut terminal = day.open(120, 40);
+    terminal.press("e");
+    terminal.wait_for(".csv");
+    terminal.press("7");
+    terminal.wait_for(".csv7");
+
+    signal(terminal.process(), "HUP");
+    let (code, written) = terminal.wait_exit();
+    let said = String::from_utf8_lossy(&written).into_owned();
+    let mut terminal = day.open_with(&[], 120, 40);
+    terminal.wait_for("Lost when the console was ended: what was entered in \"Export\".");
+    terminal.press("\r");
+    terminal.wait_gone("Read, go on");
+    terminal.press("4");
+    terminal.wait_for("Lost when the console was ended");
+    leave(terminal);
+
+    assert_ne!(code, 0);
+    assert!(said.contains("; lost: what was entered in \"Export\""), "{said}");
+}
+
+#[test]
 fn a_console_whose_terminal_is_closed_ends_by_itself_and_keeps_its_text() {
     let day = two();
     let terminal = typing(&day);

@@ -245,7 +245,7 @@ fn where_nothing_can_be_written_the_console_opens_says_so_once_and_works() {
     terminal.wait_for("SHOP 2");
 
     terminal.wait_for("Nothing is kept here: drafts, notes, views, snoozes, journal and log of this console end with it");
-    terminal.wait_for("Open the console again once it can be written.");
+    terminal.wait_for("It is tried again until it can be written.");
     terminal.press("n");
     terminal.wait_for("Resolve  ");
     terminal.press("not ours");
@@ -266,6 +266,60 @@ fn where_nothing_can_be_written_the_console_opens_says_so_once_and_works() {
     assert_eq!(terminal.wait_exit().0, 0);
 
     assert_eq!(world.alert(1)["status"], json!("CHARGEBACK"));
+}
+
+#[test]
+fn a_desk_that_can_be_written_by_now_has_what_was_decided_before_and_keeps_what_comes() {
+    let world = world();
+    let file = world.write("plain", "a file where a directory must be");
+    let (home, key) = (format!("{file}/avert"), world.key_file());
+    let arguments = ["--data-dir", &home, "--url", &world.server.url, "--api-key-file", &key];
+    let mut terminal = world.console(&arguments);
+    terminal.wait_for("SHOP 2");
+    terminal.wait_for("nothing is kept here");
+    terminal.press("n");
+    terminal.wait_for("Resolve  ");
+    terminal.press("not ours");
+    terminal.wait_for("8/250");
+    terminal.press(CTRL_S);
+    terminal.wait_for("✓ NOT REFUNDED, recorded");
+    terminal.press("j");
+    terminal.press("a");
+    terminal.wait_for("Note  ");
+    terminal.press("ask the shop");
+    terminal.wait_for("12/");
+    terminal.press("\x1b");
+    terminal.wait_gone("Note  ");
+
+    std::fs::remove_file(&file).unwrap();
+    terminal.wait_for("The desk can be written now");
+    terminal.wait_gone("nothing is kept here");
+    terminal.press("q");
+    assert_eq!(terminal.wait_exit().0, 0);
+    let journal = journal_in(home.as_ref());
+    let steps: Vec<&str> = ["\"staged\"", "\"sent\"", "\"recorded\""].into_iter().filter(|step| journal.contains(step)).collect();
+    assert_eq!(steps.len(), 3, "{journal}");
+    let mut terminal = world.console(&arguments);
+    terminal.wait_for("SHOP 2");
+    terminal.press("a");
+    terminal.wait_for("ask the shop");
+    terminal.press("\x1b");
+    terminal.wait_gone("Note  ");
+    terminal.press("4");
+    terminal.wait_for("NOT REFUNDED");
+    leave(terminal);
+}
+
+/// The journals below a data directory.
+fn journal_in(directory: &std::path::Path) -> String {
+    let entries = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    entries
+        .map(|path| match path {
+            path if path.is_dir() => journal_in(&path),
+            path if path.ends_with("journal.ndjson") => std::fs::read_to_string(path).unwrap(),
+            _ => String::new(),
+        })
+        .collect()
 }
 
 #[cfg(target_os = "linux")]

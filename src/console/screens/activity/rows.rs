@@ -247,7 +247,7 @@ fn by_whom(entry: &AuditEntry) -> String {
 fn of_notification(told: &NotificationRecord) -> ActivityRow {
     let (sign, tone) = match told.tone.as_str() {
         "good" => ("✓", RowTone::Quiet),
-        "bad" => ("!", RowTone::Wrong),
+        "bad" | "lost" => ("!", RowTone::Wrong),
         _ => ("·", RowTone::Quiet),
     };
     ActivityRow {
