@@ -252,7 +252,7 @@ impl JournalPane {
                 }
             }
             self.targets.push(area, index);
-            draw_row((row, happening.at()), (when, aligned), cx, buffer, area);
+            draw_row((row, happening.at()), (when, aligned), self.has_focus, cx, buffer, area);
         }
         if rows.len() > height {
             let bar = Rect { x: body.right().saturating_sub(1), width: 1, ..body };
@@ -261,8 +261,17 @@ impl JournalPane {
     }
 }
 
-fn draw_row((row, at): (&ActivityRow, Timestamp), (when, aligned): (u16, [u16; 2]), cx: &AppContext, buffer: &mut Buffer, area: Rect) {
+fn draw_row(
+    (row, at): (&ActivityRow, Timestamp),
+    (when, aligned): (u16, [u16; 2]),
+    has_keys: bool,
+    cx: &AppContext,
+    buffer: &mut Buffer,
+    area: Rect,
+) {
     let theme = &cx.theme;
+    // The screen takes the key that it names where the pane does not.
+    let hint = if has_keys { row.hint.as_str() } else { "" };
     let tone = row.tone.of(theme);
     let mut pen = Pen::new(buffer, Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER), height: 1, ..area });
     pen.put(row.sign, tone);
@@ -292,7 +301,7 @@ fn draw_row((row, at): (&ActivityRow, Timestamp), (when, aligned): (u16, [u16; 2
         pen.skip(2);
         pen.put(&proof_in(&row.proof, pen.room()), tone);
         pen.skip(3);
-        pen.put_whole(&row.hint, theme.quiet);
+        pen.put_whole(hint, theme.quiet);
         return;
     }
     // What names the alert is whole: on the first line, or behind its proof.
@@ -309,5 +318,5 @@ fn draw_row((row, at): (&ActivityRow, Timestamp), (when, aligned): (u16, [u16; 2
         pen.put(&whole_words(&row.named, pen.room()), theme.quiet);
     }
     pen.skip(3);
-    pen.put_whole(&row.hint, theme.quiet);
+    pen.put_whole(hint, theme.quiet);
 }

@@ -109,9 +109,13 @@ impl DecisionRun {
         counts.underway + counts.waiting == 0
     }
 
-    /// When the last one ended, once nothing of it is on its way any more.
+    /// When the last one ended, once nothing of it is on its way any more: what was found afterwards of one that was not known is its end.
     pub fn ended_at(&self) -> Option<Timestamp> {
-        self.ends.back().copied().filter(|_| self.has_ended())
+        let found = |item: &RunItem| match item.result {
+            RunResult::Recorded { at, .. } | RunResult::AsDecided { at, .. } => Some(at),
+            _ => None,
+        };
+        self.ends.back().copied().max(self.items.iter().filter_map(found).max()).filter(|_| self.has_ended())
     }
 
     /// What can be sent again: it is certain that it was not recorded, and nothing else was.
@@ -415,6 +419,18 @@ mod tests {
         landed(&mut runs, 8);
 
         assert_eq!((early, runs.newest().unwrap().ended_at()), (None, Some(now())));
+    }
+
+    #[test]
+    fn what_is_found_after_the_last_answer_is_the_end_of_its_run() {
+        let (mut runs, _) = begun(&[7, 8]);
+        landed(&mut runs, 7);
+        runs.note(8, &DecisionEvent::Unknown("time-out".to_owned()), now());
+        let found = now() + Duration::seconds(2);
+
+        runs.note(8, &DecisionEvent::AsDecided(Box::new(Alert::sample())), found);
+
+        assert_eq!(runs.newest().unwrap().ended_at(), Some(found));
     }
 
     #[test]

@@ -77,7 +77,7 @@ pub fn most_of_reasons(room: u16) -> u16 {
 pub struct AlertTable<'a, 'r> {
     pub rows: &'r [AlertRow<'a>],
     pub columns: &'static [Column],
-    pub title: &'static str,
+    pub title: &'r str,
     /// How much room what happens has, at least and at most.
     pub what: (u16, u16),
     /// The titles of the columns behind it.

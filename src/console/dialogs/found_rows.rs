@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
+use crate::console::answer_words::{answer_words, is_answered_refunded};
 use crate::console::screens::queue::columns::{Column, amount};
 use crate::console::text::{columns, cut, sanitize};
 use crate::console::{AppContext, times};
@@ -36,11 +37,19 @@ struct FoundRow<'a> {
 
 impl<'a> FoundRow<'a> {
     fn of(alert: &'a Alert, query: &FindQuery, found: &FoundAlerts, cx: &AppContext) -> Self {
-        let left = if alert.is_over() {
-            (sanitize(alert.status.as_str()).into_owned(), cx.theme.quiet)
-        } else {
-            let left = times::left(alert, cx.now);
-            (left.text, cx.draw_context().urgency(left.urgency))
+        let left = match &alert.outcome {
+            // Whether money went back is what is asked of an alert that is answered.
+            Some(outcome) => {
+                let style = if is_answered_refunded(alert) { cx.theme.ok } else { cx.theme.quiet };
+                // Its reason is for whoever goes there.
+                let answer = answer_words(alert, outcome);
+                (answer.split(" (").next().unwrap_or_default().to_owned(), style)
+            }
+            None if alert.is_over() => (sanitize(alert.status.as_str()).into_owned(), cx.theme.quiet),
+            None => {
+                let left = times::left(alert, cx.now);
+                (left.text, cx.draw_context().urgency(left.urgency))
+            }
         };
         let money = format!("{} {}", amount(alert), sanitize(alert.currency.as_str()));
         let order = || {
@@ -128,7 +137,7 @@ fn line<'l>(row: &FoundRow<'_>, above: Option<&FoundRow<'_>>, widths: Widths, cx
     let theme = &cx.theme;
     let (plain, strong) = if row.alert.is_over() { (theme.quiet, theme.plain) } else { (theme.plain, theme.strong) };
     let mut spans = vec![
-        Span::styled(cell(&row.left.0, widths.left), row.left.1),
+        Span::styled(format!("{}{}{}", blanks(widths.left.saturating_sub(columns(&row.left.0))), row.left.0, blanks(GAP)), row.left.1),
         Span::styled(cell(&sanitize(row.alert.provider.as_str()), widths.network), plain),
         Span::styled(format!("{}{}  ", blanks(widths.money.saturating_sub(columns(&row.money))), row.money), plain),
     ];

@@ -378,7 +378,8 @@ impl Dialog for RunProgress {
         let list = Rect { x: area.x, y, width: area.width, height: area.bottom().saturating_sub(y + 1) };
         // In a narrow place by what an alert is known comes before all that is said of it: the line below has that.
         let what = (WHAT.0, most_of_what(area.width));
-        let table = AlertTable { rows: &rows, columns: OF_MANY, title: "WHAT HAPPENS", what, beside: &[] };
+        let title = format!("WHAT HAPPENS, {}", cx.times().heading());
+        let table = AlertTable { rows: &rows, columns: OF_MANY, title: &title, what, beside: &[] };
         let at = self.position(run);
         self.list.draw(table, (at, true), &draw, frame.buffer_mut(), list, (&self.targets, Target::Row));
         self.list.draw_below(at, &rows, frame.buffer_mut(), list);

@@ -53,6 +53,19 @@ fn what_was_decided_together_is_one_row_with_what_became_of_it() {
 }
 
 #[test]
+fn the_pane_names_the_key_that_unfolds_a_run_while_it_has_the_keys() {
+    let (mut rig, _) = bulk((160, 40));
+
+    rig.press("L");
+    let beside = rig.screen();
+    rig.press("tab");
+    let within = rig.screen();
+
+    assert!(beside.contains("4 recorded, 1 failed") && !beside.contains("enter shows each"), "{beside}");
+    assert!(within.contains("enter shows each"), "{within}");
+}
+
+#[test]
 fn enter_unfolds_a_run_and_folds_it_again() {
     let (mut rig, alerts) = bulk((160, 40));
     rig.press("4 tab enter");

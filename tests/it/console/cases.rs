@@ -496,6 +496,32 @@ fn esc_goes_from_the_json_to_the_facts_and_from_those_to_the_list() {
 }
 
 #[test]
+fn what_is_said_of_an_answered_alert_does_not_stand_under_the_form_of_another() {
+    let mut alerts = three();
+    let refunded = alerts.iter_mut().find(|alert| alert.id == ids()[0]).unwrap();
+    *refunded = Alert { id: refunded.id, ..refunded_sibling(refunded, 1, clock().now()) };
+    let mut rig = Rig::new(alerts);
+    rig.show_view(avert::desk::BuiltIn::All);
+    while rig.current() != ids()[0] {
+        rig.press("j");
+    }
+    rig.press("enter");
+    rig.press("r");
+    let in_case = rig.screen();
+    rig.press("esc r");
+    let in_queue = rig.screen();
+    while rig.current() == ids()[0] {
+        rig.press("j");
+    }
+    rig.press("n");
+    let form = rig.screen();
+
+    assert!(in_case.contains("This alert is answered already: tab goes"), "{in_case}");
+    assert!(!in_queue.contains("tab goes to one") && in_queue.contains("This alert is answered already: RESOLVED"), "{in_queue}");
+    assert!(form.contains("ctrl-s") && !form.contains("answered already"), "{form}");
+}
+
+#[test]
 fn in_a_case_the_money_stands_once_and_the_alert_under_the_cursor_is_not_named_again() {
     let mut rig = Made { size: (120, 40), ..Made::of(three()) }.start();
 

@@ -231,15 +231,15 @@ fn does_by_palette(rig: &mut Rig, binding: &Binding) -> bool {
     is_listed && (acts || rig.draw() != before) && !is_refused(rig)
 }
 
-/// The hints of the footer, each with its key. A page over a screen says in words of its own what its keys do.
-fn hints(rig: &mut Rig, keymap: &Keymap, is_page: bool) -> Vec<String> {
+/// The hints of the footer, each with its key. Some places say in words of their own what their keys do.
+fn hints(rig: &mut Rig, keymap: &Keymap, has_own_words: bool) -> Vec<String> {
     let screen = rig.screen();
     let footer = screen.lines().last().unwrap_or_default().to_owned();
     let known: Vec<String> = keymap.all().flat_map(|binding| binding.keys.first().map(|key| format!("{key} {}", binding.words))).collect();
     let has_key = |chunk: &str| keymap.all().any(|binding| binding.keys.first().is_some_and(|key| chunk.starts_with(&format!("{key} "))));
     let mut hints = Vec::new();
     for chunk in footer.split("   ").map(str::trim).filter(|chunk| !chunk.is_empty()) {
-        let is_known = known.iter().any(|hint| hint == chunk) || (is_page && has_key(chunk) && !chunk.contains('…'));
+        let is_known = known.iter().any(|hint| hint == chunk) || (has_own_words && has_key(chunk) && !chunk.contains('…'));
         // What is on its way stands behind the hints.
         assert!(is_known || !rig.app.decisions().staged().is_empty(), "{chunk:?} is no whole hint: {footer}");
         if is_known {
@@ -261,8 +261,9 @@ fn every_hint_is_whole_and_its_key_does_something() {
                 rig.draw();
                 rig
             };
-            let is_page = state.contexts.iter().any(|context| matches!(context, KeyContext::Case | KeyContext::Rules));
-            for hint in hints(&mut make(), &keymap, is_page) {
+            let own_words = [KeyContext::Case, KeyContext::Rules, KeyContext::Webhooks];
+            let has_own_words = state.contexts.iter().any(|context| own_words.contains(context));
+            for hint in hints(&mut make(), &keymap, has_own_words) {
                 assert!(does_something(&mut make(), key(&hint)), "{hint} at {width} columns in state {number}:\n{}", make().screen());
             }
         }

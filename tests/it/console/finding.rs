@@ -70,7 +70,8 @@ fn an_answered_alert_is_found_by_its_order_from_any_screen_and_gone_to() {
     let shown = rig.screen();
     rig.press("enter");
 
-    assert!(shown.contains("order SIB-77") && shown.contains("1 alert found, best first"), "{shown}");
+    assert!(shown.contains("order SIB-77") && shown.contains("REFUNDED") && !shown.contains("RESOLVED"), "{shown}");
+    assert!(shown.contains("1 alert found, best first"), "{shown}");
     assert_eq!(rig.current(), sibling);
     assert!(rig.screen().contains("Found, Open set aside"), "{}", rig.screen());
 }

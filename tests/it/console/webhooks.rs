@@ -3,11 +3,13 @@
 use avert::console::SessionInfo;
 use avert::console::message::Message;
 use avert::domain::time::Clock;
-use avert::domain::{Delivery, DeliveryPage, DeliveryState};
+use avert::domain::{Alert, AlertId, Delivery, DeliveryPage, DeliveryState};
 use avert::service::ServiceError;
 use chrono::Duration;
 use rstest::rstest;
+use uuid::Uuid;
 
+use super::fake::refunded_sibling;
 use super::fake_webhooks::{Sent, deliveries, delivery_id, endpoint_id, endpoints};
 use super::rig::{Made, Rig, clock};
 
@@ -427,7 +429,7 @@ fn a_late_answer_to_an_earlier_list_is_not_shown() {
 }
 
 #[test]
-fn an_alert_that_is_not_in_the_list_is_told_and_the_cursor_stays() {
+fn the_alert_of_a_delivery_is_gone_to_though_the_view_does_not_show_it_and_one_that_is_gone_is_told() {
     let mut rig = webhooks();
     rig.service.change(|alerts| alerts.retain(|alert| alert.id.0.as_u128() != 12));
     rig.press("1 ctrl-r");
@@ -436,7 +438,20 @@ fn an_alert_that_is_not_in_the_list_is_told_and_the_cursor_stays() {
     rig.press("3 j j a");
 
     assert_eq!(rig.current(), before);
-    assert!(rig.screen().contains("That alert is not in the list that is shown"), "{}", rig.screen());
+    assert!(has(&mut rig, "The alert cannot be read") && has(&mut rig, "3 endpoints"), "{}", rig.screen());
+
+    let mut rig = webhooks();
+    let id = AlertId(Uuid::from_u128(12));
+    rig.service.change(|alerts| {
+        let alert = alerts.iter_mut().find(|alert| alert.id == id).unwrap();
+        *alert = Alert { id, ..refunded_sibling(alert, 12, clock().now()) };
+    });
+    rig.press("1 ctrl-r");
+    rig.press("3 j j a");
+    rig.advance(Duration::milliseconds(200));
+
+    assert_eq!(rig.current(), id);
+    assert!(has(&mut rig, "Found, Open set aside"), "{}", rig.screen());
 }
 
 #[test]

@@ -10,7 +10,7 @@ use ratatui::text::{Line, Span};
 
 use super::shared::{shared_words, shares};
 use super::standing::{Standing, counts, duplicate_words, key_words};
-use super::timeline::{KnownOfCase, Weight, timeline};
+use super::timeline::{Happened, KnownOfCase, Weight, timeline};
 use super::{CaseDialog, Target};
 use crate::console::answer_words::{answer_words, is_answered_refunded};
 use crate::console::dialogs::alert_rows::{self, AlertRow, AlertTable, of_one_payment};
@@ -31,9 +31,9 @@ const THREE: u16 = 150;
 const GAP: u16 = 4;
 const MOMENT: u16 = 14;
 
-/// Columns of the local time beside them, with its day, and how wide a column is that has room for both.
-const BESIDE: u16 = 10;
+/// How wide a column is that has room for the local time beside them, and the blank columns behind that.
 const BOTH: u16 = 54;
+const BEHIND_CLOCK: u16 = 2;
 
 /// Blank columns between why they belong together and how long there is.
 const APART_FROM: u16 = 4;
@@ -399,8 +399,10 @@ impl CaseDialog {
         let events = timeline(&self.alerts, &known);
         // The other clock stands beside it where the words keep their room.
         let both = width >= BOTH && cx.times().beside(cx.now).is_some();
-        let (heading, moments) =
-            if both { (cx.times().headings(cx.now), MOMENT + BESIDE) } else { (cx.times().heading().to_owned(), MOMENT) };
+        let beside = |event: &Happened| cx.times().beside(event.at).filter(|_| both);
+        let clock = events.iter().filter_map(beside).map(|clock| columns(&clock) + BEHIND_CLOCK).max().unwrap_or(0);
+        let moments = MOMENT + clock;
+        let heading = if both { cx.times().headings(cx.now) } else { cx.times().heading().to_owned() };
         let mut parts =
             vec![Part::of(Line::default()), Part::of(Line::from(Span::styled(format!("WHAT HAPPENED, {heading}"), theme.quiet)))];
         for event in events {
@@ -411,7 +413,7 @@ impl CaseDialog {
                 Weight::Quiet => theme.quiet,
             };
             let mut at = format!("{:<width$}", cx.times().moment(event.at, cx.now), width = usize::from(MOMENT));
-            at.extend(cx.times().beside(event.at).filter(|_| both));
+            at.extend(beside(&event));
             let room = width.saturating_sub(moments);
             for (index, line) in wrap(&sanitize(&event.what), room).into_iter().enumerate() {
                 let moment = if index == 0 { at.as_str() } else { "" };

@@ -345,7 +345,8 @@ impl CaseDialog {
     /// Opens the form that decides: the alert's own where it is alone, else the one for the case.
     fn decide(&self, choice: Choice, cx: &mut AppContext) -> Orders {
         if let Some(why) = self.cannot_be_decided(choice, cx).filter(|_| self.alerts.len() > 1) {
-            cx.notify_about(self.current(), Tone::Note, why);
+            // It is of the alert under the cursor: under another one it would be false.
+            cx.hint(why);
             return Vec::new();
         }
         let alert = self.current();

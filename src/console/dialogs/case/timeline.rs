@@ -19,6 +19,9 @@ const AT_ONCE: Duration = Duration::minutes(1);
 /// So many characters of a network's id tell an alert from the others of a case.
 const ENDING: usize = 6;
 
+/// What became of a webhook that was taken.
+const DELIVERED: &str = "delivered";
+
 /// How an event weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Weight {
@@ -133,16 +136,17 @@ fn of_webhooks(called: &str, deliveries: &[Delivery], events: &mut Vec<Happened>
     let mut alike: BTreeMap<(i64, String), (usize, Happened)> = BTreeMap::new();
     for delivery in deliveries {
         let (at, fate, weight) = match (delivery.delivered_at, delivery.state) {
-            (Some(at), _) => (at, "delivered", Weight::Quiet),
+            (Some(at), _) => (at, DELIVERED, Weight::Quiet),
             (None, DeliveryState::Exhausted) => (delivery.at, "given up", Weight::Bad),
             (None, _) => (delivery.at, "waits", Weight::Quiet),
         };
-        let what = format!("{called}: webhook {} {fate}", delivery.kind.as_str().trim_start_matches("alert."));
+        let what = format!("{called}: webhook {}: {fate}", delivery.kind.as_str().trim_start_matches("alert."));
         let event = || (0, Happened { at, what: what.clone(), weight });
         alike.entry((at.timestamp() / 60, what.clone())).or_insert_with(event).0 += 1;
     }
     events.extend(alike.into_values().map(|(count, event)| match count {
         1 => event,
+        _ if event.what.ends_with(DELIVERED) => Happened { what: format!("{} to {count}", event.what), ..event },
         _ => Happened { what: format!("{}, {count} receivers", event.what), ..event },
     }));
 }
@@ -427,8 +431,8 @@ mod tests {
         let events = told(&[alert], &Around { facts, ..Around::default() });
 
         let told: Vec<&str> = events.iter().map(|event| event.what.as_str()).collect();
-        let delivered = "ETHOCA: webhook created delivered";
-        assert_eq!(told, [&format!("{delivered}, 2 receivers"), "ETHOCA: webhook created given up", delivered]);
+        let delivered = "ETHOCA: webhook created: delivered";
+        assert_eq!(told, [&format!("{delivered} to 2"), "ETHOCA: webhook created: given up", delivered]);
     }
 
     #[test]

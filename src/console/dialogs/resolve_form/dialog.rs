@@ -201,6 +201,8 @@ fn answerable(queue: &Queue, cx: &mut AppContext) -> Option<Alert> {
         cx.notify_about(&alert, Tone::Note, words);
         return None;
     }
+    // What was said of another alert would be read as of this one.
+    cx.toasts.drop_notes();
     Some(alert)
 }
 

@@ -273,8 +273,10 @@ impl RulesPage {
 
     fn draw_empty(&self, buffer: &mut Buffer, area: Rect, cx: &AppContext) {
         let theme = &cx.theme;
-        let file = cx.settings.rules_in.as_deref().unwrap_or("rules.txt beside the settings, or the file that AVERT_RULES names");
-        let place = format!("A line each in {}, written with an editor:", sanitize(file));
+        let home = cx.settings.home.as_deref();
+        let file = cx.settings.rules_in.as_deref().map(|file| cut_path(file, home, area.width));
+        let file = file.unwrap_or_else(|| "rules.txt beside the settings, or the file that AVERT_RULES names".to_owned());
+        let place = format!("A line each in {file}, written with an editor:");
         let key = cx.key(Action::Refresh);
         let reads = format!("{key} reads the file again. avert rules rehearse says beforehand what rules would have done.");
         let lines = [

@@ -317,7 +317,7 @@ impl Page<'_> {
         self.title("THE ALERT NOW");
         match screen.alert_now(id) {
             Some((at, Loadable::Loaded(alert))) => {
-                let (stands, read) = (alert_now(alert, now), format!("read at {}", self.cx.times().moment(at, now)));
+                let (stands, read) = (alert_now(alert, now), format!("read at {}", self.cx.times().moment_with_clock(at, now)));
                 let in_one = columns(&stands) + 3 + columns(&read) <= self.width;
                 let read = Span::styled(read, theme.quiet);
                 if in_one {

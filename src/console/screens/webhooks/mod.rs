@@ -81,7 +81,11 @@ impl Screen for WebhooksScreen {
     }
 
     fn words(&self, action: Action, _: &AppContext) -> Option<&'static str> {
-        (action == Action::Listen && !self.receiver.can_start()).then_some("stop listening")
+        match action {
+            Action::Open if self.pane == WebhooksPane::Endpoints => Some("deliveries"),
+            Action::Listen if !self.receiver.can_start() => Some("stop listening"),
+            _ => None,
+        }
     }
 
     fn offers(&self, action: Action, cx: &AppContext) -> bool {
@@ -225,7 +229,7 @@ fn copy(screen: &WebhooksScreen, cx: &mut AppContext) -> Orders {
 
 fn go_to_alert(screen: &WebhooksScreen, cx: &mut AppContext) -> Orders {
     match screen.alert() {
-        Some(alert) if alert != AlertId::default() => vec![Order::Act(Action::ShowQueue), Message::GoToAlert(alert).into()],
+        Some(alert) if alert != AlertId::default() => vec![Message::Seek(alert).into()],
         Some(_) => {
             cx.notify(Tone::Note, "This was a test: its alert is made up.");
             Vec::new()
