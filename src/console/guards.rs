@@ -136,7 +136,7 @@ fn denied_refund(alert: &Alert, resolution: &Resolution, doubles: &[Duplicate], 
 fn denied_words(advised: Advice, doubles: &[Duplicate], order: Option<&OrderAdvice>, said: &Resolution, now: Timestamp) -> String {
     let rank = |double: &&Duplicate| match double.state {
         DuplicateState::Refunded { .. } => 0,
-        DuplicateState::OnItsWay(_) => 1,
+        DuplicateState::OnItsWay(_) | DuplicateState::MayHaveArrived(_) => 1,
         _ => 2,
     };
     let (known, whose) = match (doubles.iter().min_by_key(rank), order) {
@@ -145,6 +145,7 @@ fn denied_words(advised: Advice, doubles: &[Duplicate], order: Option<&OrderAdvi
                 DuplicateState::Refunded { at: Some(at) } => format!("refunded {}", times::ago(*at, now)),
                 DuplicateState::Refunded { at: None } => "refunded already".to_owned(),
                 DuplicateState::OnItsWay(_) => "a refund is on its way".to_owned(),
+                DuplicateState::MayHaveArrived(_) => "a refund may have arrived".to_owned(),
                 _ => Caution::NetworkRule.words().to_owned(),
             };
             (known, format!(": {} {}", double.provider, double.provider_id))
