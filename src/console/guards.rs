@@ -1,5 +1,6 @@
 //! The guards that a decision is held to which nobody makes in its alert's own form: one of several, and one that a rule stages.
 
+use super::answer_words::answered_as;
 use super::dialogs::resolve_form::{Caution, KnownBefore, SaysOfMoney};
 use super::known_decisions::KnownDecisions;
 use super::resolving::subject;
@@ -35,15 +36,23 @@ impl Gets {
     }
 }
 
+/// How the reason begins of what has its answer: that says by itself that it gets none.
+const ANSWERED: &str = "answered already";
+
+/// That an alert is left out because it has this answer.
+pub fn out_as_answered(answer: &str) -> Gets {
+    Gets::out(format!("{ANSWERED}: {answer}"))
+}
+
 /// Why an alert is left out, in the words of its row.
 pub fn left_out_words(why: &str) -> String {
-    if why.starts_with("left out") { why.to_owned() } else { format!("left out: {why}") }
+    if ["left out", ANSWERED].iter().any(|lead| why.starts_with(lead)) { why.to_owned() } else { format!("left out: {why}") }
 }
 
 /// Why an alert cannot be answered at all now; nothing where it can be.
 pub fn cannot_be_answered(alert: &Alert, known: KnownDecisions<'_>) -> Option<Gets> {
     if alert.outcome.is_some() {
-        return Some(Gets::out(format!("answered already: {}", alert.status)));
+        return Some(out_as_answered(&answered_as(alert)));
     }
     if known.here.waiting().any(|decision| decision.alert.id == alert.id) {
         return Some(Gets::out("its decision waits here, not sent"));
@@ -136,7 +145,7 @@ fn denied_refund(alert: &Alert, resolution: &Resolution, doubles: &[Duplicate], 
 fn denied_words(advised: Advice, doubles: &[Duplicate], order: Option<&OrderAdvice>, said: &Resolution, now: Timestamp) -> String {
     let rank = |double: &&Duplicate| match double.state {
         DuplicateState::Refunded { .. } => 0,
-        DuplicateState::OnItsWay(_) => 1,
+        DuplicateState::OnItsWay(_) | DuplicateState::MayHaveArrived(_) => 1,
         _ => 2,
     };
     let (known, whose) = match (doubles.iter().min_by_key(rank), order) {
@@ -145,6 +154,7 @@ fn denied_words(advised: Advice, doubles: &[Duplicate], order: Option<&OrderAdvi
                 DuplicateState::Refunded { at: Some(at) } => format!("refunded {}", times::ago(*at, now)),
                 DuplicateState::Refunded { at: None } => "refunded already".to_owned(),
                 DuplicateState::OnItsWay(_) => "a refund is on its way".to_owned(),
+                DuplicateState::MayHaveArrived(_) => "a refund may have arrived".to_owned(),
                 _ => Caution::NetworkRule.words().to_owned(),
             };
             (known, format!(": {} {}", double.provider, double.provider_id))

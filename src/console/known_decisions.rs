@@ -71,7 +71,8 @@ impl<'a> KnownDecisions<'a> {
 
     /// Another alert as a duplicate of an alert, with what is known of it.
     fn duplicate(self, alert: &Alert, other: &Alert) -> Option<Duplicate> {
-        Duplicate::with_coming(alert, &self.answered(other), self.coming_resolution(other.id))
+        let coming = self.coming_resolution(other.id).map(|resolution| (resolution, self.may_have_arrived(other.id)));
+        Duplicate::with_coming(alert, &self.answered(other), coming)
     }
 
     /// The others on an alert's payment, among these and what is decided here, whose refund is recorded, probable or on its way.

@@ -63,6 +63,11 @@ const NOT_SENT: &str = "not sent: ";
 /// From so many ends the pace of a run is told, at least and at most.
 const PACED: (usize, usize) = (3, 20);
 
+/// What is said of what failed where another's answer, this one, came later.
+fn answered_since(answer: &str) -> String {
+    format!("answered another way since: {answer}")
+}
+
 impl RunCounts {
     /// How many did not come to what was decided, or may not have.
     fn calling(self) -> u64 {
@@ -313,7 +318,7 @@ impl Runs {
                 item.alert.clone_from(alert);
                 item.result = match is_ours {
                     true => RunResult::DecidedAgain { status: alert.status.to_string(), at: now },
-                    false => RunResult::Conflict(format!("answered another way since: {}", answered_as(alert))),
+                    false => RunResult::Conflict(answered_since(&answered_as(alert))),
                 };
                 numbers.push(run.number);
             }

@@ -269,11 +269,16 @@ impl History {
         self.by_alert.contains_key(&alert)
     }
 
-    /// Whether a later decision was made on the same alert, and not taken back: then nothing was decided.
-    pub fn is_superseded(&self, record: &DecisionRecord) -> bool {
+    /// The last decision on the same alert that was made later, and not taken back: then nothing was decided.
+    pub fn later_than(&self, record: &DecisionRecord) -> Option<&DecisionRecord> {
         let stands = |other: &&DecisionRecord| other.key == record.key || !matches!(other.fate(), DecisionFate::TakenBack);
         let latest = self.on(record.said.alert.id).filter(stands).max_by_key(|other| other.made_at);
-        latest.is_some_and(|latest| latest.key != record.key)
+        latest.filter(|latest| latest.key != record.key)
+    }
+
+    /// Whether there is such a one.
+    pub fn is_superseded(&self, record: &DecisionRecord) -> bool {
+        self.later_than(record).is_some()
     }
 
     /// The decisions of a run, by the key of its first one, in the order in which the journal has them: as many as are known.

@@ -65,7 +65,10 @@ pub fn advice<'d>(alert: &Alert, duplicates: impl Iterator<Item = &'d Duplicate>
     // Of one network's alerts on a payment one is answered, and the others are duplicates of it; of two networks' each is answered (field
     // notes).
     let of_network = |duplicate: &&&Duplicate| duplicate.provider == alert.provider;
-    let answered = |duplicate: &&Duplicate| matches!(duplicate.state, DuplicateState::Answered { .. } | DuplicateState::OnItsWay(_));
+    let answered = |duplicate: &&Duplicate| {
+        use DuplicateState::{Answered, MayHaveArrived, OnItsWay};
+        matches!(duplicate.state, Answered { .. } | OnItsWay(_) | MayHaveArrived(_))
+    };
     let is_answered = duplicates.iter().filter(of_network).any(answered);
     match order.filter(|order| !(is_answered && order.decision == Decision::NotRefunded)) {
         Some(order) => Some(by_order(order)),

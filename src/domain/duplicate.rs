@@ -283,6 +283,8 @@ pub enum DuplicateState {
     Refunded { at: Option<Timestamp> },
     /// This decision on it is on its way, which may yet be taken back or refused.
     OnItsWay(Resolution),
+    /// This decision on it was sent, and nobody knows whether it has arrived.
+    MayHaveArrived(Resolution),
     /// It was answered otherwise; when, where that is known.
     Answered {
         /// With what, in words: `not refunded`.
@@ -329,20 +331,23 @@ impl Duplicate {
         Some(Self { provider: other.provider.clone(), provider_id: other.provider_id.clone(), evidence, state })
     }
 
-    /// The same with a decision on the other alert that is on its way; what has an answer keeps it.
-    pub fn with_coming(alert: &Alert, other: &Alert, coming: Option<&Resolution>) -> Option<Self> {
+    /// The same with a decision on the other alert that has not come to its end, and whether it may have arrived; what has an answer keeps it.
+    pub fn with_coming(alert: &Alert, other: &Alert, coming: Option<(&Resolution, bool)>) -> Option<Self> {
         let found = Self::of(alert, other)?;
         Some(match coming.filter(|_| other.outcome.is_none()) {
-            Some(resolution) => Self { state: DuplicateState::OnItsWay(resolution.clone()), ..found },
+            Some((resolution, false)) => Self { state: DuplicateState::OnItsWay(resolution.clone()), ..found },
+            Some((resolution, true)) => Self { state: DuplicateState::MayHaveArrived(resolution.clone()), ..found },
             None => found,
         })
     }
 
-    /// Whether money has gone back already, has probably, or is about to.
+    /// Whether money has gone back already, has probably, may have, or is about to.
     pub fn is_refunded(&self) -> bool {
         match &self.state {
             DuplicateState::Refunded { .. } | DuplicateState::RefundedByRule => true,
-            DuplicateState::OnItsWay(resolution) => DecisionSays::of(resolution) != DecisionSays::NotRefunded,
+            DuplicateState::OnItsWay(resolution) | DuplicateState::MayHaveArrived(resolution) => {
+                DecisionSays::of(resolution) != DecisionSays::NotRefunded
+            }
             DuplicateState::Waiting | DuplicateState::Answered { .. } => false,
         }
     }
@@ -352,7 +357,7 @@ impl Duplicate {
         match &self.state {
             DuplicateState::Refunded { at } => Some(RefundTime::of(alert, *at)),
             DuplicateState::RefundedByRule => Some(RefundTime::Unknown),
-            DuplicateState::OnItsWay(resolution) => match DecisionSays::of(resolution) {
+            DuplicateState::OnItsWay(resolution) | DuplicateState::MayHaveArrived(resolution) => match DecisionSays::of(resolution) {
                 // The alert was there before it.
                 DecisionSays::Refunds => Some(RefundTime::Since),
                 DecisionSays::RefundedBefore => Some(RefundTime::Unknown),

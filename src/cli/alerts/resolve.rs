@@ -153,7 +153,8 @@ pub(super) fn double_of(
     let here = weightiest(coming, other.id).filter(|_| other.outcome.is_none());
     let here = here.filter(|here| here.resolution.gives_money_back() || attempt.is_none());
     // What is decided there is not told.
-    let found = Duplicate::with_coming(alert, other, here.map(|here| &here.resolution).or(attempt))?;
+    // It is read once: what is with its network then may have arrived since.
+    let found = Duplicate::with_coming(alert, other, here.map(|here| &here.resolution).or(attempt).map(|coming| (coming, true)))?;
     let words = match here {
         Some(here) => format!("{} ({}): {}", called(&found), found.evidence.words(), coming_here(here)),
         None => double_in_words(&found),
@@ -173,8 +174,10 @@ fn double_in_words(found: &Duplicate) -> String {
         DuplicateState::Refunded { .. } => "refunded already",
         DuplicateState::RefundedByRule => "probably refunded already by its network's rule",
         DuplicateState::Answered { .. } => "answered already",
-        DuplicateState::OnItsWay(resolution) if resolution.gives_money_back() => "a refund is with its network, or may have arrived",
-        DuplicateState::OnItsWay(_) => "a decision is with its network, or may have arrived",
+        DuplicateState::OnItsWay(resolution) | DuplicateState::MayHaveArrived(resolution) if resolution.gives_money_back() => {
+            "a refund is with its network, or may have arrived"
+        }
+        DuplicateState::OnItsWay(_) | DuplicateState::MayHaveArrived(_) => "a decision is with its network, or may have arrived",
         DuplicateState::Waiting => "waits too",
     };
     format!("{state}: {} ({})", called(found), found.evidence.words())

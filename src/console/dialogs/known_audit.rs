@@ -18,8 +18,8 @@ impl KnownAudit {
     }
 
     /// Asks of these alerts; nothing where that would be the same question again: the log says no more of them than it did.
-    pub(super) fn ask(&mut self, alerts: &[Alert]) -> Option<Effect> {
-        let mut asked: Vec<(AlertId, bool)> = alerts.iter().map(|alert| (alert.id, alert.outcome.is_some())).collect();
+    pub(super) fn ask<'a>(&mut self, alerts: impl IntoIterator<Item = &'a Alert>) -> Option<Effect> {
+        let mut asked: Vec<(AlertId, bool)> = alerts.into_iter().map(|alert| (alert.id, alert.outcome.is_some())).collect();
         asked.sort_unstable();
         if asked == self.asked {
             return None;
@@ -34,7 +34,12 @@ impl KnownAudit {
     }
 
     /// Takes an answer in, of which alerts it is, and of it what is about these. Entries never change: answers may cross.
-    pub(super) fn take(&mut self, asked: &[(AlertId, bool)], answer: &Reply<Vec<AuditEntry>>, alerts: &[Alert]) {
+    pub(super) fn take<'a>(
+        &mut self,
+        asked: &[(AlertId, bool)],
+        answer: &Reply<Vec<AuditEntry>>,
+        alerts: impl IntoIterator<Item = &'a Alert> + Clone,
+    ) {
         let Ok(entries) = answer else {
             // The page says what else is known, until they are read again.
             if self.asked == asked {
@@ -42,7 +47,9 @@ impl KnownAudit {
             }
             return;
         };
-        let is_ours = |entry: &&AuditEntry| alerts.iter().any(|alert| entry.is_of(alert.id));
+        // What was asked last is about these alone.
+        let is_own_question = self.asked == asked;
+        let is_ours = |entry: &&AuditEntry| is_own_question || alerts.clone().into_iter().any(|alert| entry.is_of(alert.id));
         for entry in entries.iter().filter(is_ours) {
             if self.entries.iter().all(|known| known.number != entry.number) {
                 self.entries.push(entry.clone());

@@ -2,7 +2,7 @@
 
 use std::collections::{HashSet, VecDeque};
 
-use super::{DecisionRun, LeftKeys, RunItem, RunResult, Runs};
+use super::{DecisionRun, LeftKeys, RunItem, RunResult, Runs, answered_since};
 use crate::console::decisions::alert_of;
 use crate::console::text::counted;
 use crate::desk::{DecisionFate, DecisionRecord, History};
@@ -18,7 +18,7 @@ fn result(record: &DecisionRecord, left: &LeftKeys) -> Option<RunResult> {
         DecisionFate::Recorded(status) => RunResult::Recorded { status: status.clone(), at },
         DecisionFate::AsDecided(status) => RunResult::AsDecided { status: status.clone(), at },
         DecisionFate::Overtaken(status) => RunResult::Conflict(format!("another was first: {status}")),
-        DecisionFate::Answered(status) => RunResult::Conflict(format!("answered another way since: {status}")),
+        DecisionFate::Answered(status) => RunResult::Conflict(answered_since(status)),
         DecisionFate::Refused(why) => RunResult::Refused(why.clone()),
         DecisionFate::Unknown(why) => RunResult::Unknown(why.clone()),
         DecisionFate::TakenBack => RunResult::TakenBack,
@@ -27,6 +27,16 @@ fn result(record: &DecisionRecord, left: &LeftKeys) -> Option<RunResult> {
         DecisionFate::Staged | DecisionFate::NotSent(_) if left.unsent.contains(&record.key) => RunResult::Refused(NEVER_LEFT.to_owned()),
         DecisionFate::Sent | DecisionFate::Staged | DecisionFate::NotSent(_) => return None,
     })
+}
+
+/// What became of an alert of which nothing was recorded, where a later decision tells: as a console tells it that was there all the time.
+fn result_since(later: &DecisionRecord) -> Option<RunResult> {
+    let (at, fate) = later.last();
+    match fate {
+        DecisionFate::Recorded(status) | DecisionFate::AsDecided(status) => Some(RunResult::DecidedAgain { status: status.clone(), at }),
+        DecisionFate::Overtaken(status) | DecisionFate::Answered(status) => Some(RunResult::Conflict(answered_since(status))),
+        _ => None,
+    }
 }
 
 /// The alert of a record, as far as the journal names it.
@@ -48,11 +58,14 @@ fn run(
     for record in history.run(first) {
         is_case |= record.together.as_ref().is_some_and(|run| run.from.is_none());
         let found = result(record, left);
-        // What was answered again after it had not gone well is told by that answer.
-        if history.is_superseded(record) && !found.as_ref().is_some_and(RunResult::is_settled) {
-            continue;
-        }
-        let result = found?;
+        let result = match history.later_than(record).filter(|_| !found.as_ref().is_some_and(RunResult::is_settled)) {
+            None => found?,
+            Some(later) => match result_since(later).filter(|_| matches!(found, Some(RunResult::Refused(_)))) {
+                Some(since) => since,
+                // The later decision tells of it.
+                None => continue,
+            },
+        };
         // One that cannot be read is left out alone: the others are still there to be answered.
         let Some(resolution) = record.said.resolution() else { continue };
         items.push(RunItem { alert: named(record), resolution, key: key_of(record).unwrap_or(u64::MAX), result });
@@ -218,6 +231,34 @@ mod tests {
         assert_eq!(firsts(&taken(dismissed, LeftKeys::default()).0), Vec::<&str>::new());
         assert_eq!(firsts(&taken([failed, again].concat(), LeftKeys::default()).0), ["b"]);
         assert_eq!(firsts(&taken(seen_to, LeftKeys::default()).0), ["b"]);
+    }
+
+    /// A run whose failed alert has a later decision, that came to this.
+    fn decided_again(end: JournalStep) -> Vec<JournalStep> {
+        let again = alert();
+        let first = vec![staged("a", "a", &alert()), staged("a2", "a", &again), recorded("a"), refused("a2")];
+        let JournalStep::Staged { decision, said, rule, .. } = staged("b", "b", &again) else { unreachable!() };
+        [first, vec![JournalStep::Staged { decision, said, rule, together: None }, end]].concat()
+    }
+
+    #[test]
+    fn what_was_decided_again_since_is_told_as_it_was_before_the_restart() {
+        let overtaken = JournalStep::Overtaken { decision: "b".to_owned(), status: "RESOLVED, REFUNDED".to_owned() };
+        let all = [recorded("b"), overtaken].map(|end| taken(decided_again(end), LeftKeys::default()));
+
+        let words = all.each_ref().map(|(runs, told)| (runs.newest().unwrap().words(), told.len()));
+
+        let expected = ["1 recorded, 1 decided again since", "1 recorded, 1 answered by another"].map(|words| (words.to_owned(), 0));
+        assert_eq!(words, expected);
+        let results: Vec<&str> = all[1].0.newest().unwrap().items.iter().map(|item| item.result.reason()).collect();
+        assert!(results.contains(&"answered another way since: RESOLVED, REFUNDED"), "{results:?}");
+    }
+
+    #[test]
+    fn what_failed_again_is_told_by_the_later_decision_alone() {
+        let (runs, _) = taken(decided_again(refused("b")), LeftKeys::default());
+
+        assert_eq!(runs.newest().unwrap().words(), "1 recorded");
     }
 
     #[test]

@@ -4,8 +4,8 @@ use avert::console::effects::Effect;
 use avert::console::message::Message;
 use avert::domain::resolution::Decision;
 use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertFilter, AlertId, AlertStatus, AlertType, Currency, Dialect, Resolution};
-use avert::service::{OutcomeUnknown, ServiceError};
+use avert::domain::{Alert, AlertFilter, AlertId, AlertStatus, AlertType, AuditEntry, Currency, Dialect, Resolution};
+use avert::service::{OutcomeUnknown, ResolveRequest, ServiceError};
 use chrono::Duration;
 use rstest::rstest;
 
@@ -216,11 +216,44 @@ fn what_cannot_or_should_not_be_answered_with_the_others_is_left_out_and_said() 
     rig.advance(Duration::seconds(6));
 
     assert!(form.contains("2 will be sent") && form.contains("1 left out") && form.contains("2 need a look"), "{form}");
-    assert!(form.contains("left out: answered already: RESOLVED"), "{form}");
+    assert!(form.contains("answered already: RESOLVED, REFUNDED"), "{form}");
     assert!(form.contains("2 will be sent   2.00 EUR") && form.contains("1 left out: answered already"), "the sum, and why: {form}");
     assert!(form.contains("may be paid twice") && form.contains("the window has closed"), "{form}");
     let sent: Vec<AlertId> = rig.service.resolutions.lock().unwrap().iter().map(|(id, _)| *id).collect();
     assert_eq!(sent, [alerts[0].id, alerts[3].id]);
+}
+
+#[test]
+fn of_what_is_answered_already_the_form_says_what_was_decided_by_whom_and_with_which_comment() {
+    let mut rig = Made { size: (200, 60), ..sandbox(alike(3)) }.start();
+    let first = rig.current();
+    rig.press("* b alt-n");
+    let theirs = Resolution::Current { decision: Decision::Refunded, comments: "refund 88213".to_owned() };
+    rig.service.record(first, &ResolveRequest { resolution: theirs, idempotency_key: None }).unwrap();
+    let resolved = AuditEntry {
+        number: 1,
+        at: clock().now(),
+        actor: "key 7Qd2".to_owned(),
+        origin: String::new(),
+        person: "omar".to_owned(),
+        action: "alert.resolved".to_owned(),
+        subject: first.to_string(),
+        detail: String::new(),
+        previous: [0; 32],
+        hash: [1; 32],
+    };
+    rig.service.audit.lock().unwrap().push(resolved);
+
+    rig.hear();
+    rig.advance(Duration::seconds(2));
+    let meanwhile = rig.screen();
+    rig.press("esc b");
+    let opened = rig.screen();
+
+    let told = "answered already: RESOLVED, REFUNDED by key 7Qd2 “omar” \"refund 88213\"";
+    for form in [meanwhile, opened] {
+        assert!(form.contains(told) && form.contains("2 will be sent"), "{form}");
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use avert::console::message::Message;
 use avert::domain::resolution::Decision;
 use avert::domain::time::Clock;
 use avert::domain::{Alert, AlertId, Environment, Resolution};
-use avert::service::{ResolveRequest, ServiceError};
+use avert::service::{OutcomeUnknown, ResolveRequest, ServiceError};
 use chrono::Duration;
 use crossterm::event::Event;
 use rstest::rstest;
@@ -189,6 +189,51 @@ fn a_refund_that_the_engine_has_not_finished_asks_for_the_tick_on_its_double() {
 
     assert!(detail.contains("a person has to say whether it arrived"), "{detail}");
     assert_eq!(rig.sent(), 0, "{}", rig.screen());
+}
+
+#[rstest]
+#[case::with_its_network("INFLIGHT", "is on its way", "may have arrived")]
+#[case::being_found_out("UNKNOWN", "may have arrived", "is on its way")]
+#[case::parked("PARKED", "may have arrived", "is on its way")]
+fn of_a_double_whose_refund_may_have_arrived_the_form_says_no_more_than_that(
+    #[case] state: &str,
+    #[case] how_far: &str,
+    #[case] untrue: &str,
+) {
+    let (mut rig, [first, second]) = twins();
+    *rig.service.unfinished.lock().unwrap() = vec![unfinished(first, state)];
+    rig.hear();
+    rig.advance(Duration::seconds(1));
+    rig.update(Message::GoToAlert(second));
+    rig.advance(Duration::seconds(1));
+
+    let forms = ["r", "n", "i"].map(|key| {
+        rig.press(key);
+        let form = rig.screen();
+        rig.press("esc");
+        form
+    });
+
+    let says =
+        [format!("a refund {how_far}: ETHOCA 8F2C77AA2082"), format!("✓ a refund of ETHOCA 8F2C77AA2082 {how_far}; this reason fits")];
+    for (form, words) in forms.iter().zip([&says[0], &says[0], &says[1]]) {
+        assert!(form.contains(words.as_str()) && !form.contains(untrue), "{words}\n{form}");
+    }
+}
+
+#[test]
+fn of_a_refund_whose_answer_never_came_here_the_form_of_its_double_says_that_it_may_have_arrived() {
+    let (mut rig, [first, second]) = twins();
+    rig.update(Message::GoToAlert(first));
+    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told("time-out"))));
+    rig.press("r ctrl-s");
+    rig.advance(Duration::seconds(10));
+    rig.update(Message::GoToAlert(second));
+
+    rig.press("r");
+
+    let form = rig.screen();
+    assert!(form.contains("a refund may have arrived: ETHOCA 8F2C77AA2082") && !form.contains("is on its way"), "{form}");
 }
 
 /// The second twin is answered as a duplicate while the engine has not finished the refund of the first one.

@@ -44,6 +44,30 @@ fn results_that_were_not_dismissed_are_offered_at_the_next_start_with_what_becam
 }
 
 #[test]
+fn what_was_decided_again_since_is_told_the_same_after_a_restart() {
+    let alerts = alike(5);
+    let mut first = with_a_failure(&alerts);
+    first.holding = false;
+    first.press("esc");
+    first.update(Message::GoToAlert(alerts[2].id));
+    first.press("n ctrl-s");
+    first.advance(Duration::seconds(20));
+    let mut second = after(first.journaled(), &alerts);
+    let told = second.screen();
+
+    let pages = [&mut first, &mut second].map(|rig| {
+        rig.press("b");
+        rig.screen()
+    });
+
+    for page in pages {
+        assert!(page.contains("4 recorded, 1 decided again since") && page.contains("decided again since: CHARGEBACK"), "{page}");
+        assert!(!page.contains("answer what failed again"), "{page}");
+    }
+    assert!(!told.contains("From before"), "{told}");
+}
+
+#[test]
 fn what_was_dismissed_is_not_offered_again() {
     let alerts = alike(5);
     let mut first = with_a_failure(&alerts);

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use crate::console::answer_words::answer_told;
 use crate::console::dialogs::resolve_form::{Caution, Choice};
-use crate::console::guards::{Gets, cannot_be_answered, speaks_against};
+use crate::console::guards::{Gets, cannot_be_answered, out_as_answered, speaks_against};
 use crate::console::known_decisions::KnownDecisions;
 use crate::console::known_refunds::KnownRefunds;
 use crate::console::message::AdvisedAlert;
@@ -58,6 +59,8 @@ pub(super) struct FormItem {
     pub(super) known_others: Vec<Alert>,
     /// What the order said before: the same.
     pub(super) known_order: Option<OrderAdvice>,
+    /// Who answered it, as `by maria`, where it is answered and that is known.
+    pub(super) answered_by: Option<String>,
 }
 
 impl FormItem {
@@ -75,6 +78,7 @@ impl FormItem {
             matched_with: Vec::new(),
             known_others: Vec::new(),
             known_order: None,
+            answered_by: None,
         }
     }
 
@@ -227,6 +231,9 @@ fn is_left_out(first: AlertId, rows: &[FormItem], gets: &[Gets]) -> bool {
 
 /// Why an alert cannot be answered now, or is left out.
 fn takes_part(row: &FormItem, known: KnownDecisions<'_>) -> Option<Gets> {
+    if row.alert.outcome.is_some() {
+        return Some(out_as_answered(&answer_told(&row.alert, row.answered_by.as_deref())));
+    }
     cannot_be_answered(&row.alert, known).or_else(|| row.left_out.then(|| Gets::out("left out by you")))
 }
 

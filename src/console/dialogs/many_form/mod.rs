@@ -17,8 +17,10 @@ use ratatui::layout::Rect;
 use uuid::Uuid;
 
 use super::alert_rows::ListCursor;
+use super::known_audit::KnownAudit;
 use super::page_keys::{is_everywhere, leads_elsewhere};
 use super::resolve_form::{Choice, FormContext, ResolveForm};
+use crate::console::answer_words::who_answered;
 use crate::console::guards::{Gets, is_searched, looked_up_at_once, on_its_payment};
 use crate::console::known_refunds::KnownRefunds;
 use crate::console::message::AdvisedAlert;
@@ -96,6 +98,8 @@ pub struct ManyForm {
     asked: usize,
     /// Which of its alerts are read again.
     reading: ReadingAgain,
+    /// What the service's audit log says of those that are answered.
+    audit: KnownAudit,
     /// It was sent while payments were still being looked up: it leaves when that ends with nothing to look at.
     /// How many needed a look then.
     kept_send: Option<usize>,
@@ -139,12 +143,14 @@ impl ManyForm {
             by_one_search: cx.compares_all,
             asked: 0,
             reading: ReadingAgain::default(),
+            audit: KnownAudit::default(),
             kept_send: None,
             typed,
             word: None,
             number_error: None,
             targets: ClickTargets::default(),
         };
+        form.learn_who_answered(cx);
         form.work_out(cx);
         Some(form)
     }
@@ -207,6 +213,22 @@ impl ManyForm {
         let (choice, dialect) = (self.answer.choice(), cx.place.dialect);
         let said = Said { parts: &parts, choice, dialect, purpose: self.purpose, twins: &self.twins };
         self.gets = gets(&self.rows, &said, cx);
+    }
+
+    /// Takes in who gave those that are answered their answer, as far as that is known by now.
+    fn learn_who_answered(&mut self, cx: &AppContext) {
+        let (history, place) = (cx.journal.history(), cx.journal.place());
+        for row in self.rows.iter_mut().filter(|row| row.alert.outcome.is_some() && row.answered_by.is_none()) {
+            row.answered_by = who_answered(row.alert.id, self.audit.entries(), history, place);
+        }
+    }
+
+    /// Asks the audit log of those that are answered.
+    fn ask_audit(&mut self, cx: &AppContext) -> Orders {
+        let answered = self.rows.iter().map(|row| &row.alert).filter(|alert| alert.outcome.is_some());
+        let is_any = cx.operator && answered.clone().next().is_some();
+        let asked = if is_any { self.audit.ask(answered) } else { None };
+        asked.into_iter().map(Order::from).collect()
     }
 
     /// What an alert gets; nothing where what is said is wrong for all.
@@ -460,6 +482,8 @@ impl ManyForm {
                 self.take_alert(alert);
             }),
             Message::SameCards(found) => outcome = self.take_others(found),
+            Message::AuditOf(asked, answer) => self.audit.take(asked, answer, self.rows.iter().map(|row| &row.alert)),
+            Message::JournalRead(_) => {}
             Message::AdvisedByOrders(advised) => self.take_orders(advised),
             // The list stands still under the form; its alerts must not. Another one on a payment may have been refunded meanwhile.
             Message::Changed(Ok(_)) => {
@@ -472,6 +496,10 @@ impl ManyForm {
             _ => return Vec::new(),
         }
         outcome.extend(self.read_again(cx.now));
+        if !matches!(message, Message::Tick) {
+            outcome.extend(self.ask_audit(cx));
+            self.learn_who_answered(cx);
+        }
         self.work_out(cx);
         outcome.extend(self.look_up());
         match self.kept_send {

@@ -40,6 +40,9 @@ impl Seen {
     }
 }
 
+/// What is said of a double whose answer, that it was refunded before, is on its way.
+const BEING_ANSWERED: &str = "being answered as refunded before the alert, not recorded yet";
+
 /// What stands behind the alert that a key goes to.
 pub(super) const WARNED_KEY: &str = "(alt-w)";
 
@@ -141,18 +144,23 @@ impl ResolveForm {
                 (Attention::Fits, format!("{who} was probably refunded by its network's rule; this {what} fits"))
             }
             DuplicateState::RefundedByRule => (grave, format!("probably refunded by the network's rule: {who}, {same}")),
-            DuplicateState::OnItsWay(resolution) => match DecisionSays::of(resolution) {
-                DecisionSays::Refunds if fits => {
-                    let text = format!("a refund of {who} is on its way; this {what} fits, and leaves once that is recorded");
-                    (Attention::Fits, text)
+            DuplicateState::OnItsWay(resolution) | DuplicateState::MayHaveArrived(resolution) => {
+                let is_unknown = matches!(duplicate.state, DuplicateState::MayHaveArrived(_));
+                let how_far = if is_unknown { "may have arrived" } else { "is on its way" };
+                match DecisionSays::of(resolution) {
+                    DecisionSays::Refunds if fits => {
+                        let text = format!("a refund of {who} {how_far}; this {what} fits, and leaves once that is recorded");
+                        (Attention::Fits, text)
+                    }
+                    DecisionSays::RefundedBefore => {
+                        let tone = if fits { Attention::Fits } else { grave };
+                        let said = if is_unknown { "sent as refunded before the alert, may have arrived" } else { BEING_ANSWERED };
+                        (tone, format!("{said}: {who}, {same}"))
+                    }
+                    DecisionSays::Refunds => (grave, format!("a refund {how_far}: {who}, {same}")),
+                    DecisionSays::NotRefunded => (careful, format!("{} {how_far}: {who}, {same}", in_words(resolution))),
                 }
-                DecisionSays::RefundedBefore => {
-                    let tone = if fits { Attention::Fits } else { grave };
-                    (tone, format!("being answered as refunded before the alert, not recorded yet: {who}, {same}"))
-                }
-                DecisionSays::Refunds => (grave, format!("a refund is on its way: {who}, {same}")),
-                DecisionSays::NotRefunded => (careful, format!("{} is on its way: {who}, {same}", in_words(resolution))),
-            },
+            }
             DuplicateState::Waiting => (careful, format!("still unanswered: {who}, {same}")),
             DuplicateState::Answered { outcome, at } => (careful, format!("answered {} {}: {who}, {same}", sanitize(outcome), when(at))),
         };

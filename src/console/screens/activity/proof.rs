@@ -129,7 +129,7 @@ fn not_recorded(why: &str) -> String {
 
 /// The status that the alert of a decision has by a later one that was recorded, where the decision itself was not.
 pub fn decided_again<'a>(record: &DecisionRecord, cx: &'a AppContext) -> Option<&'a str> {
-    let later = cx.journal.history().latest_on(record.said.alert.id).filter(|later| later.key != record.key)?;
+    let later = cx.journal.history().later_than(record)?;
     match (record.fate(), later.fate()) {
         (DecisionFate::Refused(_) | DecisionFate::NeverLeft, DecisionFate::Recorded(status) | DecisionFate::AsDecided(status)) => {
             Some(status)
