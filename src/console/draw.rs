@@ -93,7 +93,8 @@ impl App {
         buffer.set_style(footer, Style::reset().patch(theme.page).patch(theme.bar));
         let line = Rect { x: footer.x + 1, width: footer.width.saturating_sub(2), ..footer };
         let taken = self.draw_underway(buffer, line);
-        let line = Rect { width: taken.x.saturating_sub(line.x + 2), ..line };
+        let gap = if taken.width > 0 { 2 } else { 0 };
+        let line = Rect { width: taken.x.saturating_sub(line.x + gap), ..line };
         if self.cx.leaving {
             return;
         }
@@ -119,13 +120,17 @@ impl App {
         let back = keymap.binding(Action::Back);
         // The help stays, however narrow it gets: from there every key is found.
         let help = keymap.binding(Action::Help);
-        let help_room = help.map_or(0, |help| columns(&help.words) + 8);
+        let help_key = help.and_then(|help| help.keys.first()).map_or(0, |key| columns(&key.to_string()));
+        let help_room = help.map_or(0, |help| 3 + help_key + 1 + columns(&help.words));
         // The screen's own keys come before those of every screen.
         let of = |context: KeyContext| keymap.bindings(context).filter(|binding| binding.footer);
         let offers = |action| if self.is_in_pane() { self.pane.offers(action, &self.cx) } else { screen.offers(action, &self.cx) };
         let leads = screen.leads_with().filter(|_| !self.is_in_pane());
         let first = leads.and_then(|action| keymap.binding(action));
-        let others = of(context).chain(of(KeyContext::Always)).filter(|binding| Some(binding.action) != leads);
+        // The facts of an alert are worth more than what is done with many.
+        let is_of_many = |action| matches!(action, Action::Bulk | Action::Mark);
+        let own = of(context).filter(|binding| !is_of_many(binding.action)).chain(of(context).filter(|binding| is_of_many(binding.action)));
+        let others = own.chain(of(KeyContext::Always)).filter(|binding| Some(binding.action) != leads);
         let shown = back.into_iter().chain(first).chain(others).filter(|binding| offers(binding.action));
         let called = |action| if self.is_in_pane() { self.pane.words(action, &self.cx) } else { screen.words(action, &self.cx) };
         let mut full = false;
@@ -202,11 +207,18 @@ impl App {
             Departure::AfterLook => "once doubles are looked for".to_owned(),
             Departure::AfterFirst => "after the refund".to_owned(),
         };
+        let behind = 2 + columns(&key) + 1 + columns(undo);
         let what = match staged.len() {
-            1 => format!("{} {} {when}", next.word(), next.subject()),
+            1 => {
+                let (word, subject) = (next.word(), next.subject());
+                // Where it would take the room of the keys, why it is invalid stands in the list alone.
+                let brief = word.split(" (").next().unwrap_or(&word);
+                let whole = format!("{word} {subject} {when}");
+                if columns(&whole) + behind + LEFT_TO_KEYS <= line.width { whole } else { format!("{brief} {subject} {when}") }
+            }
             more => format!("{more} decisions, next {when}"),
         };
-        let width = (columns(&what) + 2 + columns(&key) + 1 + columns(undo)).min(line.width);
+        let width = (columns(&what) + behind).min(line.width);
         let area = Rect { x: line.right() - width, width, ..line };
         let mut pen = Pen::new(buffer, area);
         pen.put(&what, theme.plain);

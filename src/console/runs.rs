@@ -141,7 +141,7 @@ impl DecisionRun {
         let parts = [
             (paused, "paused, not sent"),
             (in_grace, "about to leave"),
-            (underway.saturating_sub(paused + in_grace), "underway"),
+            (underway.saturating_sub(paused + in_grace), "under way"),
             (waiting, "waiting here, not sent"),
             (recorded, "recorded"),
             (again, DECIDED_AGAIN),

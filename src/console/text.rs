@@ -35,6 +35,22 @@ pub fn cut(text: &str, columns: u16) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// The end of a text within so many columns, for what differs there: it begins with [`CUT`] where something is left out.
+pub fn cut_start(text: &str, columns: u16) -> Cow<'_, str> {
+    let room = usize::from(columns);
+    if text.width() <= room {
+        return Cow::Borrowed(text);
+    }
+    let Some(room) = room.checked_sub(1) else { return Cow::Borrowed("") };
+    let mut used = 0;
+    let kept = text.grapheme_indices(true).rev().take_while(|(_, grapheme)| {
+        used += grapheme.width();
+        used <= room
+    });
+    let from = kept.last().map_or(text.len(), |(at, _)| at);
+    Cow::Owned(format!("{CUT}{}", &text[from..]))
+}
+
 /// As many whole words of a text as so many columns hold: half an id names nothing. Where not even the first one fits it is cut.
 pub fn whole_words(text: &str, columns: u16) -> Cow<'_, str> {
     let room = usize::from(columns);
@@ -161,6 +177,13 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+
+    #[test]
+    fn what_differs_at_its_end_keeps_its_end() {
+        let shown = [14, 13, 6, 1, 0].map(|room| cut_start("127.0.0.1:4285", room).into_owned());
+
+        assert_eq!(shown, ["127.0.0.1:4285", "…7.0.0.1:4285", "…:4285", "…", ""]);
+    }
 
     #[test]
     fn what_names_an_alert_keeps_whole_words() {

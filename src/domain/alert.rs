@@ -115,7 +115,7 @@ record! {
     #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct Alert {
         id: AlertId => Id "id".found_as("avert id").merge(Merge::Keep).shown(Section::Provider, 10, "avert id"),
-        provider_id: String => Text "providerId".found_as("alert").text(Content::Name, ID).shown(Section::Provider, 0, "alert"),
+        provider_id: String => Text "providerId".found_as("network id").text(Content::Name, ID).shown(Section::Provider, 0, "network id"),
         provider: Provider => Word "provider".found_as("network").text(Content::Name, WORD).required("ETHOCA, VERIFI, CDRN or another network's name"),
         alert_type: AlertType => Word "type".found_as("type").column("type").text(Content::Name, WORD).required("an alert type such as ETHOCA_CONFIRMED_FRAUD"),
         alert_time: Option<Timestamp> => Moment "alertTimeStamp".merge(Merge::TakeUntilResolved).shown(Section::Provider, 3, "alerted"),

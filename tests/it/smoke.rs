@@ -128,13 +128,13 @@ fn a_change_made_by_http_shows_in_the_open_console_without_moving_the_cursor() {
     let mut terminal = console(home.path(), 120, 40);
     terminal.wait_for("THIRD SHOP");
     terminal.press("jj");
-    terminal.wait_for("alert       SMOKE-2");
+    terminal.wait_for("network id  SMOKE-2");
 
     refund_by_http(&server, home.path(), "SMOKE-0");
 
     terminal.wait_gone("FIRST SHOP");
     let screen = terminal.text();
-    assert!(screen.contains("alert       SMOKE-2"), "the cursor has left its alert:\n{screen}");
+    assert!(screen.contains("network id  SMOKE-2"), "the cursor has left its alert:\n{screen}");
     terminal.press("q");
     assert_eq!(terminal.wait_exit().0, 0);
     assert_eq!(server.terminate(), Some(0));
@@ -169,7 +169,7 @@ fn an_alert_is_resolved_with_the_mouse_alone() {
     terminal.wait_for("SECOND SHOP");
 
     click_on(&mut terminal, "SECOND SHOP");
-    terminal.wait_for("alert       SMOKE-1");
+    terminal.wait_for("network id  SMOKE-1");
     click_on(&mut terminal, "n not refunded");
     terminal.wait_until("the form, done with looking", |screen| screen.contains("Resolve") && !screen.contains("looking for doubles"));
     terminal.wait_for("Send");

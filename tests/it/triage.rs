@@ -78,7 +78,7 @@ fn alerts_of_another_process_are_triaged_by_api_key() {
 
     open_form(&mut terminal, "r");
     send(&mut terminal, "✓ REFUNDED, recorded (status RESOLVED): ETHOCA 19.90 EUR");
-    terminal.wait_for("alert       FAR-2");
+    terminal.wait_for("network id  FAR-2");
     open_form(&mut terminal, "i");
     terminal.press("3");
     send(&mut terminal, "✓ INVALID (duplicate alert), recorded (status INVALID): ETHOCA 29.90 EUR");
@@ -100,10 +100,10 @@ fn alerts_of_another_process_are_triaged_by_token_in_the_words_of_the_older_dial
     terminal.press("29.50");
     terminal.wait_until("the amount", |screen| screen.contains("9.50") && screen.contains("of 19.90 EUR"));
     send(&mut terminal, "✓ PARTIALLY_STOPPED, 9.50, REFUNDED, recorded (status RESOLVED): ETHOCA 19.90 EUR");
-    terminal.wait_for("alert       FAR-2");
+    terminal.wait_for("network id  FAR-2");
     open_form(&mut terminal, "n");
     send(&mut terminal, "recorded (status CHARGEBACK): ETHOCA 29.90 EUR");
-    terminal.wait_for("alert       FAR-3");
+    terminal.wait_for("network id  FAR-3");
     open_form(&mut terminal, "i");
     terminal.press("11");
     send(&mut terminal, "recorded (status REFUNDED): ETHOCA 39.90 EUR");

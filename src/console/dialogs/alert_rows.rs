@@ -57,7 +57,7 @@ const ROOM_FOR_REASONS: u16 = 100;
 const LONGEST_REASON: u16 = 80;
 
 /// How much room what happens to many alerts has at most, in so much.
-pub fn most_of_what(room: u16) -> u16 {
+fn most_of_what(room: u16) -> u16 {
     match room {
         ROOM_FOR_REASONS.. => (room - KNOWN_BRIEFLY).min(LONGEST_REASON),
         narrow => narrow.saturating_sub(KNOWN_BY).min(WHAT.1),
@@ -107,12 +107,15 @@ pub fn of_one_payment<'a>(alerts: impl IntoIterator<Item = &'a Alert> + Clone) -
 /// The columns that have room, each with its place and as wide as its content, and where what happens begins.
 fn placed(rows: &[AlertRow<'_>], columns: &[Column], happens: u16, room: u16) -> (Vec<(Column, u16, u16)>, u16) {
     let content = ContentWidths::of(columns, rows.iter().map(|row| row.alert));
+    let told = rows.iter().map(|row| text::columns(row.brief.as_deref().unwrap_or(&row.what))).max().unwrap_or(0);
     let mut placed = Vec::with_capacity(columns.len());
     let mut x = SIGN;
     for (index, column) in columns.iter().copied().enumerate() {
         let (narrow, wide) = content.room(column);
         let spare = room.saturating_sub(x + GAP + happens + BAR);
         let width = match column {
+            // Of one payment what becomes of each alert is worth more than its type.
+            Column::Type if room < x + wide + GAP + told.min(happens) + BAR => break,
             // The first three stay however narrow it gets.
             _ if index < ALWAYS => wide,
             _ if spare < narrow => break,

@@ -28,9 +28,9 @@ pub enum CopiedFact {
 impl CopiedFact {
     /// All of them, with the letter of those that have no key in the keymap, and their words.
     const ALL: [(Self, Option<char>, &'static str); 8] = [
-        (Self::Id, None, "id"),
+        (Self::Id, None, "avert id"),
         (Self::Json, None, "JSON"),
-        (Self::NetworkId, Some('n'), "network's id"),
+        (Self::NetworkId, Some('n'), "network id"),
         (Self::Order, Some('o'), "order number"),
         (Self::Arn, Some('a'), "ARN"),
         (Self::LastFour, Some('l'), "last four"),

@@ -66,7 +66,8 @@ impl ExportForm {
         let many = total.map_or_else(|| "all alerts".to_owned(), |total| counted(total, "alert", "alerts"));
         let what = if asked.is_empty() { many } else { format!("{many}: {asked}") };
         let query = AlertQuery { filter, sort, page: PageRequest { page: 0, size: MAX_PAGE_SIZE } };
-        Self::new(&what, &queue.view.name, Exported::List(Box::new(query)), cx)
+        let named = if queue.is_set_aside() { "found" } else { &queue.view.name };
+        Self::new(&what, named, Exported::List(Box::new(query)), cx)
     }
 
     /// For what became of alerts that were answered together.

@@ -5,10 +5,13 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::menu::{List, OpenMenu};
-use crate::console::text::sanitize;
+use crate::console::text::{cut_path, sanitize};
 use crate::console::widgets::menu::Selection;
 use crate::console::{Action, AppContext, Dialog, Effect, KeyContext, Message, Order, Orders, Tone, dialog};
 use crate::domain::{Alert, AlertLink, LinkTemplates};
+
+/// Columns that the settings file is named in at most.
+const LONGEST_FILE: u16 = 60;
 
 /// The menu while it is open.
 #[derive(Debug)]
@@ -22,11 +25,15 @@ pub fn open(alert: &Alert, cx: &mut AppContext) -> Orders {
     let links = cx.settings.links.of(alert);
     match links.as_slice() {
         [] => {
+            let kept_in = cx.settings.kept_in.as_ref().map(|file| file.display().to_string());
+            let file = kept_in.map_or_else(|| "the settings".to_owned(), |file| cut_path(&file, cx.settings.home.as_deref(), LONGEST_FILE));
             let words = if cx.settings.links == LinkTemplates::default() {
-                "No link is set. [links] in the settings says where order, payment and portals are: order = \"https://shop.example/{merchantOrderId}\".".to_owned()
+                format!(
+                    "No link is set. [links] in {file} says where order, payment and portals are: order = \"https://shop.example/{{merchantOrderId}}\"."
+                )
             } else {
                 format!(
-                    "No link is set for an alert of {}: [links] in the settings has order, payment and the networks' portals.",
+                    "No link is set for an alert of {}: [links] in {file} has order, payment and the networks' portals.",
                     alert.provider
                 )
             };

@@ -190,7 +190,11 @@ impl Dialog for NoteForm {
             None if mask_card_numbers(&text) != text => {
                 Pen::new(frame.buffer_mut(), left).put("a card number: only its BIN and last four digits are kept", theme.warning);
             }
-            None => drop(Pen::new(frame.buffer_mut(), left).put("Notes stay on this machine; the service never sees them.", theme.quiet)),
+            None => {
+                let ways = ["Notes stay on this machine; the service never sees them.", "Notes stay on this machine."];
+                let mut pen = Pen::new(frame.buffer_mut(), left);
+                ways.iter().find_map(|words| pen.put_whole(words, theme.quiet));
+            }
         }
         let kept = Some(("draft kept".to_owned(), theme.quiet));
         let leave = Button { note: kept, ..Button::quiet(Some(NoteTarget::Leave), "Cancel", "esc") };

@@ -6,6 +6,7 @@ use ratatui::text::{Line, Span};
 
 use super::menu::{List, OpenMenu};
 use crate::console::setting::SettingValue;
+use crate::console::text::capitalized;
 use crate::console::user_settings::UserSetting;
 use crate::console::widgets::menu::Selection;
 use crate::console::{Action, AppContext, Dialog, KeyContext, Message, Order, Orders};
@@ -64,6 +65,6 @@ impl Dialog for SettingChoice {
             ])
         };
         let entries = self.options.iter().map(line).collect();
-        self.menu.draw(List { title: self.setting.label, entries, ..List::default() }, frame, area, cx);
+        self.menu.draw(List { title: &capitalized(self.setting.label), entries, ..List::default() }, frame, area, cx);
     }
 }

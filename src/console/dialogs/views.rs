@@ -102,7 +102,7 @@ impl ViewsMenu {
     fn save(&self) -> Orders {
         let listed = self.listed.clone();
         let answer = move |name: &str, cx: &mut AppContext| save_as(name, &listed, cx);
-        vec![Order::Close, Order::Open(Box::new(Prompt::new("Save this view as", ("kept on this workstation", "Save"), answer)))]
+        vec![Order::Close, Order::Open(Box::new(Prompt::new("Save this view as", ("kept on this machine", "Save"), answer)))]
     }
 }
 

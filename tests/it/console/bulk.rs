@@ -194,7 +194,7 @@ fn the_number_takes_digits_only_and_says_at_its_field_what_it_wants() {
             lines.take(2).collect::<String>()
         };
         assert!(at_field(&asked).contains("✗ Type 12 to send 12 decisions."), "{asked}");
-        assert!(at_field(&refused).contains("✗ digits only"), "{refused}");
+        assert!(at_field(&refused).contains("✗ Digits only."), "{refused}");
         assert!(!typed.contains('✗'), "{typed}");
         assert_eq!(rig.sent(), 12);
     }

@@ -130,7 +130,7 @@ fn the_page_of_a_run_tells_what_waits_as_its_rows_do() {
 
     let page = rig.screen();
 
-    assert!(page.contains("9 waiting here, not sent") && !page.contains("underway") && !page.contains("left"), "{page}");
+    assert!(page.contains("9 waiting here, not sent") && !page.contains("under way") && !page.contains("left"), "{page}");
     assert_eq!(page.lines().filter(|line| line.contains("ETHOCA") && line.contains("waits here")).count(), 9, "{page}");
     assert!(footer(&mut rig).contains("9 decisions wait, not sent"), "{page}");
 }

@@ -236,6 +236,8 @@ fn hints(rig: &mut Rig, keymap: &Keymap, has_own_words: bool) -> Vec<String> {
     let screen = rig.screen();
     let footer = screen.lines().last().unwrap_or_default().to_owned();
     let known: Vec<String> = keymap.all().flat_map(|binding| binding.keys.first().map(|key| format!("{key} {}", binding.words))).collect();
+    // A screen may have words of its own for a key.
+    let known: Vec<String> = known.into_iter().chain(["j scroll", "tab out"].map(str::to_owned)).collect();
     let has_key = |chunk: &str| keymap.all().any(|binding| binding.keys.first().is_some_and(|key| chunk.starts_with(&format!("{key} "))));
     let mut hints = Vec::new();
     for chunk in footer.split("   ").map(str::trim).filter(|chunk| !chunk.is_empty()) {

@@ -184,7 +184,7 @@ fn for_whoever_is_read_the_screen_a_chart_is_its_numbers() {
     let screen = rig.screen();
 
     assert!(!screen.contains('=') && !screen.contains('▆'), "{screen}");
-    assert!(line(&mut rig, "by 19").contains("by 19   1 alert "), "{screen}");
+    assert!(line(&mut rig, "by 19").contains("by 19       1 alert "), "{screen}");
     assert!(screen.contains("RAISED IN 14 DAYS") && screen.contains("19 Nov: "), "{screen}");
 }
 
@@ -511,7 +511,7 @@ fn a_gauge_is_red_where_a_programme_applies() {
 
     // Reports of fraud count beside the chargebacks that came of them.
     let row = line(&mut rig, "VAMP, CEMEA");
-    assert!(row.contains("4.0") && row.contains("of 2.20 %   40") && row.contains(", over 150"), "{row}");
+    assert!(row.contains("4.04 % of 2.20 %  404 of 150 "), "{row}");
 }
 
 #[test]
@@ -530,11 +530,11 @@ fn a_ratio_a_hair_below_its_bound_reads_as_below_it_and_neither_as_lower_nor_as_
     rig.update(figures(5, vec![sales("2026-11", CardScheme::Visa, 18_182)]));
 
     let row = line(&mut rig, "VAMP, CEMEA");
-    assert!(row.contains(" <2.20 %") && row.contains("of 2.20 %   400, over 150"), "{row}");
+    assert!(row.contains(" <2.20 % of 2.20 %  400 of 150 "), "{row}");
 }
 
 #[test]
-fn a_gauge_is_of_the_number_that_stands_before_it_and_says_what_is_passed() {
+fn a_gauge_is_of_what_decides_whichever_bound_is_passed_beside_it() {
     let now = clock().now();
     let sample = morning(now).remove(0);
     let alerts = (0..40u128).map(|number| Alert {
@@ -550,7 +550,7 @@ fn a_gauge_is_of_the_number_that_stands_before_it_and_says_what_is_passed() {
 
     let row = line(&mut rig, "VAMP, EU/US");
     let told: Vec<&str> = row.split_whitespace().collect();
-    assert!(told.join(" ").contains("80 ▆─────────── of 1,500 6.67 %, over 1.50 %"), "{row}");
+    assert!(told.join(" ").contains("6.67 % of 1.50 % 80 of 1,500 ▆─────────── US"), "{row}");
 }
 
 #[test]
@@ -584,10 +584,7 @@ fn another_deployments_lists_are_read_within_a_bound_which_is_said() {
     let screen: String = rig.screen().split_whitespace().collect::<Vec<_>>().join(" ");
 
     assert!(screen.contains("2,000 lapse within 4 h"), "{screen}");
-    assert!(
-        screen.contains("Of 2,500 open alerts 1,000, those that lapse first, were read: of what lapses later some may be missing."),
-        "{screen}"
-    );
+    assert!(screen.contains("Of 2,500 open alerts 1,000, those that lapse first, were read: of what lapses later some may"), "{screen}");
     assert!(screen.contains("What programmes count this month is not known here."), "{screen}");
     assert!(screen.contains("▲ not all of 2,500 open alerts were read: more may lapse"), "{screen}");
     for figures in ["TODAY since 00:00 local", "BY NETWORK"] {

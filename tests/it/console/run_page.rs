@@ -107,7 +107,7 @@ fn what_is_paused_is_not_said_to_be_underway() {
 
     rig.press("ctrl-p");
 
-    assert!(rig.screen().contains("5 paused, not sent, 4 underway"), "{}", rig.screen());
+    assert!(rig.screen().contains("5 paused, not sent, 4 under way"), "{}", rig.screen());
 }
 
 #[test]

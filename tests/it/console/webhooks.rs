@@ -222,8 +222,8 @@ fn what_the_filter_narrows_is_all_shown_again_by_the_key_that_stands_beside_its_
     rig.press("ctrl-r");
 
     assert!(narrowed.lines().any(|line| line.contains("Deliveries") && line.contains("waits")), "{narrowed}");
-    assert!(form.contains("Everything    ctrl-r"), "{form}");
-    assert!(!rig.screen().contains("Everything") && has(&mut rig, "given up"), "{}", rig.screen());
+    assert!(form.contains("Reset    ctrl-r"), "{form}");
+    assert!(!rig.screen().contains("Reset") && has(&mut rig, "given up"), "{}", rig.screen());
     assert!(has(&mut rig, "Deliveries  13 "), "{}", rig.screen());
 }
 
@@ -492,6 +492,6 @@ fn the_alert_of_a_delivery_is_named_by_its_network_and_the_id_there() {
     rig.press("enter");
     rest(&mut rig);
 
-    let fact = line(&mut rig, "alert  ");
+    let fact = line(&mut rig, "network id  ");
     assert!(row.contains("ETHOCA ··0071") && fact.contains("ETHOCA 8F2C77ABB2A5"), "{row}\n{fact}");
 }

@@ -201,14 +201,14 @@ fn a_storm_of_sizes_leaves_the_cursor_on_its_alert_and_the_screen_whole() {
     let day = two();
     let mut terminal = day.open(120, 40);
     terminal.press("j");
-    terminal.wait_for("alert       DAY-2");
+    terminal.wait_for("network id  DAY-2");
 
     for round in 0..60_u16 {
         terminal.resize(20 + round * 37 % 190, 4 + round * 13 % 60);
     }
     terminal.resize(120, 40);
 
-    terminal.wait_for("alert       DAY-2");
+    terminal.wait_for("network id  DAY-2");
     leave(terminal);
 }
 
@@ -224,7 +224,7 @@ fn a_window_that_was_small_for_a_moment_is_drawn_anew_and_the_key_after_it_is_he
     terminal.press("j");
     signal(terminal.process(), "CONT");
 
-    terminal.wait_for("alert       DAY-2");
+    terminal.wait_for("network id  DAY-2");
     terminal.wait_for("SHOP 1 ");
     leave(terminal);
 }

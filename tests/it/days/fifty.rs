@@ -86,7 +86,7 @@ fn key(home: &Path, scope: &str) -> String {
 /// The network's id of the alert that the detail shows.
 fn shown(terminal: &Terminal) -> String {
     let screen = terminal.text();
-    let mut words = screen.lines().filter_map(|line| line.split("│ alert ").nth(1)?.split_whitespace().next());
+    let mut words = screen.lines().filter_map(|line| line.split("│ network id ").nth(1)?.split_whitespace().next());
     words.next().unwrap_or_else(|| panic!("no alert in the detail:\n{screen}")).to_owned()
 }
 

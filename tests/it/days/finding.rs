@@ -15,7 +15,7 @@ fn an_alert_is_found_by_its_order_number_and_answered() {
     terminal.press("ORD-477");
     terminal.wait_for("1 alert found");
     terminal.press("\r");
-    terminal.wait_for("alert       DAY-4");
+    terminal.wait_for("network id  DAY-4");
     open_form(&mut terminal, "n");
     send(&mut terminal);
     terminal.wait_for("recorded (status CHARGEBACK): ETHOCA 49.90 EUR");

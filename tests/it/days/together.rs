@@ -63,10 +63,10 @@ fn the_last_decision_is_made_again_with_its_comment_by_one_key() {
     open_form(&mut terminal, "n");
     terminal.press("left the country");
     send(&mut terminal);
-    terminal.wait_for("alert       DAY-2");
+    terminal.wait_for("network id  DAY-2");
 
     terminal.press(".");
-    terminal.wait_for("alert       DAY-3");
+    terminal.wait_for("network id  DAY-3");
     terminal.wait_for("recorded (status CHARGEBACK): ETHOCA 29.90 EUR");
     leave(terminal);
 

@@ -286,7 +286,7 @@ fn a_notice_a_closed_window_and_the_networks_own_rule_need_a_second_word(
         (notice(), "no answer is asked for"),
         (lapsed(), "the window has closed"),
         (expired(), "the window has closed"),
-        (ruled(), "probably refunded by the network's rule")
+        (ruled(), "network's rule probably refunded")
     )]
     doubtful: (Alert, &str),
     #[values(Choice::NotRefunded, Choice::Invalid)] choice: Choice,

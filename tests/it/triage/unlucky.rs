@@ -22,7 +22,7 @@ fn ten() -> TwoMachines {
 
 /// Answers the cursor's alert with not refunded.
 fn answer(terminal: &mut Terminal, number: u32) {
-    terminal.wait_for(&format!("alert       FAR-{number} "));
+    terminal.wait_for(&format!("network id  FAR-{number} "));
     open_form(terminal, "n");
     terminal.press(CTRL_S);
     terminal.wait_for("undo");
@@ -51,7 +51,7 @@ fn ten_alerts_are_triaged_though_everything_goes_wrong_once(#[case] credential: 
     for number in [1, 2] {
         open_form(&mut terminal, "n");
         send(&mut terminal, &format!("recorded (status CHARGEBACK): ETHOCA {}", money(number)));
-        terminal.wait_for(&format!("alert       FAR-{} ", number + 1));
+        terminal.wait_for(&format!("network id  FAR-{} ", number + 1));
     }
     // One that another analyst answers while the form is open.
     open_form(&mut terminal, "n");

@@ -153,8 +153,10 @@ impl CaseDialog {
         let needed = closes.as_ref().map_or(0, |(words, _)| words.iter().map(|words| columns(words)).sum::<u16>());
         // Why they belong together is said on every screen, and how long there is on a line of its own where not both have room.
         if let Some(words) = shared_words(&self.alerts) {
-            let has_room = columns(&words) + APART_FROM + needed <= pen.room();
-            pen.put(&words, theme.quiet);
+            // What only some share is not worth half a word.
+            let words = if columns(&words) > pen.room() { words.split("; ").next().unwrap_or(&words) } else { &words };
+            let has_room = columns(words) + APART_FROM + needed <= pen.room();
+            pen.put(words, theme.quiet);
             pen.skip(APART_FROM);
             if !has_room && needed > 0 {
                 y += 1;

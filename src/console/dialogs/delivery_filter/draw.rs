@@ -16,7 +16,7 @@ const MOMENT: u16 = 20;
 /// The buttons, the one that shows last.
 fn buttons() -> [Button<'static, Place>; 3] {
     BUTTONS.map(|(place, words, key)| match place {
-        Place::Show => Button::primary(place, words, key),
+        Place::Apply => Button::primary(place, words, key),
         _ => Button::quiet(place, words, key),
     })
 }
@@ -40,7 +40,7 @@ impl DeliveryFilterForm {
         let height = (lines + gap * GAPS).min(area.height);
         let inside = form.panel.open(height.saturating_sub(2), draw.theme, frame.buffer_mut());
         let line = |number: u16| Rect { y: inside.y + number, height: 1, ..inside }.intersection(inside);
-        Pen::new(frame.buffer_mut(), line(0)).put("Deliveries", draw.theme.strong);
+        Pen::new(frame.buffer_mut(), line(0)).put("Filter deliveries", draw.theme.strong);
         let endpoint = line(2 + more + 2 * gap);
         let from = line(3 + more + 3 * gap);
         let until = line(4 + more + 4 * gap);

@@ -23,24 +23,24 @@ enum Place {
     From,
     Until,
     Cancel,
-    Everything,
-    Show,
+    Reset,
+    Apply,
 }
 
 impl Place {
-    const ORDER: [Self; 7] = [Self::States, Self::Endpoint, Self::From, Self::Until, Self::Cancel, Self::Everything, Self::Show];
+    const ORDER: [Self; 7] = [Self::States, Self::Endpoint, Self::From, Self::Until, Self::Cancel, Self::Reset, Self::Apply];
 }
 
 /// The buttons: the words of each, and the key that presses it.
 const BUTTONS: [(Place, &str, &str); 3] =
-    [(Place::Cancel, "Cancel", "esc"), (Place::Everything, "Everything", "ctrl-r"), (Place::Show, "Show", "enter")];
+    [(Place::Cancel, "Cancel", "esc"), (Place::Reset, "Reset", "ctrl-r"), (Place::Apply, "Apply", "enter")];
 
 /// The button that a key presses from anywhere; where another one has the focus, Enter presses that.
 fn pressed_by(key: KeyEvent, focus: Place) -> Option<Place> {
     let chord = Chord::from(key);
     let button = BUTTONS.iter().find(|(.., key)| key.parse() == Ok(chord)).map(|(button, ..)| *button)?;
     let has_focus = BUTTONS.iter().any(|(button, ..)| *button == focus);
-    Some(if button == Place::Show && has_focus { focus } else { button })
+    Some(if button == Place::Apply && has_focus { focus } else { button })
 }
 
 /// What a click can meet.
@@ -124,7 +124,7 @@ impl DeliveryFilterForm {
 
     fn press(&mut self, button: Place, now: Timestamp) -> Orders {
         match button {
-            Place::Everything => vec![Order::Close, Message::ShowDeliveries(DeliveryFilter::default()).into()],
+            Place::Reset => vec![Order::Close, Message::ShowDeliveries(DeliveryFilter::default()).into()],
             Place::Cancel => vec![Order::Close],
             _ => self.apply(now),
         }
@@ -156,7 +156,7 @@ impl DeliveryFilterForm {
             (KeyCode::Char(' '), Place::States) => self.states[self.at] = !self.states[self.at],
             (KeyCode::Right | KeyCode::Char(' '), Place::Endpoint) => self.step(true),
             (KeyCode::Left, Place::Endpoint) => self.step(false),
-            (KeyCode::Char(' '), Place::Show | Place::Everything | Place::Cancel) => return self.press(self.focus, now),
+            (KeyCode::Char(' '), Place::Apply | Place::Reset | Place::Cancel) => return self.press(self.focus, now),
             _ => {
                 if let Some(input) = self.input()
                     && input.key(key) == Typed::Changed
@@ -180,7 +180,7 @@ impl DeliveryFilterForm {
             }
             Click::Go(place) => {
                 self.focus = place;
-                if matches!(place, Place::Show | Place::Everything | Place::Cancel) {
+                if matches!(place, Place::Apply | Place::Reset | Place::Cancel) {
                     return self.press(place, now);
                 }
             }

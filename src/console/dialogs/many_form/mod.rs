@@ -375,7 +375,7 @@ impl ManyForm {
         let asked = self.asked_number()?;
         Some(match self.number_error? {
             NumberError::Wanted => format!("Type {asked} to send {}.", counted(asked as u64, "decision", "decisions")),
-            NumberError::NoDigit => "digits only".to_owned(),
+            NumberError::NoDigit => "Digits only.".to_owned(),
         })
     }
 

@@ -51,7 +51,7 @@ impl Caution {
             Self::ListBehind => "recorded already, the list is behind",
             Self::MayHaveArrived => "an earlier decision may have arrived",
             Self::PaidTwice => "may be paid twice",
-            Self::NetworkRule => "probably refunded by the network's rule",
+            Self::NetworkRule => "network's rule probably refunded",
             Self::RefundDenied => "refunded already",
             Self::Changed => "the alert has changed meanwhile",
             Self::Closed => "the window has closed",

@@ -7,7 +7,7 @@ use super::detail;
 use super::rows::{ActivityRow, Happening, PART_INDENT, proof_in, row_of};
 use super::sections::{self, ListLine, is_read_in_part};
 use super::state::{ActivityScreen, ActivityTarget};
-use super::views::{ActivityView, MUCH, count_of};
+use super::views::{ActivityView, count_of};
 use crate::console::screens::loading::{ListWords, has_rows};
 use crate::console::text::{columns, count, cut, sanitize, whole_words, wrap, wrap_to};
 use crate::console::widgets::scrollbar;
@@ -19,6 +19,9 @@ const GUTTER: u16 = 2;
 
 /// From so many columns on a row says who did it.
 const WIDE: u16 = 100;
+
+/// Below so many columns what was decided has less than it needs.
+const NARROW: u16 = 72;
 
 /// From so many rows on there is room for blank lines, and for one at each side of the line between the list and the steps.
 const ROOMY: u16 = 17;
@@ -257,7 +260,8 @@ fn heads(view: ActivityView, width: u16, [when, local]: [u16; 2], needed: [u16; 
         heads.push((LOCAL, local, |_| ""));
         rest = rest.saturating_sub(local + 2);
     }
-    if wide {
+    // Of notices it would be the same in each row.
+    if wide && view != ActivityView::Notices {
         heads.push(("WHO", who, |row| &row.who));
         rest = rest.saturating_sub(who + 2);
     }
@@ -351,9 +355,10 @@ fn draw_row((view, at): (ActivityView, Timestamp), row: &ActivityRow, heads: &[H
     let theme = &cx.theme;
     let tone = row.tone.of(theme);
     Pen::new(buffer, Rect { x: line.x + GUTTER, width: 1, ..line }).put(row.sign, tone);
-    // A sentence about the alert of its row has the columns of one; in a narrow place where they have room for it.
-    let what = heads.iter().find(|(title, ..)| *title == "WHAT").map_or(0, |(_, width, _)| *width);
-    let said = row.said_of_named().filter(|said| line.width >= MUCH || columns(said) <= what);
+    // A sentence about the alert of its row has the columns of one where they have room for it.
+    let width_of = |title: &str| heads.iter().find(|(head, ..)| *head == title).map_or(0, |(_, width, _)| *width);
+    let (what, named) = (width_of("WHAT"), width_of("ALERT"));
+    let said = row.said_of_named().filter(|said| columns(said) <= what);
     let mut x = line.x + GUTTER + 2;
     for (title, width, part) in heads {
         let cell = Rect { x, width: *width, ..line }.intersection(line);
@@ -371,8 +376,24 @@ fn draw_row((view, at): (ActivityView, Timestamp), row: &ActivityRow, heads: &[H
                 return;
             }
             "WHAT" if row.is_part => {
-                let indented = Rect { x: x + PART_INDENT, width: width.saturating_sub(PART_INDENT), ..cell }.intersection(cell);
+                // In a narrow place it begins where its run says when: an amount is worth more than blanks.
+                let from = if line.width < NARROW { line.x + GUTTER + 2 } else { x };
+                let indented = Rect { x: from + PART_INDENT, width: (x + width).saturating_sub(from + PART_INDENT), ..cell };
                 Pen::new(buffer, indented).put(part(row), cx.draw_context().digits());
+                x += width + 2;
+                continue;
+            }
+            // What was decided runs over from where it was chosen.
+            "WHAT" if row.is_bulk && columns(&row.what) > *width => {
+                let both = Rect { width: width + 2 + named, ..cell }.intersection(line);
+                let mut pen = Pen::new(buffer, both);
+                pen.put(row.what_in(both.width), cx.draw_context().digits());
+                pen.skip(2);
+                pen.put_whole(&row.named, theme.plain);
+                x += width + 2;
+                continue;
+            }
+            "ALERT" if row.is_bulk && columns(&row.what) > what => {
                 x += width + 2;
                 continue;
             }
@@ -385,6 +406,7 @@ fn draw_row((view, at): (ActivityView, Timestamp), row: &ActivityRow, heads: &[H
                 return;
             }
             "WHAT" if view != ActivityView::Service => (row.what_in(*width).to_owned(), cx.draw_context().digits()),
+            "WHAT WAS TOLD" if named > 0 => (row.said_of_named().unwrap_or(&row.what).to_owned(), theme.plain),
             "ALERT" | "TO WHAT" => (whole_words(part(row), *width).into_owned(), theme.plain),
             "MORE" | "WHO" => (part(row).to_owned(), theme.quiet),
             _ => (part(row).to_owned(), theme.plain),

@@ -66,6 +66,7 @@ impl Screen for ActivityScreen {
                 self.chosen(cx).is_some_and(|chosen| acts::offers(&chosen, action, cx))
             }
             Action::Settle => cx.unfinished.parked().next().is_some(),
+            Action::ActivityFilter => self.filter().is_some() || !self.rows(cx).is_empty(),
             Action::ActivityExport => !self.each(cx).is_empty(),
             _ => true,
         }

@@ -135,6 +135,8 @@ pub struct ActivityRow {
     pub is_part: bool,
     /// Whether what it says is a sentence, which has the room of all these.
     pub is_told: bool,
+    /// Whether many alerts were chosen for it: from where is less than what was decided and its sum.
+    pub is_bulk: bool,
 }
 
 impl ActivityRow {
@@ -159,14 +161,31 @@ impl ActivityRow {
     }
 }
 
-/// A proof in so much room: where it is too long, the exchange goes first, which stands with the steps, and the time, which is near that of the row.
+/// A head of so many columns says enough by itself: `CHARGEBACK, found 05:22:37`, not `seen to`.
+const ENOUGH: u16 = 14;
+
+/// A proof without what it adds behind a `;`: that gives way first, and makes no room for itself.
+pub fn proof_briefly(proof: &str) -> &str {
+    proof.split_once("; ").map(|(head, _)| head).filter(|head| columns(head) >= ENOUGH).unwrap_or(proof)
+}
+
+/// A proof in so much room: where it is too long, what it adds goes first and the exchange, which stand with the steps, and then the time, which
+/// is near that of the row.
 pub fn proof_in(proof: &str, room: u16) -> Cow<'_, str> {
     if columns(proof) <= room {
         return Cow::Borrowed(proof);
     }
-    let Some((status, _)) = proof.split_once(", recorded ") else { return without_exchange(proof) };
-    let recorded = format!("{status}, recorded");
-    if columns(&recorded) <= room { Cow::Owned(recorded) } else { Cow::Borrowed(status) }
+    let brief = proof_briefly(proof);
+    if columns(brief) <= room {
+        return Cow::Borrowed(brief);
+    }
+    for known in ["recorded", "found"] {
+        if let Some((status, _)) = brief.split_once(&format!(", {known} ")) {
+            let untimed = format!("{status}, {known}");
+            return if columns(&untimed) <= room { Cow::Owned(untimed) } else { Cow::Borrowed(status) };
+        }
+    }
+    without_exchange(proof)
 }
 
 /// What a row says of a thing.
@@ -194,6 +213,7 @@ fn of_run(together: &DecidedTogether<'_>, cx: &AppContext) -> ActivityRow {
         named: together.chosen(),
         proof,
         hint: together.hint(cx),
+        is_bulk: together.run.from.is_some(),
         ..ActivityRow::default()
     }
 }
@@ -297,5 +317,16 @@ mod tests {
         let told = [30, 22, 12].map(|room| proof_in("CHARGEBACK, recorded 02:41:42", room).into_owned());
 
         assert_eq!(told, ["CHARGEBACK, recorded 02:41:42", "CHARGEBACK, recorded", "CHARGEBACK"]);
+    }
+
+    #[test]
+    fn what_a_proof_adds_goes_first_but_where_its_head_says_nothing() {
+        let found = [48, 47, 25, 15].map(|room| proof_in("CHARGEBACK, found 05:22:37; by whom is not known", room).into_owned());
+
+        assert_eq!(
+            found,
+            ["CHARGEBACK, found 05:22:37; by whom is not known", "CHARGEBACK, found 05:22:37", "CHARGEBACK, found", "CHARGEBACK"]
+        );
+        assert_eq!(proof_in("seen to; did not leave: the console ended first", 40), "seen to; did not leave: the console ended first");
     }
 }

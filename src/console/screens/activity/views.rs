@@ -12,7 +12,7 @@ use crate::desk::{DecisionFate, DecisionRecord, History, NotificationRecord};
 use crate::domain::{AuditEntry, ResolutionAttempt};
 
 use super::proof::live;
-use super::rows::{ActivityRow, Happening, PART_INDENT, row_of};
+use super::rows::{ActivityRow, Happening, PART_INDENT, proof_briefly, row_of};
 use super::run::{DecidedTogether, way_of};
 
 /// A view of what happened.
@@ -144,7 +144,7 @@ fn text_of(happening: &Happening<'_>, cx: &AppContext) -> String {
 
 /// From so many columns on a sentence about an alert has the columns of a decision, and so much of what it says counts for them where there
 /// are decisions beside it.
-pub(super) const MUCH: u16 = 100;
+const MUCH: u16 = 100;
 const WIDEST_SAID: u16 = 46;
 
 /// How wide who, what, which alert and the proof are in the rows of a view that were shown. They grow and never shrink, so that nothing moves to and
@@ -158,7 +158,7 @@ impl RowWidths {
         let (before, known, said) = self.0.get();
         let (known, mut most_said) = if before == view { (known, said) } else { ([0; 4], 0) };
         let widths = rows.into_iter().fold(known, |widths, row| {
-            let [who, what, named, proof] = [&row.who, &row.what, &row.named, &row.proof].map(|text| columns(text));
+            let [who, what, named, proof] = [&row.who, &row.what, &row.named, proof_briefly(&row.proof)].map(columns);
             // A sentence among decisions has the room that they leave, and makes none but where there is much.
             if row.is_told && !view.is_of_sentences() {
                 let Some(said) = row.said_of_named().filter(|_| room >= MUCH) else {
@@ -327,6 +327,13 @@ mod tests {
         ];
 
         assert_eq!(told, [[3, 21, 6, 0], [3, 21, 6, 0], [3, 8, 6, 0]]);
+    }
+
+    #[test]
+    fn what_a_proof_adds_takes_no_room_from_what_was_decided() {
+        let found = ActivityRow { proof: "CHARGEBACK, found 05:22:37; by whom is not known".to_owned(), ..ActivityRow::default() };
+
+        assert_eq!(RowWidths::default().with(ActivityView::Today, &[found], 120), [0, 0, 0, 26]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::state::InsightsScreen;
 use crate::console::screens::loading::{ListWords, has_rows};
 use crate::console::text::sanitize;
 use crate::console::widgets::scrollbar;
-use crate::console::{Action, AppContext, Pen};
+use crate::console::{AppContext, Pen};
 use crate::domain::insights::scope;
 use crate::domain::query::{self, DEFAULT_SORT};
 
@@ -37,7 +37,7 @@ pub fn draw(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area:
     let body = Rect { y: inside.y + 2, height: inside.height.saturating_sub(2), ..inside };
     let words = ListWords { name: "Insights", empty: "" };
     if !has_rows(&screen.found, |_| false, &words, &draw, buffer, body) {
-        draw_title(screen, cx, false, buffer, inside);
+        draw_title(screen, cx, buffer, inside);
         return;
     }
     let Some(view) = InsightsView::of(screen, cx) else { return };
@@ -48,7 +48,7 @@ pub fn draw(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area:
     let rows = u16::try_from(rows).unwrap_or(u16::MAX);
     let most = rows.saturating_sub(body.height);
     screen.window.set((most, body.height));
-    draw_title(screen, cx, most > 0, buffer, inside);
+    draw_title(screen, cx, buffer, inside);
     // The hours stand first in the first column, and that under the cursor stays in sight.
     let hours: Vec<_> = lapses::hours(&view).iter().map(Hour::listed).collect();
     let line_of = |at: usize| u16::try_from(head.len() + lapses::HEADING + at).unwrap_or(u16::MAX);
@@ -194,7 +194,7 @@ fn below_each_other<const N: usize>(parts: [Vec<Line<'static>>; N]) -> Vec<Line<
 }
 
 /// What it is of: the Queue's filter, but for what says how alerts stand.
-fn draw_title(screen: &InsightsScreen, cx: &AppContext, scrolls: bool, buffer: &mut Buffer, area: Rect) {
+fn draw_title(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
     let theme = &cx.theme;
     let mut pen = Pen::new(buffer, Rect { height: 1, ..area });
     pen.put("Insights", theme.strong);
@@ -227,9 +227,5 @@ fn draw_title(screen: &InsightsScreen, cx: &AppContext, scrolls: bool, buffer: &
     }
     if let Some((since, error)) = screen.trouble.as_ref().filter(|_| screen.found.loaded().is_some()) {
         pen.put(&format!("▲ stale since {}: {}", cx.times().one_clock(*since), sanitize(&error.to_string())), theme.warning);
-        return;
-    }
-    if scrolls && screen.hour.is_none() {
-        pen.put_whole(&format!("{} {} scroll", cx.key(Action::Down), cx.key(Action::Up)), theme.quiet);
     }
 }

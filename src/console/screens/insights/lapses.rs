@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 use super::chart::{bar, first_of};
 use super::parts::{InsightsView, heading, money_of};
 use super::sums::sums_table;
-use crate::console::text::{columns, count, counted};
+use crate::console::text::{columns, count};
 use crate::domain::insights::SOON_HOURS;
 use crate::domain::query::{DEFAULT_SORT, Vocabulary};
 use crate::domain::{AlertFilter, AlertStatus, Calendar, CalendarHour, Lapsing, LocalConditions, Sort, SortField, SortOrder, Timestamp};
@@ -64,7 +64,7 @@ pub fn lapses(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
         let label = format!("{:<6}", hour.label);
         let label = if is_chosen { Span::styled(label, view.draw.theme.strong) } else { view.quiet(label) };
         if view.plain {
-            let told = format!("  {:<14}", counted(hour.alerts(), "alert", "alerts"));
+            let told = format!("  {:>5} {:<8}", count(hour.alerts()), if hour.alerts() == 1 { "alert" } else { "alerts" });
             lines.push(Line::from(vec![label, view.plain(told), view.quiet(first_of(&money, width.saturating_sub(TOLD), ""))]));
             continue;
         }

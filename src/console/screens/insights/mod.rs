@@ -57,6 +57,19 @@ impl Screen for InsightsScreen {
         self.due()
     }
 
+    fn leads_with(&self) -> Option<Action> {
+        // In the hours the same keys go from one to the next.
+        (self.window.get().0 > 0 && self.hour.is_none()).then_some(Action::Down)
+    }
+
+    fn words(&self, action: Action, _: &AppContext) -> Option<&'static str> {
+        match action {
+            Action::Down => Some("scroll"),
+            Action::NextPane if self.hour.is_some() => Some("out"),
+            _ => None,
+        }
+    }
+
     fn offers(&self, action: Action, cx: &AppContext) -> bool {
         match action {
             // There is no alert here whose id could be copied.

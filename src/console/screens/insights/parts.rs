@@ -301,19 +301,19 @@ fn sentence(view: &InsightsView<'_>) -> Vec<Span<'static>> {
     let mut spans = match soon {
         0 => {
             let what = if view.is_waiting_cut() { "nothing that was read" } else { "nothing open" };
-            vec![view.plain(format!("{what}{among} lapses within {SOON_HOURS} h, "))]
+            vec![view.plain(format!("{what}{among} lapses within {SOON_HOURS} h"))]
         }
         soon => vec![view.strong(count(soon)), view.plain(format!(" open within {SOON_HOURS} h{among}, "))],
     };
     let Some(pace) = WorkPace::of(&view.figures.recorded, view.now()) else {
         if soon > 0 {
             let verb = if soon == 1 { "lapses" } else { "lapse" };
-            spans = vec![view.strong(count(soon)), view.plain(format!(" {verb} within {SOON_HOURS} h{among}   "))];
+            spans = vec![view.strong(count(soon)), view.plain(format!(" {verb} within {SOON_HOURS} h{among}"))];
         }
-        spans.push(view.quiet("no pace yet: answer for ten minutes and it stands here"));
+        spans.push(view.quiet("   no pace yet: answer for ten minutes and it stands here"));
         return spans;
     };
-    spans.extend([view.plain("you do "), view.strong(count(pace.per_hour())), view.plain(" an hour")]);
+    spans.extend([view.plain(if soon > 0 { "you do " } else { ", you do " }), view.strong(count(pace.per_hour())), view.plain(" an hour")]);
     if soon > 0 {
         spans.push(view.plain(": "));
         spans.push(match will_lapse(&due_soon(&rows), &pace, view.now()) {
@@ -552,6 +552,11 @@ pub fn decisions(view: &InsightsView<'_>, width: u16, rows: ChartRows) -> Vec<Li
     let made = each_day(view, DayCount::decisions);
     let numbers = || made.iter().map(|(_, number)| *number);
     let (most, all) = (numbers().max().unwrap_or(0), numbers().sum::<u64>());
+    if most == 0 {
+        let of_known = if view.insights().undated > 0 { " whose time is known" } else { "" };
+        let told = format!("none{of_known} in {INSIGHT_DAYS} {}", day_words(view));
+        return std::iter::once(heading(view, "DECISIONS A DAY", &told)).chain(limited(view, false, width)).collect();
+    }
     let told = format!("{} in {INSIGHT_DAYS} {}, {} today", count(all), day_words(view), count(numbers().next_back().unwrap_or(0)));
     let mut lines = vec![heading(view, "DECISIONS A DAY", &told)];
     let with_most = heading(view, "DECISIONS A DAY", &format!("{told}, most {}", count(most)));
@@ -562,12 +567,10 @@ pub fn decisions(view: &InsightsView<'_>, width: u16, rows: ChartRows) -> Vec<Li
     lines.extend(limited(view, false, width));
     if view.plain {
         lines.extend(days_told(view, &made, width));
-    } else if most > 0 {
+    } else {
         let rows = ChartRows::at_most(rows.decisions, ChartRows::LEAST.decisions, most);
         lines.extend(days_chart(view, &made, (theme.ok, theme.accent), width, rows));
         lines.push(day_axis(view, &made, width));
-    } else {
-        lines.push(Line::from(view.plain("none whose time is known")));
     }
     lines
 }
@@ -578,7 +581,7 @@ pub fn lapsed(view: &InsightsView<'_>, width: u16, rows: ChartRows, is_below: bo
     let missed = each_day(view, |count| count.missed);
     let numbers = || missed.iter().map(|(_, number)| *number);
     let (most, all) = (numbers().max().unwrap_or(0), numbers().sum::<u64>());
-    let told = format!("{} in {INSIGHT_DAYS} days, {} today", count(all), count(numbers().next_back().unwrap_or(0)));
+    let told = format!("{} in {INSIGHT_DAYS} {}, {} today", count(all), day_words(view), count(numbers().next_back().unwrap_or(0)));
     let mut lines = vec![heading(view, "LAPSED A DAY", &told)];
     if view.plain {
         lines.extend(days_told(view, &missed, width));

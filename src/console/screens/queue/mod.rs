@@ -118,7 +118,7 @@ impl Screen for Queue {
         let (draw, regions) = (cx.draw_context(), self.regions());
         self.targets.clear();
         list::draw(self, &draw, frame);
-        if let Some(divider) = regions.divider {
+        if let Some(divider) = regions.divider.filter(|_| self.listing.total() != Some(0)) {
             for y in divider.y..divider.bottom() {
                 frame.buffer_mut().set_stringn(divider.x, y, "│", 1, cx.theme.line);
             }
@@ -131,9 +131,7 @@ impl Screen for Queue {
 
     fn keys(&self) -> Keys {
         match self.search {
-            Some(_) if self.missed().is_some() => {
-                Keys::Typed(&[("enter", "find everywhere"), ("esc", "as before"), ("↑↓", "walk the list")])
-            }
+            Some(_) if self.missed().is_some() => Keys::Typed(&[("enter", "find everywhere"), ("esc", "as before")]),
             Some(_) => Keys::Typed(&[("enter", "keep"), ("esc", "as before"), ("↑↓", "walk the list")]),
             None => Keys::Of(KeyContext::Queue),
         }

@@ -62,13 +62,13 @@ impl SettingsPage {
                          profile; AVERT_OPERATOR_KEY or --operator-key-file FILE is for once. Other deployments have pages of their own for them.";
             return self.say(words, draw.theme.plain, width);
         }
-        self.lines.extend([PageLine::CredentialsTitle, PageLine::CredentialsActions]);
+        self.lines.push(PageLine::CredentialsTitle);
         let empty = format!("There are none yet. {} creates an API key or client credentials.", draw.key(Action::CredentialCreate));
         let words = ListWords { name: "Keys and clients", empty: &empty };
         match in_its_place(&settings.list, |list| list.credentials.is_empty(), &words, draw) {
             Some((text, style)) => self.say(&text, style, width),
             None => {
-                self.lines.push(PageLine::CredentialsHead);
+                self.lines.extend([PageLine::CredentialsActions, PageLine::CredentialsHead]);
                 self.put_rows(SettingsPart::Credentials, settings.rows().len());
             }
         }

@@ -9,7 +9,7 @@ use super::receiver_draw;
 use super::state::{FilterPart, RowWindow, WebhooksPane, WebhooksScreen, WebhooksTarget};
 use super::words::{AlertNames, EndpointNames, event, is_tried_again, outlook, short, standing};
 use crate::console::screens::loading::{ListWords, has_rows};
-use crate::console::text::{columns, count, counted, cut, sanitize, wrap};
+use crate::console::text::{columns, count, counted, cut, cut_start, sanitize, wrap};
 use crate::console::widgets::scrollbar;
 use crate::console::{Action, DrawContext, Pen, times};
 use crate::domain::{Delivery, DeliveryState, Endpoint, Timestamp};
@@ -153,15 +153,15 @@ fn scroll(window: &RowWindow, cursor: usize, rows: usize, height: usize) -> usiz
     top
 }
 
-/// The columns of the endpoints, whose addresses have at most so many columns.
-fn endpoint_heads(width: u16, widest: u16) -> Vec<Head> {
+/// The columns of the endpoints, whose addresses have at most so many columns, and so many what is said of their health in so much room.
+fn endpoint_heads(width: u16, widest: u16, health: impl Fn(u16) -> u16) -> Vec<Head> {
     let (known_by, signed, success) = (12, 6, 11);
     let others = known_by + signed + success + 2 * 4;
     let room = width.saturating_sub(GUTTER + 2 + others);
     if width < 100 {
         // What is wrong matters more than how it is known.
         let room = width.saturating_sub(GUTTER + 2 + success + 2 * 2);
-        let state = (room * 11 / 20).clamp(14, 40);
+        let state = health((room * 11 / 20).clamp(14, 40));
         return vec![("ENDPOINT", room.saturating_sub(state), false), ("HEALTH", state, false), ("LAST TAKEN", success, false)];
     }
     let endpoint = widest.clamp(8, room.saturating_sub((room / 2).clamp(20, 72)).max(8));
@@ -185,7 +185,11 @@ fn draw_endpoints(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut 
     }
     let rows = screen.endpoint_rows();
     let widest = rows.iter().map(|endpoint| columns(&sanitize(&endpoint.url.to_string()))).max().unwrap_or(0);
-    let heads = endpoint_heads(area.width, widest);
+    let said = |room: u16| {
+        let all = rows.iter().map(|endpoint| columns(&health(endpoint, screen, draw, room).0));
+        all.fold(columns("HEALTH"), u16::max).min(room)
+    };
+    let heads = endpoint_heads(area.width, widest, said);
     draw_heads(&heads, theme.quiet, buffer, area);
     let (height, cursor) = (usize::from(body.height).max(1), screen.endpoint_row());
     let top = scroll(&screen.endpoint_window, cursor, rows.len(), height);
@@ -303,6 +307,8 @@ fn draw_deliveries(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut
         AlertNames::ALL.map(|names| (names, rows.iter().map(|delivery| columns(&names.name(delivery, draw.known))).max().unwrap_or(0)));
     let results = rows.iter().map(|delivery| columns(&outlook(delivery, u16::MAX, draw.now))).max().unwrap_or(0);
     let (alerts, heads) = delivery_heads(area.width, times, widest, results, called);
+    let endpoint = heads.iter().find(|(title, ..)| *title == "ENDPOINT").map_or(0, |(_, width, _)| *width);
+    let is_told = names.tells_within(rows.iter().map(|delivery| delivery.url.as_str()), endpoint);
     let titled = heads.iter().map(|(title, width, right)| (if *title == "WHEN" { when.as_str() } else { title }, *width, *right));
     draw_heads(&titled.collect::<Vec<_>>(), theme.quiet, buffer, table);
     let (height, cursor) = (usize::from(body.height).max(1), screen.delivery_row());
@@ -311,7 +317,9 @@ fn draw_deliveries(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut
         let row = Rect { y, height: 1, width: body.width.saturating_sub(2), ..body };
         mark(index == cursor, screen.pane == WebhooksPane::Deliveries, draw, buffer, row);
         screen.targets.push(row, WebhooksTarget::Delivery(index));
-        draw_cells(&delivery_cells(delivery, &heads, (alerts, names.name(&delivery.url)), draw), &heads, buffer, row);
+        let named = names.name(&delivery.url);
+        let named = if is_told { named.into() } else { cut_start(named, endpoint) };
+        draw_cells(&delivery_cells(delivery, &heads, (alerts, &named), draw), &heads, buffer, row);
     }
     let known = rows.len() as u64 + u64::from(screen.has_more());
     if rows.len() > height {
@@ -376,6 +384,9 @@ const RESULT_TITLE: u16 = 12;
 /// From so many columns on state, tries and result have a column each; below they share one.
 const SEPARATE: u16 = 90;
 
+/// Below so many columns the end of an address has to do.
+const SMALL: u16 = 60;
+
 /// Columns of that one: `↻ 503, in 13 min`.
 const TOGETHER: u16 = 17;
 
@@ -388,7 +399,8 @@ fn delivery_heads(width: u16, times: u16, endpoints: u16, results: u16, called: 
     let room = width.saturating_sub(GUTTER + 2);
     let is_separate = room >= SEPARATE;
     let mut behind: Vec<Head> = if is_separate { vec![("STATE", 12, false), ("TRIES", 5, true)] } else { Vec::new() };
-    let (least, wanted) = if is_separate { (16, results.clamp(RESULT_TITLE, RESULT)) } else { (12, TOGETHER) };
+    let least_together = if room < SMALL { 8 } else { 12 };
+    let (least, wanted) = if is_separate { (16, results.clamp(RESULT_TITLE, RESULT)) } else { (least_together, TOGETHER) };
     let others = times + 2 + 8 + 2 + 2 + behind.iter().map(|(_, width, _)| width + 2).sum::<u16>();
     // With a column of its own the result may be cut, and so may an address.
     let behind_it = if is_separate { least + 2 + LEAST_RESULT } else { endpoints.clamp(least, 44) + 2 + wanted };

@@ -13,7 +13,7 @@ use crate::domain::sanitize::lines;
 use crate::domain::{Delivery, DeliveryAttempt, DeliveryLog};
 
 /// Columns of the labels.
-const LABEL: u16 = 10;
+const LABEL: u16 = 12;
 
 /// Columns that an attempt's facts are set in by.
 const INDENT: u16 = 2;
@@ -84,10 +84,10 @@ impl Page<'_> {
             let named = self.draw.known.get(delivery.alert).map(|alert| format!("{} {}", alert.provider, alert.provider_id));
             match named {
                 Some(name) => {
-                    self.fact(0, "alert", &sanitize(&name), theme.plain);
-                    self.fact(0, "alert id", &delivery.alert.to_string(), theme.quiet);
+                    self.fact(0, "network id", &sanitize(&name), theme.plain);
+                    self.fact(0, "avert id", &delivery.alert.to_string(), theme.quiet);
                 }
-                None => self.fact(0, "alert", &delivery.alert.to_string(), theme.plain),
+                None => self.fact(0, "avert id", &delivery.alert.to_string(), theme.plain),
             }
         }
         self.fact(0, "event", &format!("{}, {}", self.draw.times.full_within(delivery.at, 0), times::ago(delivery.at, now)), theme.plain);

@@ -133,6 +133,11 @@ impl WebhooksScreen {
         self.endpoints.loaded().map(Vec::as_slice).unwrap_or_default()
     }
 
+    /// Whether neither list has a row.
+    pub fn is_empty(&self) -> bool {
+        self.endpoint_rows().is_empty() && self.delivery_rows().is_empty()
+    }
+
     /// The deliveries that are known.
     pub fn delivery_rows(&self) -> &[Delivery] {
         self.deliveries.loaded().map(|page| page.data.as_slice()).unwrap_or_default()

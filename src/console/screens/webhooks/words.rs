@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use chrono::TimeDelta;
 
 use crate::console::known_alerts::KnownAlerts;
-use crate::console::text::{columns, sanitize};
+use crate::console::text::{columns, cut, sanitize};
 use crate::console::times;
 use crate::domain::{Delivery, DeliveryState, Timestamp};
 
@@ -102,6 +102,12 @@ impl EndpointNames {
             (1, _) => Self::Path,
             _ => Self::Address,
         }
+    }
+
+    /// Whether the beginnings of their names tell them apart in so much room.
+    pub(super) fn tells_within<'a>(&self, urls: impl Iterator<Item = &'a str>, room: u16) -> bool {
+        let names: HashSet<&str> = urls.map(|url| self.name(url)).collect();
+        names.iter().map(|name| cut(name, room)).collect::<HashSet<_>>().len() == names.len()
     }
 
     /// The name of one.
