@@ -309,7 +309,8 @@ fn draw_rows(screen: &ActivityScreen, (rows, lines): (&[Happening<'_>], &[ListLi
         .collect();
     // What a run would unfold has its room beforehand: no column moves then.
     let folded = in_sight.iter().filter_map(|(_, line, _)| if let ListLine::Row(index) = line { rows.get(*index) } else { None });
-    let folded: Vec<ActivityRow> = folded.flat_map(|happening| folded_rows(happening, usize::from(buffer.area.height), cx)).collect();
+    let folded: Vec<ActivityRow> =
+        folded.flat_map(|happening| folded_rows(screen, happening, usize::from(buffer.area.height), cx)).collect();
     let measured = in_sight.iter().filter_map(|(.., row)| row.as_ref()).chain(&folded);
     let heads = heads(screen.view, area.width, moments(rows, area.width, cx), screen.widths.with(screen.view, measured, area.width));
     let text = Rect { x: area.x + GUTTER + 2, width: area.width.saturating_sub(GUTTER + 2), height: 1, ..area };
@@ -341,11 +342,12 @@ fn draw_rows(screen: &ActivityScreen, (rows, lines): (&[Happening<'_>], &[ListLi
     }
 }
 
-/// The rows that a folded run would have beneath it, as many as can be in sight.
-fn folded_rows(happening: &Happening<'_>, most: usize, cx: &AppContext) -> Vec<ActivityRow> {
+/// The rows that a folded run would have beneath it, as many as can be in sight, where they are not measured yet.
+fn folded_rows(screen: &ActivityScreen, happening: &Happening<'_>, most: usize, cx: &AppContext) -> Vec<ActivityRow> {
     match happening {
         Happening::Run(together) if !together.is_unfolded => {
-            together.decisions.iter().take(most).map(|record| row_of(&Happening::Part(record), cx)).collect()
+            let unmeasured = screen.widths.unmeasured(screen.view, together, most);
+            unmeasured.into_iter().map(|record| row_of(&Happening::Part(record), cx)).collect()
         }
         _ => Vec::new(),
     }

@@ -150,12 +150,17 @@ const WIDEST_SAID: u16 = 46;
 /// How wide who, what, which alert and the proof are in the rows of a view that were shown. They grow and never shrink, so that nothing moves to and
 /// fro while one scrolls.
 #[derive(Debug, Default)]
-pub struct RowWidths(Cell<(ActivityView, [u16; 4], u16)>);
+pub struct RowWidths {
+    /// Of the view, and how wide what is said about an alert is among them.
+    widths: Cell<(ActivityView, [u16; 4], u16)>,
+    /// Folded runs whose rows are among them, by the keys of their first decisions: with how many steps, and as many of the rows as asked for.
+    runs: RefCell<HashMap<String, (usize, usize)>>,
+}
 
 impl RowWidths {
     /// Those with these rows of a view, in so much room.
     pub fn with<'r>(&self, view: ActivityView, rows: impl IntoIterator<Item = &'r ActivityRow>, room: u16) -> [u16; 4] {
-        let (before, known, said) = self.0.get();
+        let (before, known, said) = self.widths.get();
         let (known, mut most_said) = if before == view { (known, said) } else { ([0; 4], 0) };
         let widths = rows.into_iter().fold(known, |widths, row| {
             let [who, what, named, proof] = [&row.who, &row.what, &row.named, proof_briefly(&row.proof)].map(columns);
@@ -170,10 +175,27 @@ impl RowWidths {
             let what = if row.is_part { what + PART_INDENT } else { what };
             [widths[0].max(who), widths[1].max(what), widths[2].max(named), widths[3].max(proof)]
         });
-        self.0.set((view, widths, most_said));
+        self.widths.set((view, widths, most_said));
         let [who, what, named, proof] = widths;
         let said = if proof == 0 { most_said } else { most_said.min(WIDEST_SAID) };
         [who, what.max(said), named, proof]
+    }
+
+    /// The decisions of a run whose rows are to be measured, so many at most: none where they were before and nothing more becomes of them.
+    pub fn unmeasured<'d>(&self, view: ActivityView, together: &DecidedTogether<'d>, most: usize) -> Vec<&'d DecisionRecord> {
+        let mut runs = self.runs.borrow_mut();
+        if self.widths.get().0 != view {
+            runs.clear();
+        }
+        let decisions = || together.decisions.iter().copied().take(most);
+        let known = (decisions().map(|record| record.steps.len()).sum(), most);
+        if runs.get(&together.run.first) == Some(&known) {
+            return Vec::new();
+        }
+        if decisions().all(is_settled) {
+            runs.insert(together.run.first.clone(), known);
+        }
+        decisions().collect()
     }
 }
 
@@ -312,7 +334,12 @@ fn calls(record: &DecisionRecord, cx: &AppContext) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use uuid::Uuid;
+
     use super::*;
+    use crate::desk::{JournalDecision, JournalRun};
+    use crate::domain::resolution::Decision;
+    use crate::domain::{Alert, Resolution, Timestamp};
 
     #[test]
     fn columns_grow_with_what_is_shown_and_begin_anew_in_another_view() {
@@ -334,6 +361,40 @@ mod tests {
         let found = ActivityRow { proof: "CHARGEBACK, found 05:22:37; by whom is not known".to_owned(), ..ActivityRow::default() };
 
         assert_eq!(RowWidths::default().with(ActivityView::Today, &[found], 120), [0, 0, 0, 26]);
+    }
+
+    #[test]
+    fn a_folded_run_is_measured_once_in_a_view_unless_more_becomes_of_it_or_more_of_it_has_room() {
+        let run = JournalRun { first: "first".to_owned(), from: None };
+        let mut record = DecisionRecord {
+            key: "first".to_owned(),
+            said: JournalDecision::of(&Alert::sample(), &Resolution::Current { decision: Decision::Refunded, comments: String::new() }),
+            place: String::new(),
+            session: Uuid::nil(),
+            user: None,
+            rule: None,
+            together: Some(run.clone()),
+            made_at: Timestamp::default(),
+            steps: vec![(Timestamp::default(), DecisionFate::Sent)],
+            unlooked: None,
+            dismissed: false,
+        };
+        let widths = RowWidths::default();
+        let measured = |record: &DecisionRecord, view, most| {
+            let together = DecidedTogether { run: &run, decisions: vec![record, record], is_unfolded: false };
+            let measured = widths.unmeasured(view, &together, most).len();
+            widths.with(view, &[], 120);
+            measured
+        };
+
+        let under_way = [ActivityView::All; 2].map(|view| measured(&record, view, 1));
+        record.steps.push((Timestamp::default(), DecisionFate::TakenBack));
+        let ended = [ActivityView::All, ActivityView::All, ActivityView::Today, ActivityView::Today].map(|view| measured(&record, view, 1));
+        let in_a_higher_place = measured(&record, ActivityView::Today, 2);
+        record.steps.push((Timestamp::default(), DecisionFate::TakenBack));
+
+        assert_eq!((under_way, ended, in_a_higher_place), ([1, 1], [1, 0, 1, 0], 2));
+        assert_eq!(measured(&record, ActivityView::Today, 2), 2);
     }
 
     #[test]
