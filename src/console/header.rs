@@ -111,11 +111,19 @@ impl App {
             self.left_room(*plan) + plan.before + self.tabs_room(calls, plan.names, plan.gap) + plan.before_link() + link
         };
         // Of what is wrong a sign alone would say nothing.
-        let is_well = self.standing(Wording::Sign, calls).words.is_empty();
-        // While all is well its age is the last that whole names give way for.
-        let says = |plan: &HeaderPlan| if is_well { plan.age || plan.names != TabNames::Whole } else { plan.wording != Wording::Sign };
+        let standing = self.standing(Wording::Sign, calls);
+        let is_well = standing.words.is_empty();
+        // While all is well its age is the last that whole names give way for, but for the local clock; of a list that cannot be read it is
+        // worth more than that too.
+        let (has_local, has_rules) = (self.local_words().is_some(), self.rules_said().is_some());
+        let says = |plan: &HeaderPlan| match plan.prefers_local() {
+            _ if plan.rules && !has_rules => false,
+            true => has_local && (is_well || standing.calls),
+            false if is_well => plan.age || plan.names != TabNames::Whole,
+            false => plan.wording != Wording::Sign,
+        };
         let [_, last] = HeaderPlan::KEYS;
-        let plans = HeaderPlan::ALL.into_iter().chain(HeaderPlan::SHORT).chain(HeaderPlan::KEYS);
+        let plans = HeaderPlan::whole().chain(HeaderPlan::short()).chain(HeaderPlan::KEYS);
         plans.into_iter().find(|plan| says(plan) && needs(plan) <= width).unwrap_or(last)
     }
 

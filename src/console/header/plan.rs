@@ -35,6 +35,24 @@ pub(super) enum HeaderClock {
     Hidden,
 }
 
+/// A part of the header that can give way to the others.
+#[derive(Debug, Clone, Copy)]
+enum HeaderPart {
+    /// The clock of this machine beside the other one.
+    LocalClock,
+    /// The other one.
+    Clock,
+    /// A word of the place's name.
+    PlaceWords,
+    /// The program's name.
+    Program,
+    /// How old is what is shown.
+    Age,
+    /// A column between two screens, and those before the first one.
+    Gaps,
+    Margin,
+}
+
 /// What the header has room for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct HeaderPlan {
@@ -71,104 +89,60 @@ impl HeaderPlan {
         rules: false,
     };
 
-    /// What gives way so that every screen keeps its name: what is needed least first. What is wrong is told in fewer words last of all, and
-    /// then what has room beside those comes back.
-    pub(super) const ALL: [Self; 28] = {
-        let named = Self { rules: true, ..Self::FULL };
-        let named_one_clock = Self { clock: HeaderClock::One, ..named };
-        let one_clock = Self { clock: HeaderClock::One, ..Self::FULL };
-        let briefer = Self { place_whole: false, ..one_clock };
-        let unnamed = Self { program: false, ..briefer };
-        let closer = Self { gap: 2, ..unnamed };
-        let timeless = Self { clock: HeaderClock::Hidden, ..closer };
-        let tight = Self { before: FEWEST_BEFORE_TABS, ..timeless };
-        let ways = [one_clock, briefer, unnamed, closer, timeless, tight];
-        let [ageless_first, ageless_second, ageless_third, ageless_fourth, ageless_fifth, ageless_last] = Self::ageless(ways);
-        let [since_first, since_second, since_third, since_fourth, since_fifth, since_last] = Self::worded(ways, Wording::Since);
-        let [first, second, third, fourth, fifth, last] = Self::worded(ways, Wording::Brief);
-        let short_place = Self { place: 10, ..last };
-        [
-            named,
-            named_one_clock,
-            Self::FULL,
-            one_clock,
-            briefer,
-            unnamed,
-            closer,
-            timeless,
-            tight,
-            ageless_first,
-            ageless_second,
-            ageless_third,
-            ageless_fourth,
-            ageless_fifth,
-            ageless_last,
-            since_first,
-            since_second,
-            since_third,
-            since_fourth,
-            since_fifth,
-            since_last,
-            first,
-            second,
-            third,
-            fourth,
-            fifth,
-            last,
-            short_place,
-        ]
-    };
-
-    /// Where whole names have no room whatever gives way, all are cut to their first letters.
-    pub(super) const SHORT: [Self; 14] = {
-        let whole = Self { program: false, before: FEWEST_BEFORE_TABS, gap: 2, clock: HeaderClock::One, ..Self::FULL };
-        let short = Self { names: TabNames::Short, place_whole: false, ..whole };
-        let timeless = Self { clock: HeaderClock::Hidden, ..short };
-        let ageless = Self { age: false, ..timeless };
-        let closer = Self { gap: 1, ..ageless };
-        let ways = [short, timeless, ageless];
-        let [since_first, since_second, since_third] = Self::worded(ways, Wording::Since);
-        let [first, second, third] = Self::worded(ways, Wording::Brief);
-        let [closer_since, closer_brief] = [Self { wording: Wording::Since, ..closer }, Self { wording: Wording::Brief, ..closer }];
-        let sign = Self { wording: Wording::Sign, ..closer };
-        let cut = Self { place: 9, ..sign };
-        [
-            short,
-            timeless,
-            ageless,
-            since_first,
-            since_second,
-            since_third,
-            first,
-            second,
-            third,
-            // The screens keep their places for as long as words can give way.
-            closer,
-            closer_since,
-            closer_brief,
-            sign,
-            cut,
-        ]
-    };
-
-    /// The same without how old it is.
-    const fn ageless<const N: usize>(mut plans: [Self; N]) -> [Self; N] {
-        let mut at = 0;
-        while at < N {
-            plans[at].age = false;
-            at += 1;
-        }
-        plans
+    /// So that every screen keeps its name all else gives way, what is needed least first. What is wrong is told in fewer words last of all,
+    /// and then what has room beside those comes back.
+    pub(super) fn whole() -> impl Iterator<Item = Self> {
+        use HeaderPart::{Age, Clock, Gaps, LocalClock, Margin, PlaceWords, Program};
+        let ways = [PlaceWords, Program, Gaps, Clock, Margin];
+        let one_clock = Self::FULL.without(LocalClock);
+        let brief = Self { wording: Wording::Brief, ..one_clock };
+        let narrowest = ways.into_iter().fold(brief, Self::without);
+        Self { rules: true, ..Self::FULL }
+            .giving_way([LocalClock])
+            .chain(Self::FULL.giving_way([PlaceWords, Program, Age, Gaps, Margin]))
+            .chain(one_clock.giving_way(ways))
+            .chain(one_clock.without(Age).giving_way(ways))
+            .chain(Self { wording: Wording::Since, ..one_clock }.giving_way(ways))
+            .chain(brief.giving_way(ways))
+            .chain([Self { place: 10, ..narrowest }])
     }
 
-    /// The same with what is wrong told in such words.
-    const fn worded<const N: usize>(mut plans: [Self; N], wording: Wording) -> [Self; N] {
-        let mut at = 0;
-        while at < N {
-            plans[at].wording = wording;
-            at += 1;
+    /// Where whole names have no room whatever gives way, all are cut to their first letters.
+    pub(super) fn short() -> impl Iterator<Item = Self> {
+        use HeaderPart::{Age, Clock, Gaps, LocalClock, Margin, PlaceWords, Program};
+        let whole = [LocalClock, PlaceWords, Program, Gaps, Margin].into_iter().fold(Self::FULL, Self::without);
+        let worded = [Wording::Full, Wording::Since, Wording::Brief].map(|wording| Self { names: TabNames::Short, wording, ..whole });
+        // The screens keep their places for as long as words can give way.
+        let closer = worded.map(|plan| Self { gap: 1, ..plan.without(Clock).without(Age) });
+        let sign = Self { wording: Wording::Sign, ..closer[0] };
+        worded.into_iter().flat_map(|plan| plan.giving_way([Clock, Age])).chain(closer).chain([sign, Self { place: 9, ..sign }])
+    }
+
+    /// This one, and then without one part after another.
+    fn giving_way<const N: usize>(self, parts: [HeaderPart; N]) -> impl Iterator<Item = Self> {
+        let less = parts.into_iter().scan(self, |plan, part| {
+            *plan = plan.without(part);
+            Some(*plan)
+        });
+        std::iter::once(self).chain(less)
+    }
+
+    /// The same without one part, or with less of it.
+    fn without(self, part: HeaderPart) -> Self {
+        match part {
+            HeaderPart::LocalClock => Self { clock: HeaderClock::One, ..self },
+            HeaderPart::Clock => Self { clock: HeaderClock::Hidden, ..self },
+            HeaderPart::PlaceWords => Self { place_whole: false, ..self },
+            HeaderPart::Program => Self { program: false, ..self },
+            HeaderPart::Age => Self { age: false, ..self },
+            HeaderPart::Gaps => Self { gap: 2, ..self },
+            HeaderPart::Margin => Self { before: FEWEST_BEFORE_TABS, ..self },
         }
-        plans
+    }
+
+    /// Whether the age has given way to the local clock.
+    pub(super) fn prefers_local(&self) -> bool {
+        self.clock == HeaderClock::Both && !self.age
     }
 
     /// Where not even those have room, the keys stand alone, and as much of the rest is whole as can be.

@@ -10,6 +10,7 @@ use rstest::rstest;
 use super::fake::{Fate, morning};
 use super::rig::{Made, Rig, clock};
 use super::settling::unfinished;
+use avert::console::times::ShownClocks;
 use avert::domain::time::Clock;
 
 fn busy() -> ServiceError {
@@ -22,7 +23,7 @@ fn header(rig: &mut Rig) -> String {
 
 #[test]
 fn the_age_of_what_is_shown_stands_beside_how_the_service_answers() {
-    let mut rig = Made { operator: false, ..Made::default() }.start();
+    let mut rig = Made { operator: false, clocks: ShownClocks::Utc, ..Made::default() }.start();
 
     let mut ages = Vec::new();
     for seconds in [0, 4, 8] {
@@ -208,7 +209,7 @@ fn place(name: &str, environment: Environment) -> SessionInfo {
 #[case::production(place("alerts.acme.example", Environment::Production), "alerts.acme.example")]
 #[case::read_only(SessionInfo { read_only: true, ..place("acme-eu", Environment::Production) }, "READ-ONLY")]
 fn at_120_columns_the_screens_keep_their_names_and_the_age_stays(#[case] place: SessionInfo, #[case] whereabouts: &str) {
-    let mut rig = Made { place, ..Made::default() }.start();
+    let mut rig = Made { place, clocks: ShownClocks::Utc, ..Made::default() }.start();
 
     for seconds in [0, 8, 50] {
         rig.advance(Duration::seconds(seconds));
@@ -230,6 +231,41 @@ fn at_120_columns_the_place_of_a_local_desk_is_told_in_fewer_words_before_the_cl
 
     assert!(narrow.contains("default simulated ") && narrow.trim_end().ends_with(" UTC"), "{narrow}");
     assert!(wide.contains("avert") && wide.contains("default, simulated networks") && wide.contains(" UTC"), "{wide}");
+}
+
+#[rstest]
+#[case::production(place("acme-eu", Environment::Production), ShownClocks::Both, "● live   18:03 local  14:03 UTC")]
+#[case::a_local_desk(place("default, simulated networks", Environment::Sandbox), ShownClocks::Both, "● live   18:03 local  14:03 UTC")]
+#[case::the_names_of_the_screens_first(place("alerts.acme.example", Environment::Production), ShownClocks::Both, "● live  now")]
+#[case::one_clock_beside_the_age(place("acme-eu", Environment::Production), ShownClocks::Utc, "● live  now   14:03 UTC")]
+fn at_120_columns_the_age_gives_way_to_the_local_clock_and_no_screen_loses_its_name(
+    #[case] place: SessionInfo,
+    #[case] clocks: ShownClocks,
+    #[case] ends: &str,
+) {
+    let mut rig = Made { place, clocks, ..Made::default() }.start();
+
+    let told = ["1", "2", "3", "5"].map(|key| {
+        rig.press(key);
+        header(&mut rig)
+    });
+
+    for header in told {
+        assert!(NAMES.iter().all(|name| header.contains(name)) && header.trim_end().ends_with(ends), "{header}");
+    }
+}
+
+#[test]
+fn of_a_list_that_cannot_be_read_the_age_is_worth_more_than_the_local_clock() {
+    let mut rig = Made { operator: false, place: place("acme-eu", Environment::Production), size: (126, 40), ..Made::default() }.start();
+    let well = header(&mut rig);
+
+    rig.service.set_down(Some(busy()));
+    rig.advance(Duration::minutes(4));
+
+    let stale = header(&mut rig);
+    assert!(well.contains(" local"), "{well}");
+    assert!(stale.contains("list 4 min old") && !stale.contains(" local"), "{stale}");
 }
 
 #[rstest]
@@ -346,7 +382,7 @@ fn the_clock_stands_on_every_screen_or_on_none(#[case] place: SessionInfo, #[cas
 
 #[test]
 fn nothing_is_green_while_a_list_that_is_not_read_again_gets_older_behind_a_form() {
-    let mut rig = Made { operator: false, ..Made::default() }.start();
+    let mut rig = Made { operator: false, clocks: ShownClocks::Utc, ..Made::default() }.start();
     rig.press("r");
     let mut said = vec![header(&mut rig)];
 
