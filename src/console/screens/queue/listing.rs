@@ -84,6 +84,8 @@ pub struct Listing {
     lead: u64,
     /// Whether the window stands where a refresh has left it, so that the cursor's row keeps its line.
     pinned: bool,
+    /// Whether nobody's eye is on the cursor's line: what is read next leaves no line above the first row blank.
+    line_is_free: bool,
     arrived: Arrived,
     /// Alerts that were answered from here and are listed still.
     answered: HashSet<AlertId>,
@@ -374,6 +376,16 @@ impl Listing {
         }
     }
 
+    /// Brings the first row to the first line, though the cursor's row moves: nobody saw where it stood. `with_next`: what is read next comes so
+    /// as well.
+    pub fn fill_head(&mut self, with_next: bool) {
+        self.line_is_free = with_next;
+        if self.lead > 0 {
+            self.unpin();
+            self.show_cursor();
+        }
+    }
+
     /// An alert was answered from here: once its row has left, the lines below the last row are filled though the cursor's row moves.
     pub fn answered(&mut self, id: AlertId) {
         self.answered.insert(id);
@@ -522,6 +534,9 @@ impl Listing {
             self.note_arrived(&known, knew_all_above, old_cursor);
         }
         self.clamp();
+        if std::mem::take(&mut self.line_is_free) {
+            self.fill_head(false);
+        }
         if self.take_answered(&known) {
             self.fill_foot();
         }

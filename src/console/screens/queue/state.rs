@@ -152,6 +152,8 @@ pub struct Queue {
     /// The alerts whose doubles were looked for since the list was read last.
     compared: HashSet<AlertId>,
     frozen: bool,
+    /// Whether a page lies over all of it, or another screen is shown.
+    unseen: bool,
     facts_due: Option<Timestamp>,
     refresh_due: Option<Timestamp>,
     refresh_again: bool,
@@ -515,6 +517,14 @@ impl Queue {
             self.refresh_due = Some(now);
         }
         self.frozen = frozen;
+    }
+
+    /// Whether it is out of sight. Whoever comes back finds the first row on the first line, by what is asked for then too.
+    pub fn set_unseen(&mut self, unseen: bool, now: Timestamp) {
+        if std::mem::replace(&mut self.unseen, unseen) && !unseen {
+            let is_due = self.refresh_due.is_some_and(|due| due <= now + CHANGES_REST);
+            self.listing.fill_head(self.new.is_some() || self.listing.is_refreshing() || is_due);
+        }
     }
 
     /// Asks soon for everything that is shown: something changed. What changes meanwhile is seen by the same question.

@@ -118,6 +118,23 @@ fn the_cursors_row_keeps_its_line_when_rows_above_it_leave() {
 }
 
 #[test]
+fn whoever_was_elsewhere_finds_the_first_row_on_the_first_line_by_what_is_read_next_alone() {
+    let all = alerts(30);
+    let mut listing = listing(&all, 20);
+    listing.move_to(9);
+    refresh(&mut listing, &all[3..]);
+
+    listing.fill_head(true);
+    let back = (listing.top(), listing.lead(), listing.cursor());
+    refresh(&mut listing, &all[5..]);
+    let read = (listing.top(), listing.lead(), listing.cursor());
+    refresh(&mut listing, &all[6..]);
+
+    assert_eq!((back, read), ((0, 0, 6), (0, 0, 4)));
+    assert_eq!((listing.top(), listing.lead(), listing.cursor()), (0, 1, 3), "in sight its line is kept");
+}
+
+#[test]
 fn lines_below_the_last_row_are_filled_once_what_was_answered_from_here_has_left() {
     let all = alerts(60);
     let mut listing = listing(&all, 20);
