@@ -72,6 +72,11 @@ pub fn most_of_reasons(room: u16) -> u16 {
     most_of_what(room).max(room.saturating_sub(TOLD_APART).min(WHAT.1))
 }
 
+/// The same of what became of alerts, which the end of the card goes on to name where there is little room.
+pub fn most_of_results(room: u16) -> u16 {
+    if room < ROOM_FOR_REASONS { most_of_what(room) } else { most_of_reasons(room) }
+}
+
 /// A table of such rows: its columns from the left, the first of which stay longest, and the title over what happens.
 #[derive(Clone, Copy)]
 pub struct AlertTable<'a, 'r> {

@@ -38,7 +38,7 @@ impl KnownAudit {
         &mut self,
         asked: &[(AlertId, bool)],
         answer: &Reply<Vec<AuditEntry>>,
-        alerts: impl IntoIterator<Item = &'a Alert> + Clone,
+        alerts: impl IntoIterator<Item = &'a Alert>,
     ) {
         let Ok(entries) = answer else {
             // The page says what else is known, until they are read again.
@@ -49,7 +49,8 @@ impl KnownAudit {
         };
         // What was asked last is about these alone.
         let is_own_question = self.asked == asked;
-        let is_ours = |entry: &&AuditEntry| is_own_question || alerts.clone().into_iter().any(|alert| entry.is_of(alert.id));
+        let shown: Vec<AlertId> = alerts.into_iter().map(|alert| alert.id).collect();
+        let is_ours = |entry: &&AuditEntry| is_own_question || shown.iter().any(|alert| entry.is_of(*alert));
         for entry in entries.iter().filter(is_ours) {
             if self.entries.iter().all(|known| known.number != entry.number) {
                 self.entries.push(entry.clone());

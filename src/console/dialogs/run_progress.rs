@@ -8,7 +8,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::alert_rows::{self, AlertRow, AlertTable, ListCursor, OF_MANY, WHAT, most_of_reasons};
+use super::alert_rows::{self, AlertRow, AlertTable, ListCursor, OF_MANY, WHAT, most_of_results};
 use super::export_form::{ExportForm, ExportedResults};
 use super::many_form;
 use super::page_keys::{is_everywhere, leads_elsewhere};
@@ -377,7 +377,7 @@ impl Dialog for RunProgress {
         let rows: Vec<AlertRow<'_>> = run.rows().into_iter().map(|row| alert_row(row, cx)).collect();
         let list = Rect { x: area.x, y, width: area.width, height: area.bottom().saturating_sub(y + 1) };
         // In a narrow place by what an alert is known comes before all that is said of it: the line below has that.
-        let what = (WHAT.0, most_of_reasons(area.width));
+        let what = (WHAT.0, most_of_results(area.width));
         let title = format!("WHAT HAPPENS, {}", cx.times().heading());
         let table = AlertTable { rows: &rows, columns: OF_MANY, title: &title, what, beside: &[] };
         let at = self.position(run);

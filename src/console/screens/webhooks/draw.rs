@@ -409,7 +409,8 @@ fn delivery_heads(width: u16, times: u16, endpoints: u16, results: u16, called: 
     let mut heads: Vec<Head> = vec![("WHEN", times, false), ("EVENT", 8, false), ("ALERT", alert.max(ALERT), false)];
     let taken: u16 = heads.iter().chain(&behind).map(|(_, width, _)| width + 2).sum();
     let rest = room.saturating_sub(taken);
-    let endpoint = (rest * 2 / 5).max(rest.saturating_sub(wanted + 2)).min(endpoints.clamp(least, 44));
+    let share = if room < SMALL { least } else { rest * 2 / 5 };
+    let endpoint = share.max(rest.saturating_sub(wanted + 2)).min(endpoints.clamp(least, 44));
     heads.push(("ENDPOINT", endpoint, false));
     behind.push((if is_separate { "NEXT, RESULT" } else { "STATE" }, rest.saturating_sub(endpoint + 2), false));
     heads.extend(behind);
