@@ -564,7 +564,7 @@ mod tests {
         runs.released(None);
 
         assert_eq!(waits, (None, "1 waiting here, not sent".to_owned()));
-        assert_eq!(runs.newest().unwrap().words(), "1 underway");
+        assert_eq!(runs.newest().unwrap().words(), "1 under way");
     }
 
     #[test]

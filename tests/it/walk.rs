@@ -79,7 +79,7 @@ fn the_walk_through_the_demo_leads_where_the_readme_says() {
         pictures.take(&terminal, 130, "ctrl-f   find an alert by its order number");
     }
     says("Its three alerts are there, the answered one too");
-    terminal.wait_until("three alerts", |screen| screen.contains("3 alerts found") && screen.contains("RESOLVED"));
+    terminal.wait_until("three alerts", |screen| screen.contains("3 alerts found") && screen.contains("REFUNDED"));
     pictures.take(&terminal, 2_000, "ctrl-f   find an alert by its order number");
     says("`enter` goes to the first");
     terminal.press(ENTER);
