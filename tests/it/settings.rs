@@ -36,7 +36,9 @@ fn word(screen: &str, beginning: &str) -> Option<String> {
 /// Creates a key of scope alerts on the Settings screen and reads it off.
 fn create(terminal: &mut Terminal) -> String {
     terminal.press("5");
-    terminal.wait_for("n creates an API key");
+    terminal.wait_until("the keys, or that there are none", |screen| {
+        screen.contains("organization default") || screen.contains("n creates an API key")
+    });
     terminal.press("n");
     terminal.wait_for("API key, scope operator");
     terminal.press("\r");
