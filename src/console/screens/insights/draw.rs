@@ -4,8 +4,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
+use super::days::{self, ChartRows};
 use super::lapses::{self, Hour};
-use super::parts::{self, ChartRows, InsightsView};
+use super::networks::networks;
+use super::parts::{self, InsightsView};
 use super::programmes;
 use super::state::InsightsScreen;
 use crate::console::screens::loading::{ListWords, has_rows};
@@ -117,7 +119,7 @@ fn one_column(view: &InsightsView<'_>, width: u16, rows: ChartRows) -> Vec<Parts
     let head = width;
     let width = width.min(WIDEST);
     let Parts { lapses, today, response_times, networks, currencies, measured, unknown, .. } = Parts::of(view, head, width);
-    let (decisions, lapsed) = (parts::decisions(view, width, rows), parts::lapsed(view, width, rows, true));
+    let (decisions, lapsed) = (days::decisions(view, width, rows), days::lapsed(view, width, rows, true));
     let parts = [lapses, today, response_times, networks, currencies, decisions, lapsed, measured, unknown];
     vec![(Rect { width, ..Rect::ZERO }, below_each_other(parts))]
 }
@@ -158,7 +160,7 @@ impl Parts {
             lapses: lapses::lapses(view, width),
             today: parts::today(view, width),
             response_times: parts::response_times(view, width),
-            networks: parts::networks(view, width),
+            networks: networks(view, width),
             currencies: parts::currencies(view, head, width),
             measured: programmes::measured(view, width),
             unknown: parts::unknown(view, width),
@@ -170,8 +172,8 @@ impl Parts {
             let (here, nowhere) = (part.clone(), Vec::new());
             if first { [here, nowhere] } else { [nowhere, here] }
         };
-        let decisions = parts::decisions(view, self.width, rows);
-        let [below, beside] = either(!way.lapsed_beside, &parts::lapsed(view, self.width, rows, !way.lapsed_beside));
+        let decisions = days::decisions(view, self.width, rows);
+        let [below, beside] = either(!way.lapsed_beside, &days::lapsed(view, self.width, rows, !way.lapsed_beside));
         let [measured_first, measured] = either(way.measured_first, &self.measured);
         let [unknown_first, unknown] = either(way.unknown_first, &self.unknown);
         let first = [self.lapses.clone(), decisions, below, measured_first, unknown_first];

@@ -2,8 +2,10 @@
 //! near a merchant is to the card schemes' monitoring programmes.
 
 pub mod chart;
+pub mod days;
 pub mod draw;
 pub mod lapses;
+pub mod networks;
 pub mod parts;
 pub mod programmes;
 pub mod state;

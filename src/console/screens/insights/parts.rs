@@ -1,64 +1,26 @@
-//! The parts of the Insights screen as lines: the sentence that matters, today, response times, networks, days, and what
-//! cannot be known.
-
-use std::collections::BTreeMap;
+//! The parts of the Insights screen as lines: the sentence that matters, today, response times, money, and what cannot be known.
 
 use chrono::{Duration, NaiveDate};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::chart::{bar, column_chart, labelled, pack, sparkline, tells_all};
+use super::chart::{bar, labelled, pack, tells_all};
 use super::state::InsightsScreen;
 use super::sums::sums_table;
 use crate::console::text::{columns, count, counted, sanitize, wrap};
 use crate::console::{AppContext, DrawContext, times};
 use crate::desk::{DeskFigures, FoundInsights, InsightLimit};
-use crate::domain::insights::{INSIGHT_DAYS, QUARTER, SOON_HOURS, due_soon, first_day, percentile};
+use crate::domain::insights::{INSIGHT_DAYS, QUARTER, SOON_HOURS, due_soon, percentile};
 use crate::domain::money::sums_by_currency;
 use crate::domain::resolution::{Decision, InvalidReason, OlderRefunded};
 use crate::domain::work_pace::will_lapse;
-use crate::domain::{AlertFilter, AlertType, CalendarHour, DayCount, Insights, KindCount, Lapsing, Provider, Timestamp, WorkPace};
+use crate::domain::{AlertFilter, CalendarHour, DayCount, Insights, Lapsing, Timestamp, WorkPace};
 
 /// Columns of labels.
 const LABEL: u16 = 20;
 
 /// Blank columns between blocks of sums.
 const APART: usize = 4;
-
-/// How many rows the charts of days have: of decisions, and of what lapsed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ChartRows {
-    pub decisions: u16,
-    pub lapsed: u16,
-}
-
-impl ChartRows {
-    /// The least.
-    pub const LEAST: Self = Self { decisions: 6, lapsed: 1 };
-
-    /// The most: taller ones are no clearer.
-    pub const MOST: Self = Self { decisions: 18, lapsed: 6 };
-
-    /// With so many rows more.
-    pub fn with(room: u16) -> Self {
-        let lapsed = (room / 3).min(Self::MOST.lapsed - Self::LEAST.lapsed);
-        let decisions = (room - lapsed).min(Self::MOST.decisions - Self::LEAST.decisions);
-        Self { decisions: Self::LEAST.decisions + decisions, lapsed: Self::LEAST.lapsed + lapsed }
-    }
-
-    /// With so many rows more for the decisions, where what lapsed stands beside them.
-    pub fn beside(room: u16) -> Self {
-        Self { decisions: Self::MOST.decisions.min(Self::LEAST.decisions + room), ..Self::MOST }
-    }
-
-    /// No column is taller than it counts, but for the least: one decision is no tower.
-    fn at_most(rows: u16, least: u16, counted: u64) -> u16 {
-        rows.min(u16::try_from(counted).unwrap_or(u16::MAX).max(least))
-    }
-}
-
-/// Days of the line beside a network.
-const RECENT_DAYS: i64 = 14;
 
 /// What is drawn, and with what.
 pub struct InsightsView<'a> {
@@ -85,7 +47,7 @@ impl<'a> InsightsView<'a> {
 }
 
 impl InsightsView<'_> {
-    fn insights(&self) -> &Insights {
+    pub(super) fn insights(&self) -> &Insights {
         &self.found.insights
     }
 
@@ -117,7 +79,7 @@ impl InsightsView<'_> {
     }
 
     /// Today, by the days that were counted.
-    fn today(&self) -> i64 {
+    pub(super) fn today(&self) -> i64 {
         self.insights().calendar.day_of(self.now())
     }
 
@@ -133,7 +95,7 @@ pub fn heading(view: &InsightsView<'_>, title: &str, beside: &str) -> Line<'stat
 }
 
 /// What is counted of too few alerts, said beside the figures that rest on them: of what waits, or of what came of all.
-fn limited(view: &InsightsView<'_>, of_waiting: bool, width: u16) -> Vec<Line<'static>> {
+pub(super) fn limited(view: &InsightsView<'_>, of_waiting: bool, width: u16) -> Vec<Line<'static>> {
     let has_lapsing = view.lapsing().next().is_some();
     let words = view.found.limits.iter().filter_map(|limit| match limit {
         InsightLimit::Waiting { total, .. } if of_waiting => {
@@ -266,7 +228,7 @@ fn notices(view: &InsightsView<'_>) -> u64 {
 }
 
 /// The days that alerts were raised or paid on, as far as they are narrowed: `raised from 2026-11-23 on`.
-fn days_within(scope: &AlertFilter) -> Option<String> {
+pub(super) fn days_within(scope: &AlertFilter) -> Option<String> {
     let days = |first: Option<NaiveDate>, last: Option<NaiveDate>| match (first, last) {
         (Some(first), Some(last)) if first == last => Some(format!("on {first}")),
         (Some(first), Some(last)) => Some(format!("from {first} to {last}")),
@@ -360,11 +322,6 @@ pub(super) fn money_of(rows: &[&Lapsing]) -> Vec<String> {
     sums.iter().map(|money| sanitize(&money.to_string()).into_owned()).chain(untold).collect()
 }
 
-/// Whose days they are.
-fn day_words(view: &InsightsView<'_>) -> &'static str {
-    if view.insights().calendar.is_utc() { "UTC days" } else { "local days" }
-}
-
 /// What came of alerts today.
 pub fn today(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let (theme, today) = (view.draw.theme, view.today());
@@ -436,172 +393,6 @@ pub fn response_times(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>>
     lines
 }
 
-/// Alerts of a network, and of each of its types.
-pub fn networks(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
-    let theme = view.draw.theme;
-    let has_line = width >= 66;
-    let recent = match (has_line, view.plain) {
-        (false, _) => String::new(),
-        (true, false) => format!("   {RECENT_DAYS} DAYS"),
-        (true, true) => format!("   RAISED IN {RECENT_DAYS} DAYS"),
-    };
-    let days = days_within(view.scope).map_or_else(|| "alerts of all days".to_owned(), |days| format!("alerts {days}"));
-    let mut lines = vec![heading(view, "BY NETWORK", &days)];
-    if lines[0].width() > usize::from(width) {
-        // A day that is cut is another one.
-        lines = std::iter::once(heading(view, "BY NETWORK", "")).chain(said(view, &days, width)).collect();
-    }
-    let mut of_network: BTreeMap<&str, Vec<&KindCount>> = BTreeMap::new();
-    for kind in &view.insights().kinds {
-        of_network.entry(kind.provider.as_str()).or_default().push(kind);
-    }
-    if of_network.is_empty() {
-        lines.extend(limited(view, false, width));
-        lines.push(Line::from(view.plain("no alerts")));
-        return lines;
-    }
-    lines.push(Line::from(view.quiet(format!("{:<20}{:>7}{:>10}{:>8}{:>9}{recent}", "", "OPEN", "ANSWERED", "LAPSED", "IN TIME"))));
-    lines.extend(limited(view, false, width));
-    for kinds in of_network.into_values() {
-        let mut line = kind_row(&sanitize(kinds[0].provider.as_str()), &kinds, theme.plain);
-        if has_line {
-            let raised = raised(view, &kinds[0].provider);
-            let told = if view.plain { count(raised.iter().sum()) } else { sparkline(&raised) };
-            line.push_span(Span::styled(format!("   {told}"), theme.accent));
-        }
-        lines.push(line);
-        for kind in kinds {
-            lines.push(kind_row(&format!("  {}", sanitize(words_of(&kind.alert_type))), &[kind], theme.quiet));
-        }
-    }
-    lines
-}
-
-fn words_of(alert_type: &AlertType) -> &str {
-    alert_type.words()
-}
-
-/// A share in thousandths, rounded; all is said of all alone, and none of none. Nothing where there is nothing to share.
-fn permille(part: u64, all: u64) -> Option<u64> {
-    let rounded = (part * 1_000 + all / 2).checked_div(all)?;
-    let (least, most) = (u64::from(part > 0), if part < all { 999 } else { 1_000 });
-    Some(rounded.clamp(least, most))
-}
-
-/// One row: waiting, answered, missed, and the share that was answered in time.
-fn kind_row(label: &str, kinds: &[&KindCount], style: Style) -> Line<'static> {
-    let all = |pick: fn(&KindCount) -> u64| kinds.iter().map(|kind| pick(kind)).sum::<u64>();
-    // A notice asks for no answer, and none of it is missed.
-    let asking: Vec<&KindCount> = kinds.iter().filter(|kind| !kind.alert_type.is_notice()).copied().collect();
-    let of_asking = |pick: fn(&KindCount) -> u64| asking.iter().map(|kind| pick(kind)).sum::<u64>();
-    let (in_time, missed) = (of_asking(|kind| kind.answered), of_asking(|kind| kind.missed));
-    let share = permille(in_time, in_time + of_asking(|kind| kind.late) + missed);
-    let missed = if asking.is_empty() { "–".to_owned() } else { count(missed) };
-    let words = share.map_or_else(|| "–".to_owned(), |share| format!("{}.{} %", share / 10, share % 10));
-    Line::from(vec![
-        Span::styled(format!("{:<20}", crate::console::text::cut(label, 20)), style),
-        Span::styled(format!("{:>7}", count(all(|kind| kind.waiting))), style),
-        Span::styled(format!("{:>10}", count(all(|kind| kind.answered + kind.late))), style),
-        Span::styled(format!("{missed:>8}"), style),
-        // No limit was set that it could be below.
-        Span::styled(format!("{words:>9}"), style),
-    ])
-}
-
-/// Alerts of a network that were raised on each of the last days.
-fn raised(view: &InsightsView<'_>, provider: &Provider) -> Vec<u64> {
-    let today = view.today();
-    let on =
-        |day| view.insights().days.iter().filter(move |count| count.day == day && count.provider == *provider).map(|count| count.raised);
-    (today - RECENT_DAYS + 1..=today).map(|day| on(day).sum()).collect()
-}
-
-/// The days that are told, each with what is counted of it.
-fn each_day(view: &InsightsView<'_>, pick: fn(&DayCount) -> u64) -> Vec<(i64, u64)> {
-    let on = |day: i64| view.insights().days.iter().filter(|count| count.day == day).map(pick).sum::<u64>();
-    (first_day(view.insights().calendar, view.now())..=view.today()).map(|day| (day, on(day))).collect()
-}
-
-/// A chart of days in so many rows: today in the first style, the days before in the other one.
-fn days_chart(view: &InsightsView<'_>, days: &[(i64, u64)], (today, before): (Style, Style), width: u16, rows: u16) -> Vec<Line<'static>> {
-    let styled = days.iter().map(|(day, number)| (*number, if *day == view.today() { today } else { before }));
-    column_chart(&styled.collect::<Vec<_>>(), day_cells(days, width), rows, view.draw.theme.quiet)
-}
-
-/// How wide a day is, and the gap behind it, as far as there is room: two cells and a gap, or one with or without it.
-fn day_cells(days: &[(i64, u64)], width: u16) -> (usize, usize) {
-    match usize::from(width) / days.len().max(1) {
-        3.. => (2, 1),
-        2 => (1, 1),
-        _ => (1, 0),
-    }
-}
-
-/// The first and the last day, below a chart of them.
-fn day_axis(view: &InsightsView<'_>, days: &[(i64, u64)], width: u16) -> Line<'static> {
-    let (calendar, (wide, gap)) = (view.insights().calendar, day_cells(days, width));
-    let first = days.first().map_or(view.today(), |(day, _)| *day);
-    let first = times::day_of_axis(calendar.day_start(first).with_timezone(&calendar.offset()).date_naive());
-    let rest = (days.len() * (wide + gap)).saturating_sub(first.len() + gap);
-    Line::from(view.quiet(format!("{first}{:>rest$}", "today")))
-}
-
-/// Decisions of each day as columns.
-pub fn decisions(view: &InsightsView<'_>, width: u16, rows: ChartRows) -> Vec<Line<'static>> {
-    let theme = view.draw.theme;
-    let made = each_day(view, DayCount::decisions);
-    let numbers = || made.iter().map(|(_, number)| *number);
-    let (most, all) = (numbers().max().unwrap_or(0), numbers().sum::<u64>());
-    if most == 0 {
-        let of_known = if view.insights().undated > 0 { " whose time is known" } else { "" };
-        let told = format!("none{of_known} in {INSIGHT_DAYS} {}", day_words(view));
-        return std::iter::once(heading(view, "DECISIONS A DAY", &told)).chain(limited(view, false, width)).collect();
-    }
-    let told = format!("{} in {INSIGHT_DAYS} {}, {} today", count(all), day_words(view), count(numbers().next_back().unwrap_or(0)));
-    let mut lines = vec![heading(view, "DECISIONS A DAY", &told)];
-    let with_most = heading(view, "DECISIONS A DAY", &format!("{told}, most {}", count(most)));
-    // A number that is cut is another one.
-    if with_most.width() <= usize::from(width) {
-        lines = vec![with_most];
-    }
-    lines.extend(limited(view, false, width));
-    if view.plain {
-        lines.extend(days_told(view, &made, width));
-    } else {
-        let rows = ChartRows::at_most(rows.decisions, ChartRows::LEAST.decisions, most);
-        lines.extend(days_chart(view, &made, (theme.ok, theme.accent), width, rows));
-        lines.push(day_axis(view, &made, width));
-    }
-    lines
-}
-
-/// What was missed on each day as columns. Below the decisions they have the days of those.
-pub fn lapsed(view: &InsightsView<'_>, width: u16, rows: ChartRows, is_below: bool) -> Vec<Line<'static>> {
-    let theme = view.draw.theme;
-    let missed = each_day(view, |count| count.missed);
-    let numbers = || missed.iter().map(|(_, number)| *number);
-    let (most, all) = (numbers().max().unwrap_or(0), numbers().sum::<u64>());
-    let told = format!("{} in {INSIGHT_DAYS} {}, {} today", count(all), day_words(view), count(numbers().next_back().unwrap_or(0)));
-    let mut lines = vec![heading(view, "LAPSED A DAY", &told)];
-    if view.plain {
-        lines.extend(days_told(view, &missed, width));
-    } else if most > 0 {
-        let rows = ChartRows::at_most(rows.lapsed, ChartRows::LEAST.lapsed, most);
-        lines.extend(days_chart(view, &missed, (theme.danger, theme.danger), width, rows));
-        lines.extend((!is_below).then(|| day_axis(view, &missed, width)));
-    }
-    lines
-}
-
-/// A number of each day that has any, for whoever is read a chart: `24 Nov: 12  25 Nov: 9`.
-fn days_told(view: &InsightsView<'_>, days: &[(i64, u64)], width: u16) -> Vec<Line<'static>> {
-    let calendar = view.insights().calendar;
-    let label = |day: i64| times::day_of_axis(calendar.day_start(day).with_timezone(&calendar.offset()).date_naive());
-    let told = days.iter().filter(|(_, number)| *number > 0);
-    let told: Vec<String> = told.map(|(day, number)| format!("{}: {}", label(*day), count(*number))).collect();
-    pack(&told, width).into_iter().map(|line| Line::from(view.plain(line))).collect()
-}
-
 /// What cannot be known here.
 pub fn unknown(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let mut sentences: Vec<String> = view.found.limits.iter().map(limit_words).collect();
@@ -618,16 +409,4 @@ pub fn unknown(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let mut lines = vec![heading(view, "WHAT CANNOT BE KNOWN HERE", "")];
     lines.extend(sentences.iter().flat_map(|sentence| said(view, sentence, width)));
     lines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_share_is_rounded_and_all_or_none_is_said_of_all_or_none_alone() {
-        let told = [(29, 33), (1, 3), (2, 3), (9_999, 10_000), (1, 10_000), (4, 4), (0, 4), (0, 0)].map(|(part, all)| permille(part, all));
-
-        assert_eq!(told, [Some(879), Some(333), Some(667), Some(999), Some(1), Some(1_000), Some(0), None]);
-    }
 }

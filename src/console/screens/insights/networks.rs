@@ -1,0 +1,102 @@
+//! The networks on the Insights screen: what waits of each, what was answered and missed of its types, and how many were raised of late.
+
+use std::collections::BTreeMap;
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::chart::sparkline;
+use super::parts::{InsightsView, days_within, heading, limited, said};
+use crate::console::text::{count, cut, sanitize};
+use crate::domain::{KindCount, Provider};
+
+/// Days of the line beside a network.
+const RECENT_DAYS: i64 = 14;
+
+/// Alerts of a network, and of each of its types.
+pub fn networks(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
+    let theme = view.draw.theme;
+    let has_line = width >= 66;
+    let recent = match (has_line, view.plain) {
+        (false, _) => String::new(),
+        (true, false) => format!("   {RECENT_DAYS} DAYS"),
+        (true, true) => format!("   RAISED IN {RECENT_DAYS} DAYS"),
+    };
+    let days = days_within(view.scope).map_or_else(|| "alerts of all days".to_owned(), |days| format!("alerts {days}"));
+    let mut lines = vec![heading(view, "BY NETWORK", &days)];
+    if lines[0].width() > usize::from(width) {
+        // A day that is cut is another one.
+        lines = std::iter::once(heading(view, "BY NETWORK", "")).chain(said(view, &days, width)).collect();
+    }
+    let mut of_network: BTreeMap<&str, Vec<&KindCount>> = BTreeMap::new();
+    for kind in &view.insights().kinds {
+        of_network.entry(kind.provider.as_str()).or_default().push(kind);
+    }
+    if of_network.is_empty() {
+        lines.extend(limited(view, false, width));
+        lines.push(Line::from(view.plain("no alerts")));
+        return lines;
+    }
+    lines.push(Line::from(view.quiet(format!("{:<20}{:>7}{:>10}{:>8}{:>9}{recent}", "", "OPEN", "ANSWERED", "LAPSED", "IN TIME"))));
+    lines.extend(limited(view, false, width));
+    for kinds in of_network.into_values() {
+        let mut line = kind_row(&sanitize(kinds[0].provider.as_str()), &kinds, theme.plain);
+        if has_line {
+            let raised = raised(view, &kinds[0].provider);
+            let told = if view.plain { count(raised.iter().sum()) } else { sparkline(&raised) };
+            line.push_span(Span::styled(format!("   {told}"), theme.accent));
+        }
+        lines.push(line);
+        for kind in kinds {
+            lines.push(kind_row(&format!("  {}", sanitize(kind.alert_type.words())), &[kind], theme.quiet));
+        }
+    }
+    lines
+}
+
+/// A share in thousandths, rounded; all is said of all alone, and none of none. Nothing where there is nothing to share.
+fn permille(part: u64, all: u64) -> Option<u64> {
+    let rounded = (part * 1_000 + all / 2).checked_div(all)?;
+    let (least, most) = (u64::from(part > 0), if part < all { 999 } else { 1_000 });
+    Some(rounded.clamp(least, most))
+}
+
+/// One row: waiting, answered, missed, and the share that was answered in time.
+fn kind_row(label: &str, kinds: &[&KindCount], style: Style) -> Line<'static> {
+    let all = |pick: fn(&KindCount) -> u64| kinds.iter().map(|kind| pick(kind)).sum::<u64>();
+    // A notice asks for no answer, and none of it is missed.
+    let asking: Vec<&KindCount> = kinds.iter().filter(|kind| !kind.alert_type.is_notice()).copied().collect();
+    let of_asking = |pick: fn(&KindCount) -> u64| asking.iter().map(|kind| pick(kind)).sum::<u64>();
+    let (in_time, missed) = (of_asking(|kind| kind.answered), of_asking(|kind| kind.missed));
+    let share = permille(in_time, in_time + of_asking(|kind| kind.late) + missed);
+    let missed = if asking.is_empty() { "–".to_owned() } else { count(missed) };
+    let words = share.map_or_else(|| "–".to_owned(), |share| format!("{}.{} %", share / 10, share % 10));
+    Line::from(vec![
+        Span::styled(format!("{:<20}", cut(label, 20)), style),
+        Span::styled(format!("{:>7}", count(all(|kind| kind.waiting))), style),
+        Span::styled(format!("{:>10}", count(all(|kind| kind.answered + kind.late))), style),
+        Span::styled(format!("{missed:>8}"), style),
+        // No limit was set that it could be below.
+        Span::styled(format!("{words:>9}"), style),
+    ])
+}
+
+/// Alerts of a network that were raised on each of the last days.
+fn raised(view: &InsightsView<'_>, provider: &Provider) -> Vec<u64> {
+    let today = view.today();
+    let on =
+        |day| view.insights().days.iter().filter(move |count| count.day == day && count.provider == *provider).map(|count| count.raised);
+    (today - RECENT_DAYS + 1..=today).map(|day| on(day).sum()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_rounded_and_all_or_none_is_said_of_all_or_none_alone() {
+        let told = [(29, 33), (1, 3), (2, 3), (9_999, 10_000), (1, 10_000), (4, 4), (0, 4), (0, 0)].map(|(part, all)| permille(part, all));
+
+        assert_eq!(told, [Some(879), Some(333), Some(667), Some(999), Some(1), Some(1_000), Some(0), None]);
+    }
+}
