@@ -174,15 +174,10 @@ impl Run<'_> {
 
     async fn row(&mut self, line: u64, said: &SaidRow, signals: &mut Signals) -> anyhow::Result<Became> {
         match self.earlier.get(&line).cloned() {
-            Some(entry) if entry.result.is_done() => {
-                let mut became = Became::new(entry.result, "earlier");
-                became.id = entry.id;
-                Ok(became)
-            }
+            Some(entry) if entry.result.is_done() => Ok(Became::new(entry.result, "earlier").about_that_of(&entry)),
             Some(entry) if entry.result == RowResult::Unknown && self.is_told_to_end() => {
-                let mut became = Became::new(RowResult::Unknown, "not looked up: the run was stopped before it; --resume looks it up");
-                became.id = entry.id;
-                Ok(became)
+                let why = "not looked up: the run was stopped before it; --resume looks it up";
+                Ok(Became::new(RowResult::Unknown, why).about_that_of(&entry))
             }
             Some(entry) if entry.result == RowResult::Unknown => {
                 let became = tokio::select! {
@@ -190,9 +185,7 @@ impl Run<'_> {
                     became = self.look_up(&entry, said) => became,
                     signal = signals.next() => {
                         self.stopped = Some(Stop::Signal(Signalled(signal)));
-                        let mut became = Became::new(RowResult::Unknown, left_unanswered(signal, entry.id.as_deref()));
-                        became.id.clone_from(&entry.id);
-                        became
+                        Became::new(RowResult::Unknown, left_unanswered(signal, entry.id.as_deref())).about_that_of(&entry)
                     }
                 };
                 // It left when it left, however late it is found out.

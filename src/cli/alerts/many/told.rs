@@ -7,7 +7,7 @@ use std::path::Path;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use serde_json::{Value, json};
 
-use super::results::{ResultsFile, RowResult};
+use super::results::{ResultEntry, ResultsFile, RowResult};
 use crate::cli::alerts::answer::as_decided;
 use crate::cli::args::Format;
 use crate::cli::output::{Output, Report, Rows, json as on_one_line, print_line};
@@ -54,6 +54,11 @@ impl Became {
     /// The same about this alert.
     pub(super) fn about(self, id: AlertId) -> Self {
         Self { id: Some(id.to_string()), ..self }
+    }
+
+    /// The same about the alert that an earlier run wrote of.
+    pub(super) fn about_that_of(self, entry: &ResultEntry) -> Self {
+        Self { id: entry.id.clone(), ..self }
     }
 }
 
