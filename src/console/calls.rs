@@ -215,7 +215,7 @@ impl Calls {
     ) -> Option<AttentionCall> {
         let mut near: Vec<Alert> = self.near(before, &underway, now).cloned().collect();
         near.sort_by_key(|alert| (alert.deadline.moment().is_none(), alert.deadline.moment(), alert.id));
-        let least = if self.more_may_be_near(before, &underway, now) { "at least " } else { "" };
+        let least = at_least(self.more_may_be_near(before, &underway, now));
         let untold: Vec<Alert> = near.iter().filter(|alert| !self.told.contains(&alert.id)).cloned().collect();
         let unrung: Vec<Alert> = near.into_iter().filter(|alert| !self.rung.contains(&alert.id)).collect();
         self.told.extend(untold.iter().map(|alert| alert.id));
@@ -261,15 +261,10 @@ impl Calls {
             return None;
         }
         let about: Vec<Alert> = self.closing.alerts.iter().find(|alert| waits(alert) && !underway(alert.id)).cloned().into_iter().collect();
-        let least = self.least();
+        let least = at_least(self.closing.is_open());
         let words = format!("The pace no longer holds: at {} an hour {least}{lost} will lapse within {SOON_HOURS} h.", pace.per_hour());
         let outside = format!("The pace no longer holds: {least}{lost} will lapse within {SOON_HOURS} h");
         Some(AttentionCall { words, outside, about, rings: !quiet })
-    }
-
-    /// What stands before a number of alerts where there may be more than is known.
-    fn least(&self) -> &'static str {
-        if self.closing.is_open() { "at least " } else { "" }
     }
 
     /// How many lapse within the hours that the pace is told of, by the quarter hour. What was neither read nor counted counts at the latest
@@ -317,7 +312,7 @@ impl Calls {
                 let verb = if near == 1 { "lapses" } else { "lapse" };
                 format!("{}{more} {verb} within {}", count(near), times::spell(settings.before))
             }),
-            lost.map(|lost| format!("{}{} will lapse at this pace", self.least(), count(lost))),
+            lost.map(|lost| format!("{}{} will lapse at this pace", at_least(self.closing.is_open()), count(lost))),
         ];
         let open = open.into_iter().filter(|(number, _)| *number > 0).map(|(number, words)| format!("{} {words}", count(number as u64)));
         let parts: Vec<String> = parts.into_iter().flatten().chain(open).collect();
@@ -331,6 +326,11 @@ pub fn named(alert: &Alert) -> String {
     let parts: Vec<String> = card.into_iter().chain(alert.money().map(|money| money.to_string())).collect();
     let parts = if parts.is_empty() { alert.provider_id.clone() } else { parts.join(" ") };
     format!("{} {parts}", alert.provider)
+}
+
+/// What stands before a number of alerts where there may be more than is known.
+fn at_least(may_be_more: bool) -> &'static str {
+    if may_be_more { "at least " } else { "" }
 }
 
 #[cfg(test)]
