@@ -235,6 +235,16 @@ fn a_signal_that_comes_between_two_consoles_ends_the_program() {
     assert_eq!(terminal.wait_exit().0, 143);
 }
 
+/// Answers the alert under the cursor by its form.
+fn decide(terminal: &mut Terminal) {
+    terminal.press("n");
+    terminal.wait_for("Resolve  ");
+    terminal.press("not ours");
+    terminal.wait_for("8/250");
+    terminal.press(CTRL_S);
+    terminal.wait_for("✓ NOT REFUNDED, recorded");
+}
+
 #[test]
 fn where_nothing_can_be_written_the_console_opens_says_so_once_and_works() {
     let world = world();
@@ -246,12 +256,7 @@ fn where_nothing_can_be_written_the_console_opens_says_so_once_and_works() {
 
     terminal.wait_for("Nothing is kept here: drafts, notes, views, snoozes, journal and log of this console end with it");
     terminal.wait_for("It is tried again until it can be written.");
-    terminal.press("n");
-    terminal.wait_for("Resolve  ");
-    terminal.press("not ours");
-    terminal.wait_for("8/250");
-    terminal.press(CTRL_S);
-    terminal.wait_for("✓ NOT REFUNDED, recorded");
+    decide(&mut terminal);
     assert!(!terminal.text().contains("could not be kept"), "{}", terminal.text());
     terminal.press("j");
     terminal.press("a");
@@ -277,12 +282,7 @@ fn a_desk_that_can_be_written_by_now_has_what_was_decided_before_and_keeps_what_
     let mut terminal = world.console(&arguments);
     terminal.wait_for("SHOP 2");
     terminal.wait_for("nothing is kept here");
-    terminal.press("n");
-    terminal.wait_for("Resolve  ");
-    terminal.press("not ours");
-    terminal.wait_for("8/250");
-    terminal.press(CTRL_S);
-    terminal.wait_for("✓ NOT REFUNDED, recorded");
+    decide(&mut terminal);
     terminal.press("j");
     terminal.press("a");
     terminal.wait_for("Note  ");
@@ -344,12 +344,7 @@ fn a_desk_on_a_read_only_file_system_is_read_and_not_written() {
     first.wait_for("asked the shop");
     first.wait_gone("Note  ");
     first.press("j");
-    first.press("n");
-    first.wait_for("Resolve  ");
-    first.press("not ours");
-    first.wait_for("8/250");
-    first.press(CTRL_S);
-    first.wait_for("✓ NOT REFUNDED, recorded");
+    decide(&mut first);
     leave(first);
 
     let home = world.desk.path().to_str().unwrap();
