@@ -5,6 +5,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
+use super::answer_words::without_reason;
 use super::app::App;
 use super::areas::{Areas, SMALLEST};
 use super::decisions::Departure;
@@ -212,9 +213,12 @@ impl App {
             1 => {
                 let (word, subject) = (next.word(), next.subject());
                 // Where it would take the room of the keys, why it is invalid stands in the list alone.
-                let brief = word.split(" (").next().unwrap_or(&word);
                 let whole = format!("{word} {subject} {when}");
-                if columns(&whole) + behind + LEFT_TO_KEYS <= line.width { whole } else { format!("{brief} {subject} {when}") }
+                if columns(&whole) + behind + LEFT_TO_KEYS <= line.width {
+                    whole
+                } else {
+                    format!("{} {subject} {when}", without_reason(&word))
+                }
             }
             more => format!("{more} decisions, next {when}"),
         };

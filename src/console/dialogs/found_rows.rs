@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use crate::console::answer_words::{answer_words, is_answered_refunded};
+use crate::console::answer_words::{answer_words, is_answered_refunded, without_reason};
 use crate::console::screens::queue::columns::{Column, amount};
 use crate::console::text::{columns, cut, sanitize};
 use crate::console::{AppContext, times};
@@ -42,8 +42,7 @@ impl<'a> FoundRow<'a> {
             Some(outcome) => {
                 let style = if is_answered_refunded(alert) { cx.theme.ok } else { cx.theme.quiet };
                 // Its reason is for whoever goes there.
-                let answer = answer_words(alert, outcome);
-                (answer.split(" (").next().unwrap_or_default().to_owned(), style)
+                (without_reason(&answer_words(alert, outcome)).to_owned(), style)
             }
             None if alert.is_over() => (sanitize(alert.status.as_str()).into_owned(), cx.theme.quiet),
             None => {

@@ -1,5 +1,6 @@
 //! A run in the journal: decisions that were made together, by one form, and what one row says of them all.
 
+use crate::console::answer_words::without_reason;
 use crate::console::decisions::{State, alert_of};
 use crate::console::runs::DECIDED_AGAIN;
 use crate::console::text::{count, sanitize};
@@ -54,7 +55,7 @@ impl DecidedTogether<'_> {
     /// would say whose it is; but the alerts of a case are on one payment: `1 refunded; 2 invalid (duplicate alert) · 49.90 EUR`.
     pub fn what(&self) -> Vec<String> {
         let decided = self.decided();
-        let briefly = counted_words(decided.iter().map(|(word, number)| (word.split(" (").next().unwrap_or(word), *number)));
+        let briefly = counted_words(decided.iter().map(|(word, number)| (without_reason(word), *number)));
         let answers = counted_words(decided.iter().map(|(word, number)| (word.as_str(), *number)));
         let of_payment = || alert_of(&self.decisions.first()?.said.alert).money();
         let sums = self.sums();
