@@ -361,6 +361,7 @@ fn draw_row((view, at): (ActivityView, Timestamp), row: &ActivityRow, heads: &[H
     let width_of = |title: &str| heads.iter().find(|(head, ..)| *head == title).map_or(0, |(_, width, _)| *width);
     let (what, named) = (width_of("WHAT"), width_of("ALERT"));
     let said = row.said_of_named().filter(|said| columns(said) <= what);
+    let runs_over = row.is_bulk && columns(&row.what) > what;
     let mut x = line.x + GUTTER + 2;
     for (title, width, part) in heads {
         let cell = Rect { x, width: *width, ..line }.intersection(line);
@@ -386,7 +387,7 @@ fn draw_row((view, at): (ActivityView, Timestamp), row: &ActivityRow, heads: &[H
                 continue;
             }
             // What was decided runs over from where it was chosen.
-            "WHAT" if row.is_bulk && columns(&row.what) > *width => {
+            "WHAT" if runs_over => {
                 let both = Rect { width: width + 2 + named, ..cell }.intersection(line);
                 let mut pen = Pen::new(buffer, both);
                 pen.put(row.what_in(both.width), cx.draw_context().digits());
@@ -395,7 +396,7 @@ fn draw_row((view, at): (ActivityView, Timestamp), row: &ActivityRow, heads: &[H
                 x += width + 2;
                 continue;
             }
-            "ALERT" if row.is_bulk && columns(&row.what) > what => {
+            "ALERT" if runs_over => {
                 x += width + 2;
                 continue;
             }
