@@ -17,6 +17,16 @@ pub fn columns(text: &str) -> u16 {
     u16::try_from(text.width()).unwrap_or(u16::MAX)
 }
 
+/// The last of these graphemes, each with its place, that so many columns have room for.
+fn last_within<'t>(graphemes: impl Iterator<Item = (usize, &'t str)>, room: usize) -> Option<(usize, &'t str)> {
+    let mut used = 0;
+    let within = graphemes.take_while(|(_, grapheme)| {
+        used += grapheme.width();
+        used <= room
+    });
+    within.last()
+}
+
 /// The text within so many columns; where something is left out, it ends with [`CUT`].
 pub fn cut(text: &str, columns: u16) -> Cow<'_, str> {
     let room = usize::from(columns);
@@ -24,15 +34,8 @@ pub fn cut(text: &str, columns: u16) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let Some(room) = room.checked_sub(1) else { return Cow::Borrowed("") };
-    let mut used = 0;
-    let kept = text.graphemes(true).take_while(|grapheme| {
-        used += grapheme.width();
-        used <= room
-    });
-    let mut out: String = kept.collect();
-    out.truncate(out.trim_end().len());
-    out.push_str(CUT);
-    Cow::Owned(out)
+    let end = last_within(text.grapheme_indices(true), room).map_or(0, |(at, grapheme)| at + grapheme.len());
+    Cow::Owned(format!("{}{CUT}", text[..end].trim_end()))
 }
 
 /// The end of a text within so many columns, for what differs there: it begins with [`CUT`] where something is left out.
@@ -42,12 +45,7 @@ pub fn cut_start(text: &str, columns: u16) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let Some(room) = room.checked_sub(1) else { return Cow::Borrowed("") };
-    let mut used = 0;
-    let kept = text.grapheme_indices(true).rev().take_while(|(_, grapheme)| {
-        used += grapheme.width();
-        used <= room
-    });
-    let from = kept.last().map_or(text.len(), |(at, _)| at);
+    let from = last_within(text.grapheme_indices(true).rev(), room).map_or(text.len(), |(at, _)| at);
     Cow::Owned(format!("{CUT}{}", &text[from..]))
 }
 
