@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::decisions::{Decisions, alert_of};
 use super::unfinished::{Stage, Unfinished};
 use crate::desk::{ComingStage, History};
-use crate::domain::duplicate::{self, Duplicate};
+use crate::domain::duplicate::{self, Duplicate, DuplicateState};
 use crate::domain::{Alert, AlertId, OutcomeId, Resolution, Timestamp, decide};
 
 /// The decisions that are known: those on their way, here and at the engine, and what the desk's journal has.
@@ -71,7 +71,9 @@ impl<'a> KnownDecisions<'a> {
 
     /// Another alert as a duplicate of an alert, with what is known of it.
     fn duplicate(self, alert: &Alert, other: &Alert) -> Option<Duplicate> {
-        let coming = self.coming_resolution(other.id).map(|resolution| (resolution, self.may_have_arrived(other.id)));
+        let how_far: fn(Resolution) -> DuplicateState =
+            if self.may_have_arrived(other.id) { DuplicateState::MayHaveArrived } else { DuplicateState::OnItsWay };
+        let coming = self.coming_resolution(other.id).cloned().map(how_far);
         Duplicate::with_coming(alert, &self.answered(other), coming)
     }
 

@@ -331,12 +331,11 @@ impl Duplicate {
         Some(Self { provider: other.provider.clone(), provider_id: other.provider_id.clone(), evidence, state })
     }
 
-    /// The same with a decision on the other alert that has not come to its end, and whether it may have arrived; what has an answer keeps it.
-    pub fn with_coming(alert: &Alert, other: &Alert, coming: Option<(&Resolution, bool)>) -> Option<Self> {
+    /// The same where a decision on the other alert has not come to its end, and how far it is; what has an answer keeps it.
+    pub fn with_coming(alert: &Alert, other: &Alert, coming: Option<DuplicateState>) -> Option<Self> {
         let found = Self::of(alert, other)?;
         Some(match coming.filter(|_| other.outcome.is_none()) {
-            Some((resolution, false)) => Self { state: DuplicateState::OnItsWay(resolution.clone()), ..found },
-            Some((resolution, true)) => Self { state: DuplicateState::MayHaveArrived(resolution.clone()), ..found },
+            Some(state) => Self { state, ..found },
             None => found,
         })
     }

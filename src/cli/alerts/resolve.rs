@@ -154,7 +154,8 @@ pub(super) fn double_of(
     let here = here.filter(|here| here.resolution.gives_money_back() || attempt.is_none());
     // What is decided there is not told.
     // It is read once: what is with its network then may have arrived since.
-    let found = Duplicate::with_coming(alert, other, here.map(|here| &here.resolution).or(attempt).map(|coming| (coming, true)))?;
+    let coming = here.map(|here| &here.resolution).or(attempt).cloned().map(DuplicateState::MayHaveArrived);
+    let found = Duplicate::with_coming(alert, other, coming)?;
     let words = match here {
         Some(here) => format!("{} ({}): {}", called(&found), found.evidence.words(), coming_here(here)),
         None => double_in_words(&found),
