@@ -4,12 +4,12 @@ use avert::console::effects::Effect;
 use avert::console::message::Message;
 use avert::domain::resolution::Decision;
 use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertFilter, AlertId, AlertStatus, AlertType, AuditEntry, Currency, Dialect, Resolution};
+use avert::domain::{Alert, AlertFilter, AlertId, AlertStatus, AlertType, Currency, Dialect, Resolution};
 use avert::service::{OutcomeUnknown, ResolveRequest, ServiceError};
 use chrono::Duration;
 use rstest::rstest;
 
-use super::fake::{Fate, morning, refunded_sibling};
+use super::fake::{Fate, answered_by_omar, morning, refunded_sibling};
 use super::rig::{Made, Rig, assert_screens, clock, screens};
 use super::settling::unfinished;
 
@@ -230,18 +230,7 @@ fn of_what_is_answered_already_the_form_says_what_was_decided_by_whom_and_with_w
     rig.press("* b alt-n");
     let theirs = Resolution::Current { decision: Decision::Refunded, comments: "refund 88213".to_owned() };
     rig.service.record(first, &ResolveRequest { resolution: theirs, idempotency_key: None }).unwrap();
-    let resolved = AuditEntry {
-        number: 1,
-        at: clock().now(),
-        actor: "key 7Qd2".to_owned(),
-        origin: String::new(),
-        person: "omar".to_owned(),
-        action: "alert.resolved".to_owned(),
-        subject: first.to_string(),
-        detail: String::new(),
-        previous: [0; 32],
-        hash: [1; 32],
-    };
+    let resolved = answered_by_omar(first, clock().now());
     rig.service.audit.lock().unwrap().push(resolved);
 
     rig.hear();

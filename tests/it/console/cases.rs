@@ -10,7 +10,7 @@ use chrono::Duration;
 use rstest::rstest;
 
 use super::bulk::alike;
-use super::fake::{Fate, morning, refunded_sibling};
+use super::fake::{Fate, answered_by_omar, morning, refunded_sibling};
 use super::pictures::doubled;
 use super::rig::{Made, Rig, assert_screens, clock, screens};
 use super::settling::unfinished;
@@ -797,18 +797,7 @@ fn what_each_alert_would_get_follows_what_is_decided_and_taken_back() {
 #[test]
 fn the_audit_log_is_asked_once_for_a_case_and_again_where_an_alert_got_its_answer() {
     let mut rig = Rig::new(three());
-    let entry = AuditEntry {
-        number: 1,
-        at: clock().now(),
-        actor: "key 7Qd2Kx".to_owned(),
-        origin: String::new(),
-        person: "omar".to_owned(),
-        action: "alert.resolved".to_owned(),
-        subject: ids()[1].to_string(),
-        detail: String::new(),
-        previous: [0; 32],
-        hash: [1; 32],
-    };
+    let entry = AuditEntry { actor: "key 7Qd2Kx".to_owned(), ..answered_by_omar(ids()[1], clock().now()) };
     let asked = |rig: &Rig| *rig.service.audit_asked.lock().unwrap();
     let before = asked(&rig);
 

@@ -21,6 +21,22 @@ use uuid::Uuid;
 
 use super::fake_webhooks::Sent;
 
+/// What the audit log says where omar answered an alert at this moment.
+pub fn answered_by_omar(alert: AlertId, at: Timestamp) -> AuditEntry {
+    AuditEntry {
+        number: 1,
+        at,
+        actor: "key 7Qd2".to_owned(),
+        origin: String::new(),
+        person: "omar".to_owned(),
+        action: "alert.resolved".to_owned(),
+        subject: alert.to_string(),
+        detail: String::new(),
+        previous: [0; 32],
+        hash: [1; 32],
+    }
+}
+
 /// What the next resolution comes to, where it is not the plain success.
 #[derive(Debug, Clone)]
 pub enum Fate {

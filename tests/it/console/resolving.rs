@@ -5,15 +5,13 @@ use avert::console::perform::perform;
 use avert::desk::{JournalDecision, JournalEntry, JournalPart, JournalStep};
 use avert::domain::resolution::Decision;
 use avert::domain::time::{Clock, to_iso};
-use avert::domain::{
-    Alert, AlertStatus, AttemptId, AuditEntry, CredentialKind, Deadline, KeyScope, Outcome, OutcomeId, Provider, Resolution,
-};
+use avert::domain::{Alert, AlertStatus, AttemptId, CredentialKind, Deadline, KeyScope, Outcome, OutcomeId, Provider, Resolution};
 use avert::service::{OutcomeUnknown, ResolveRequest, ServiceError};
 use chrono::Duration;
 use rstest::rstest;
 use std::time::Duration as Wait;
 
-use super::fake::{Fake, Fate, morning, refunded_sibling};
+use super::fake::{Fake, Fate, answered_by_omar, morning, refunded_sibling};
 use super::rig::{Made, Rig, clock};
 use avert::console::message::Message;
 use crossterm::event::Event;
@@ -211,18 +209,7 @@ fn overtaken(rig: &mut Rig) -> Alert {
 fn a_form_says_what_another_decided_meanwhile_with_the_comment_and_by_whom_as_the_audit_log_has_it() {
     let mut rig = rig();
     let id = rig.current();
-    let entry = AuditEntry {
-        number: 1,
-        at: clock().now(),
-        actor: "key 7Qd2".to_owned(),
-        origin: String::new(),
-        person: "omar".to_owned(),
-        action: "alert.resolved".to_owned(),
-        subject: id.to_string(),
-        detail: String::new(),
-        previous: [0; 32],
-        hash: [1; 32],
-    };
+    let entry = answered_by_omar(id, clock().now());
     rig.service.audit.lock().unwrap().push(entry);
 
     overtaken(&mut rig);
