@@ -339,12 +339,12 @@ fn stage(queue: &mut Queue, id: AlertId, resolution: Resolution, draft: Draft, c
         cx.notify(Tone::Note, "The window closes: sent now, no undo.");
     }
     let key = cx.decisions.stage(alert, resolution, grace, cx.now);
-    let mut effects: Vec<Effect> =
-        cx.decisions.get(key).map(|staged| Effect::Keep(Keep::Journal(staged.staged_step(None)))).into_iter().collect();
+    // Once the journal has the decision, its text is on the disk as well: a console that is killed loses neither.
+    let mut effects = cx.keep_draft(id, draft);
+    effects.extend(cx.decisions.get(key).map(|staged| Effect::Keep(Keep::Journal(staged.staged_step(None)))));
     if queue.listing.cursor_id() == Some(id) {
         move_on(queue, cx);
     }
-    effects.extend(cx.keep_draft(id, draft));
     effects
 }
 
