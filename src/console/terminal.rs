@@ -176,10 +176,10 @@ impl TerminalGuard {
 /// of ctrl-z for the same reason, but not the one that is sent in its place.
 #[cfg(unix)]
 pub(super) fn can_stop() -> bool {
-    use rustix::process::{getpgid, getppid, getsid};
-    let (Ok(group), Ok(session)) = (getpgid(None), getsid(None)) else { return false };
-    let parent = getppid().and_then(|parent| getsid(Some(parent)).ok());
-    group != session && parent == Some(session)
+    use nix::unistd::{getpgrp, getppid, getsid};
+    let (parent, Ok(session)) = (getppid(), getsid(None)) else { return false };
+    // A parent of number 0 is in another PID namespace, as that of the first process in a container is.
+    getpgrp() != session && parent.as_raw() != 0 && getsid(Some(parent)) == Ok(session)
 }
 
 #[cfg(not(unix))]

@@ -1,7 +1,8 @@
 //! The ends that a console can come to: what becomes of what was typed and staged, and of the terminal.
 
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 
 use avert::console::{Preferences, Session, SessionInfo};
@@ -12,7 +13,7 @@ use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr
 use super::{CTRL_S, Day, alert, leave, open_form};
 use crate::console::fake::{Fake, morning};
 use crate::console::rig::records;
-use crate::support::binary::signal;
+use crate::support::binary::{binary, signal};
 use crate::support::terminal::Terminal;
 
 fn two() -> Day {
@@ -69,6 +70,25 @@ fn ctrl_z_without_a_shell_to_go_back_to_is_told_and_the_console_goes_on() {
     terminal.wait_for("goods were delivered in May");
     terminal.press("\x1b");
     terminal.wait_gone("Decision");
+    leave(terminal);
+}
+
+/// As under `docker exec` or `nsenter`: to the console the session that it belongs to has the number 0.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_console_opens_in_a_session_of_another_pid_namespace() {
+    let namespace = ["--user", "--map-root-user", "--pid", "--fork"];
+    if !Command::new("unshare").args(namespace).arg("true").output().is_ok_and(|ended| ended.status.success()) {
+        eprintln!("left out: no PID namespace can be made here");
+        return;
+    }
+    let day = two();
+    let line = format!("{} open --config {}; exit $?", binary().display(), day.path().join("day.toml").display());
+    let arguments = [&namespace[..], &["sh", "-c", &line]].concat();
+
+    let terminal = Terminal::start_program(Path::new("unshare"), day.path(), &arguments, &[], 120, 40);
+
+    terminal.wait_for("SHOP 1 ");
     leave(terminal);
 }
 
