@@ -3,10 +3,12 @@
 //! What is answered and not in the indexes yet is a candidate always. The indexes are asked for the rarest trigrams of what is looked for, and,
 //! where it has to be a value or to begin one, for that. Where the candidates are few, all of them are read and put in order. Where they are
 //! many, each grade is asked for by itself, better ones first, and of each what waits for an answer before the rest: the newest candidates are
-//! read until there are enough that match. Where every tenth alert is a candidate, each alert is read; else the candidates are marked first.
+//! read until there are enough that match. Where every tenth alert is a candidate, each alert is read, and past the first of them those that
+//! are marked, a span of keys at a time; else the candidates are marked first.
 //! What waits is mostly what came last: of it no more of the indexes is read than is between the first and the last row that waits.
 
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 
 use rusqlite::Connection;
 
@@ -34,11 +36,15 @@ struct Bounds {
     row: u64,
     /// So many alerts are read where some tenth of them are candidates, before the candidates are marked.
     dense: usize,
+    /// Of them the candidates among so many keys are marked at a time,
+    span: i64,
+    /// so many times, before all of them are.
+    spans: usize,
     /// So many alerts are read for words that are too short for the index, before it is asked for whatever begins with one.
     walk: usize,
 }
 
-const BOUNDS: Bounds = Bounds { candidates: 300, row: 5, dense: 400, walk: 400 };
+const BOUNDS: Bounds = Bounds { candidates: 300, row: 5, dense: 400, span: 0x1_0000, spans: 4, walk: 400 };
 
 /// The index of trigrams is asked for so many, the rarest, and for the rare ones beside them: what they leave is compared.
 const TRIGRAMS: usize = 3;
@@ -168,17 +174,22 @@ impl Search<'_> {
         let asked = Asked::of(&reader.conn, reading, self.grade, fields_of(share))?;
         let short = self.short_words(reading);
         if short.is_empty() {
-            if asked.as_ref().is_some_and(|asked| asked.is_dense) {
-                let walked = self.walk(reader, share, &mut None, missing, self.bounds.dense)?;
-                if walked.is_done {
-                    return Ok(walked.found);
+            if let Some(asked) = asked.as_ref().filter(|asked| asked.is_dense) {
+                for mut candidates in [Candidates::All, Candidates::BySpans(SpanMarks::new(asked, self.bounds))] {
+                    let walked = self.walk(reader, share, &mut candidates, missing, self.bounds.dense)?;
+                    if walked.is_done {
+                        return Ok(walked.found);
+                    }
                 }
             }
             return self.newest(reader, share, asked.as_ref(), missing);
         }
         // The index knows no word that is very short. Mostly many alerts have it, and are met soon.
-        let mut marks = asked.as_ref().map(|asked| self.mark(&reader.conn, share, asked)).transpose()?;
-        let walked = self.walk(reader, share, &mut marks, missing, self.bounds.walk)?;
+        let mut candidates = match &asked {
+            Some(asked) => Candidates::Marked(self.mark(&reader.conn, share, asked)?),
+            None => Candidates::All,
+        };
+        let walked = self.walk(reader, share, &mut candidates, missing, self.bounds.walk)?;
         if walked.is_done {
             return Ok(walked.found);
         }
@@ -200,7 +211,7 @@ impl Search<'_> {
 
     /// The newest of a share that match so well, of all where no index tells candidates.
     fn newest(&self, reader: &mut Reader, share: SearchShare, asked: Option<&Asked>, missing: usize) -> StoreResult<Vec<Alert>> {
-        let Some(asked) = asked else { return Ok(self.walk(reader, share, &mut None, missing, usize::MAX)?.found) };
+        let Some(asked) = asked else { return Ok(self.walk(reader, share, &mut Candidates::All, missing, usize::MAX)?.found) };
         let marks = self.mark(&reader.conn, share, asked)?;
         let all = match share {
             SearchShare::Waiting => self.waiting(&reader.conn)?.len(),
@@ -211,7 +222,7 @@ impl Search<'_> {
         if marked.saturating_mul(marked).saturating_mul(self.bounds.row) < all.saturating_mul(missing as u64) {
             return self.sorted(reader, share, &marks, missing);
         }
-        Ok(self.walk(reader, share, &mut Some(marks), missing, usize::MAX)?.found)
+        Ok(self.walk(reader, share, &mut Candidates::Marked(marks), missing, usize::MAX)?.found)
     }
 
     /// Marks the candidates of a share.
@@ -266,9 +277,15 @@ impl Search<'_> {
         reading.words().iter().map(String::as_str).filter(is_short).collect()
     }
 
-    /// Goes through a share, the newest first, past the marks where there are some, until so many are missing no longer; reads so many alerts
-    /// at most.
-    fn walk(&self, reader: &mut Reader, share: SearchShare, marks: &mut Option<Marks>, missing: usize, most: usize) -> StoreResult<Walked> {
+    /// Goes through a share, the newest first, until so many are missing no longer; reads so many of the candidates at most.
+    fn walk(
+        &self,
+        reader: &mut Reader,
+        share: SearchShare,
+        candidates: &mut Candidates<'_>,
+        missing: usize,
+        most: usize,
+    ) -> StoreResult<Walked> {
         let Reader { conn, dictionary, .. } = reader;
         let mut walked = Walked { found: Vec::new(), is_done: true };
         let mut read = 0;
@@ -277,7 +294,8 @@ impl Search<'_> {
             SearchShare::Rest => ("alert_by_time", ""),
         };
         // What waits is not among the marks of the rest; the newest alerts are mostly such.
-        let passed = (share == SearchShare::Rest && marks.is_none()).then(|| self.waiting(conn)).transpose()?;
+        let knows_share = share == SearchShare::Waiting || matches!(candidates, Candidates::Marked(_));
+        let passed = (!knows_share).then(|| self.waiting(conn)).transpose()?;
         let mut statement = conn.prepare_cached(&format!(
             "SELECT a.key FROM alert a INDEXED BY {index} WHERE a.organization = ?1{condition} ORDER BY a.alert_time DESC, a.id DESC"
         ))?;
@@ -286,12 +304,18 @@ impl Search<'_> {
             && let Some(row) = rows.next()?
         {
             let key: i64 = row.get(0)?;
-            let place = usize::try_from(key).ok();
-            let is_marked = marks.as_mut().is_none_or(|marks| place.is_some_and(|place| marks.take(place)));
-            if !is_marked || passed.is_some_and(|passed| place.is_some_and(|place| passed.contains(place))) {
+            if passed.is_some_and(|passed| passed.has(key)) {
                 continue;
             }
-            if read == most {
+            let is_candidate = match candidates {
+                Candidates::All => Some(true),
+                Candidates::Marked(marks) => Some(marks.has(key)),
+                Candidates::BySpans(marks) => marks.have(conn, key)?,
+            };
+            if is_candidate == Some(false) {
+                continue;
+            }
+            if is_candidate.is_none() || read == most {
                 walked.is_done = false;
                 return Ok(walked);
             }
@@ -301,6 +325,42 @@ impl Search<'_> {
             }
         }
         Ok(walked)
+    }
+}
+
+/// What a walk reads of what it meets.
+#[derive(Debug)]
+enum Candidates<'a> {
+    All,
+    Marked(Marks),
+    BySpans(SpanMarks<'a>),
+}
+
+/// The candidates within the spans of keys that a walk has come to: keys are mostly in the order of time, so that it comes to few.
+#[derive(Debug)]
+struct SpanMarks<'a> {
+    asked: &'a Asked,
+    bounds: Bounds,
+    marked: BTreeMap<i64, Marks>,
+}
+
+impl<'a> SpanMarks<'a> {
+    fn new(asked: &'a Asked, bounds: Bounds) -> Self {
+        Self { asked, bounds, marked: BTreeMap::new() }
+    }
+
+    /// Whether a key is among the candidates; nothing where it is in one span too many.
+    fn have(&mut self, conn: &Connection, key: i64) -> StoreResult<Option<bool>> {
+        let number = key / self.bounds.span;
+        if let Some(marks) = self.marked.get(&number) {
+            return Ok(Some(marks.has(key)));
+        }
+        if self.marked.len() == self.bounds.spans {
+            return Ok(None);
+        }
+        let first = number * self.bounds.span;
+        let marks = self.asked.mark(conn, Some((first, first + self.bounds.span - 1)))?;
+        Ok(Some(self.marked.entry(number).or_insert(marks).has(key)))
     }
 }
 
@@ -395,15 +455,19 @@ impl Asked {
     /// Marks all candidates, of all rows or of those within a span.
     fn mark(&self, conn: &Connection, span: Option<(i64, i64)>) -> StoreResult<Marks> {
         let mut marks: Option<Marks> = None;
-        for (by, expression) in self.expressions() {
-            let mut candidates = Sql::new(by.strip_suffix("?1").unwrap_or(by));
-            candidates.value(expression.to_owned());
+        let within = |candidates: &mut Sql, key: &str| {
             if let Some((first, last)) = span {
-                candidates.push(" AND rowid BETWEEN ");
+                candidates.push(key);
+                candidates.push(" BETWEEN ");
                 candidates.value(first);
                 candidates.push(" AND ");
                 candidates.value(last);
             }
+        };
+        for (by, expression) in self.expressions() {
+            let mut candidates = Sql::new(by.strip_suffix("?1").unwrap_or(by));
+            candidates.value(expression.to_owned());
+            within(&mut candidates, " AND rowid");
             let of_index = Marks::of(conn, &candidates)?;
             marks = Some(match marks {
                 Some(marks) => marks.common(&of_index),
@@ -411,7 +475,9 @@ impl Asked {
             });
         }
         let mut marks = marks.unwrap_or_default();
-        marks.add(conn, &Sql::new(UNINDEXED))?;
+        let mut unindexed = Sql::new(UNINDEXED);
+        within(&mut unindexed, " WHERE alert");
+        marks.add(conn, &unindexed)?;
         Ok(marks)
     }
 
@@ -535,10 +601,16 @@ mod tests {
             let query = FindQuery::parse(text).unwrap();
             for size in [1, 5, 100] {
                 let expected: Vec<_> = among(&query, &alerts, size).into_iter().map(|alert| alert.id).collect();
-                for (candidates, row, dense, walk) in
-                    [(1_000, 5, 400, 2_000), (3, 0, 400, 2_000), (3, 5, 7, 10), (3, u64::MAX, 0, 0), (0, u64::MAX, 1, 1), (0, 0, 60, 60)]
-                {
-                    let (query, bounds) = (query.clone(), Bounds { candidates, row, dense, walk });
+                for (candidates, row, dense, (span, spans), walk) in [
+                    (1_000, 5, 400, (9, 4), 2_000),
+                    (3, 0, 400, (9, 4), 2_000),
+                    (3, 5, 7, (20, 2), 10),
+                    (3, u64::MAX, 0, (1, 0), 0),
+                    (0, u64::MAX, 1, (11, 90), 1),
+                    (0, 5, 12, (30, 7), 12),
+                    (0, 0, 60, (50, 3), 60),
+                ] {
+                    let (query, bounds) = (query.clone(), Bounds { candidates, row, dense, span, spans, walk });
                     let found =
                         store.read_list(organization, move |reader| find_within(bounds, reader, organization, &query, size)).await.unwrap();
                     let found: Vec<_> = found.into_iter().map(|alert| alert.id).collect();

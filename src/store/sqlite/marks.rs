@@ -137,8 +137,8 @@ impl Marks {
     }
 
     /// Whether this key is marked.
-    pub(super) fn contains(&self, key: usize) -> bool {
-        self.0.contains(key)
+    pub(super) fn has(&self, key: i64) -> bool {
+        usize::try_from(key).is_ok_and(|key| self.0.contains(key))
     }
 
     /// Whether this key was marked; it is no longer.
