@@ -607,7 +607,7 @@ mod tests {
                     (3, 5, 7, (20, 2), 10),
                     (3, u64::MAX, 0, (1, 0), 0),
                     (0, u64::MAX, 1, (11, 90), 1),
-                    (0, 5, 12, (30, 7), 12),
+                    (0, 5, 30, (30, 7), 30),
                     (0, 0, 60, (50, 3), 60),
                 ] {
                     let (query, bounds) = (query.clone(), Bounds { candidates, row, dense, span, spans, walk });
