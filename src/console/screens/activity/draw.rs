@@ -409,6 +409,12 @@ fn draw_row((view, at): (ActivityView, Timestamp), row: &ActivityRow, heads: &[H
                 return;
             }
             "WHAT" if view != ActivityView::Service => (row.what_in(*width).to_owned(), cx.draw_context().digits()),
+            // One that is too long names its alert itself, and has the columns of that too.
+            "WHAT WAS TOLD" if row.said_of_named().is_some_and(|said| columns(said) > *width) => {
+                let rest = Rect { width: line.right().saturating_sub(x), ..cell };
+                Pen::new(buffer, rest).put(&row.what, theme.plain);
+                return;
+            }
             "WHAT WAS TOLD" if named > 0 => (row.said_of_named().unwrap_or(&row.what).to_owned(), theme.plain),
             "ALERT" | "TO WHAT" => (whole_words(part(row), *width).into_owned(), theme.plain),
             "MORE" | "WHO" => (part(row).to_owned(), theme.quiet),
