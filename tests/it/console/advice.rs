@@ -100,6 +100,20 @@ fn a_cancelled_order_of_which_no_refund_is_told_suggests_nothing_and_a_refund_is
     assert!(!case.contains("efunded already") && !case.contains(REFUNDED_BEFORE), "{case}");
 }
 
+#[test]
+fn where_the_shop_had_refunded_as_well_as_another_alert_one_warning_says_both() {
+    let mut alerts = alerts(refunded);
+    let outcome = alerts[1].outcome.as_mut().unwrap();
+    outcome.action_time = Some(clock().now() - Duration::hours(8));
+    let (_directory, mut rig) = rig(alerts, OrderState::Refunded, "");
+
+    rig.press("enter");
+
+    let case = rig.screen();
+    assert!(case.contains("⚠ Already refunded:") && case.contains("; the shop's order too."), "{case}");
+    assert!(!case.contains("The shop's order is refunded already"), "{case}");
+}
+
 #[rstest]
 #[case(OrderState::Shipped)]
 #[case(OrderState::Cancelled)]

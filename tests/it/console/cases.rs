@@ -296,7 +296,8 @@ fn where_one_is_refunded_already_a_refund_is_held_back_and_invalid_has_each_ones
     if let Some(outcome) = &mut paid.outcome {
         outcome.action_time = Some(now - Duration::hours(1));
     }
-    let refund = format!("Already refunded: {} {}.", paid.provider, paid.provider_id);
+    let refund =
+        format!("Already refunded: {} {}, 1 h ago, \"{}\".", paid.provider, paid.provider_id, paid.outcome.as_ref().unwrap().comments);
     alerts.push(paid);
     let late = alerts.iter_mut().find(|alert| alert.id == ids()[2]).unwrap();
     late.alert_time = Some(now - Duration::minutes(10));

@@ -12,11 +12,12 @@ use super::shared::{shared_words, shares};
 use super::standing::{Standing, counts, duplicate_words, key_words};
 use super::timeline::{Happened, KnownOfCase, Weight, timeline};
 use super::{CaseDialog, Target};
-use crate::console::answer_words::{answer_words, is_answered_refunded};
+use crate::console::answer_words::{answer_words, is_answered_refunded, who_answered};
 use crate::console::dialogs::alert_rows::{self, AlertRow, AlertTable, of_one_payment};
 use crate::console::screens::queue::columns::{amount, masked};
 use crate::console::screens::queue::detail::{Facet, Part, WIDEST, facets, put, put_bar, put_lines};
 use crate::console::screens::queue::facts::Facts;
+use crate::console::suggestion::order_advice;
 use crate::console::text::{columns, cut, indented_json, sanitize, wrap, wrap_indented, wrap_styled};
 use crate::console::unfinished::in_words;
 use crate::console::{Action, AppContext, DrawContext, Loadable, Pen, times};
@@ -40,6 +41,9 @@ const APART_FROM: u16 = 4;
 
 /// Columns of facts, at least and at most, where what happened stands beside two of them.
 const FACTS: (u16, u16) = (42, 58);
+
+/// So much of the comment of a refund is told in the warning.
+const COMMENT: u16 = 48;
 
 /// So many alerts of a case are measured for the room of their facts.
 const MEASURED: usize = 12;
@@ -253,8 +257,8 @@ impl CaseDialog {
         let paid_twice = |beside: bool| {
             let whom = match (sent, open.len()) {
                 (1, 1) => "it".to_owned(),
-                (sent, waiting) if beside && sent == waiting => "the others".to_owned(),
                 (2, 2) => "both".to_owned(),
+                (sent, waiting) if beside && sent == waiting => "the others".to_owned(),
                 (sent, waiting) if sent == waiting => format!("all {sent}"),
                 (sent, waiting) => format!("{sent} of the {waiting} that wait"),
             };
@@ -272,8 +276,9 @@ impl CaseDialog {
         let (title, text) = match (refunded, coming) {
             (Some(other), _) => {
                 let what = if other.says_refunded_before() { "Refunded before, by the answer to" } else { "Already refunded:" };
-                let title = format!("⚠ {what} {} {}.", other.provider, other.provider_id);
-                (title, paid_twice(true))
+                let title = format!("⚠ {what} {} {}", other.provider, other.provider_id);
+                let told = paid_twice(true);
+                (title, Told { before: format!("{} {}", self.refund_told(&other, cx), told.before), ..told })
             }
             (None, Some(other)) => {
                 let (how_far, would) = match known.may_have_arrived(other.id) {
@@ -302,9 +307,16 @@ impl CaseDialog {
         };
         let strong = theme.warning.add_modifier(Modifier::BOLD);
         let styles = [strong, theme.plain, theme.key, theme.plain];
-        let parts = [format!("{title} "), text.before, text.key, text.after].map(|part| sanitize(&part).into_owned());
+        let blank = if title.ends_with('.') { " " } else { "" };
+        let parts = [format!("{title}{blank}"), text.before, text.key, text.after].map(|part| sanitize(&part).into_owned());
+        let parts: Vec<_> = parts.iter().map(String::as_str).zip(styles).collect();
+        let wrapped = |parts: &[(&str, Style)]| wrap_styled(parts.iter().copied(), area.width);
+        let (in_one, apart) = (wrapped(&parts), [wrapped(&parts[..2]), wrapped(&parts[2..])].concat());
+        // What a key does stands on a line of its own where that costs none.
+        let has_key = !parts[2].0.is_empty();
+        let lines = if has_key && in_one.len() > 1 && apart.len() <= in_one.len() { apart } else { in_one };
         let mut y = area.y;
-        for line in wrap_styled(parts.iter().map(String::as_str).zip(styles), area.width) {
+        for line in lines {
             let mut pen = Pen::new(frame.buffer_mut(), Rect { y, height: 1, ..area });
             for (text, style) in line {
                 let put = pen.put(&text, style);
@@ -315,6 +327,29 @@ impl CaseDialog {
             y += 1;
         }
         y
+    }
+
+    /// What is known of a refund behind the name of its alert: `, by maria 3 h ago, "reference 88213"; the shop's order too.`
+    fn refund_told(&self, refunded: &Alert, cx: &AppContext) -> String {
+        let by = who_answered(refunded.id, self.audit.entries(), cx.journal.history(), cx.journal.place());
+        let outcome = refunded.outcome.as_ref();
+        let when = outcome.and_then(|outcome| outcome.action_time).map(|at| times::ago(at, cx.now));
+        let who_and_when: Vec<String> = by.into_iter().chain(when).collect();
+        let comment = outcome.map_or("", |outcome| &outcome.comments).replace('\n', " / ");
+        let comment = cut(comment.trim_end_matches('.'), COMMENT);
+        let comment = if comment.is_empty() { String::new() } else { format!("\"{comment}\"") };
+        let told = [who_and_when.join(" "), comment].into_iter().filter(|part| !part.is_empty()).map(|part| format!(", {part}"));
+        let order = if self.order_says_refunded() { "; the shop's order too" } else { "" };
+        format!("{}{order}.", told.collect::<String>())
+    }
+
+    /// Whether the shop's order says of an alert that waits that it was refunded before.
+    fn order_says_refunded(&self) -> bool {
+        let mut waiting = self.alerts.iter().filter(|alert| alert.outcome.is_none());
+        waiting.any(|alert| {
+            let advice = self.facts.get(&alert.id).and_then(|facts| order_advice(alert, facts));
+            advice.is_some_and(|(_, advice)| advice.was_refunded_before())
+        })
     }
 
     /// Facts and timeline, beside each other where there is room.
@@ -350,7 +385,8 @@ impl CaseDialog {
         };
         let alone = self.alerts.len() == 1;
         let of = |facet, width| facets(facet, alert, false, facts, &draw, width);
-        let decides = |width| of(Facet::Decides { alone }, width);
+        let order_told = !alone && self.alerts.iter().any(|alert| cx.known_decisions().answered(alert).was_refunded());
+        let decides = |width| of(Facet::Decides { alone, order_told }, width);
         let own = |width| of(Facet::Own { alone }, width);
         let payment = |width| of(Facet::Payment, width);
         let told = |width| self.timeline(width, cx);
@@ -382,7 +418,9 @@ impl CaseDialog {
         let widest = |alert: &Alert| {
             let none = Facts::of(alert.id);
             let facts = self.facts.get(&alert.id).unwrap_or(&none);
-            let parts = [Facet::Decides { alone }, second].into_iter().flat_map(|facet| facets(facet, alert, false, facts, draw, most));
+            let parts = [Facet::Decides { alone, order_told: false }, second]
+                .into_iter()
+                .flat_map(|facet| facets(facet, alert, false, facts, draw, most));
             parts.map(|part| part.width()).max().unwrap_or(0)
         };
         self.alerts.iter().take(MEASURED).map(widest).fold(FACTS.0, u16::max).min(most)

@@ -69,7 +69,8 @@ pub enum Facet {
     /// All that is known.
     Whole,
     /// What decides: what becomes of it, its outcome, its order. Where it stands `alone` it is named; else it is in a list above.
-    Decides { alone: bool },
+    /// `order_told`: what its order says of a refund stands there too.
+    Decides { alone: bool, order_told: bool },
     /// What it has in common with the others of its payment.
     Payment,
     /// What is its own: its network, its webhooks; and its window, where it does not stand `alone`.
@@ -130,11 +131,11 @@ pub fn put_lines(parts: &[Part], scroll: u16, draw: &DrawContext<'_>, buffer: &m
 pub fn facets(facet: Facet, alert: &Alert, gone: bool, facts: &Facts, draw: &DrawContext<'_>, width: u16) -> Vec<Part> {
     let mut parts = Parts { draw, width, bar: None, parts: Vec::with_capacity(48) };
     let is_whole = facet == Facet::Whole;
-    if matches!(facet, Facet::Whole | Facet::Decides { alone: true }) {
+    if matches!(facet, Facet::Whole | Facet::Decides { alone: true, .. }) {
         parts.head(alert, gone);
     }
     if is_whole || matches!(facet, Facet::Decides { .. }) {
-        parts.answer(alert, facts, is_whole);
+        parts.answer(alert, facts, is_whole, matches!(facet, Facet::Decides { order_told: true, .. }));
     }
     if is_whole || facet == Facet::Payment {
         parts.fields(Section::Card, "CARD", alert);
@@ -150,7 +151,7 @@ pub fn facets(facet: Facet, alert: &Alert, gone: bool, facts: &Facts, draw: &Dra
 
 impl Parts<'_> {
     /// What becomes of the alert: the decision on its way, what speaks against a plain answer, its outcome.
-    fn answer(&mut self, alert: &Alert, facts: &Facts, with_duplicates: bool) {
+    fn answer(&mut self, alert: &Alert, facts: &Facts, with_duplicates: bool, order_told: bool) {
         let draw = self.draw;
         match (draw.decisions.of(alert.id), draw.unfinished.of(alert.id)) {
             (Some(decision), None) => self.decision(decision),
@@ -182,7 +183,7 @@ impl Parts<'_> {
         }
         self.outcome(alert);
         if let Some(orders) = &facts.orders {
-            self.order(alert, orders, suggestion.is_some_and(|suggestion| suggestion.rests_on(AdviceBasis::Order)));
+            self.order(alert, orders, suggestion.is_some_and(|suggestion| suggestion.rests_on(AdviceBasis::Order)), order_told);
         }
         self.notes(alert);
     }

@@ -12,8 +12,9 @@ use crate::domain::{Alert, OrderAdvice, OrderMatch, Timestamp};
 const OTHERS: usize = 2;
 
 impl Parts<'_> {
-    /// The order that matches best; `suggests`: its answer is the one that is suggested.
-    pub(super) fn order(&mut self, alert: &Alert, orders: &Result<MatchedOrders, String>, suggests: bool) {
+    /// The order that matches best; `suggests`: its answer is the one that is suggested; `is_told`: that
+    /// it is refunded stands elsewhere.
+    pub(super) fn order(&mut self, alert: &Alert, orders: &Result<MatchedOrders, String>, suggests: bool, is_told: bool) {
         let matched = match orders {
             Ok(matched) => matched,
             Err(why) => return self.quiet(&format!("The shop's orders cannot be read: {why}")),
@@ -29,6 +30,7 @@ impl Parts<'_> {
         };
         let advice = first.advice(alert);
         let before = advice.as_ref().filter(|advice| advice.was_refunded_before() && alert.outcome.is_none());
+        let before = before.filter(|_| suggests || !is_told);
         if let Some(advice) = before {
             let (sign, style) = ListSign::PaidTwice.drawn(self.draw.theme);
             self.open_box(style, &format!("{sign} The shop's order is refunded already"), style.add_modifier(Modifier::BOLD));
@@ -38,9 +40,9 @@ impl Parts<'_> {
             }
             self.close_box();
         }
-        let is_told = before.is_some();
+        let is_advised = before.is_some();
         self.section("ORDER", self.order_facts(alert, first, others, matched));
-        if let Some(advice) = advice.filter(|_| suggests && !is_told) {
+        if let Some(advice) = advice.filter(|_| suggests && !is_advised) {
             self.advice(&advice);
         }
         self.offer(&format!("{unmatch}  not this order"), Some(Action::Unmatch));
