@@ -1,5 +1,7 @@
 //! Draws the rules: one line each, and below the one under the cursor in full.
 
+use std::path::{MAIN_SEPARATOR, Path};
+
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -93,10 +95,11 @@ impl RulesPage {
             pen.put(&words, style);
         }
         y += 1;
-        let file = cx.settings.rules_in.as_deref().unwrap_or("no file of desk rules");
+        let file = cx.settings.rules_in.as_deref().map(|file| from_home(file, cx.settings.home.as_deref()));
+        let file = file.as_deref().unwrap_or("no file of desk rules");
         let read = format!(", read {}", cx.times().second(cx.rules_read_at));
         let mut pen = Pen::new(buffer, line(y));
-        pen.put(&cut_path(file, cx.settings.home.as_deref(), inside.width.saturating_sub(columns(&read))), theme.quiet);
+        pen.put(&cut_path(file, None, inside.width.saturating_sub(columns(&read))), theme.quiet);
         // Half a time is another one.
         pen.put_whole(&read, theme.quiet);
         y += 1 + gap;
@@ -274,9 +277,9 @@ impl RulesPage {
     fn draw_empty(&self, buffer: &mut Buffer, area: Rect, cx: &AppContext) {
         let theme = &cx.theme;
         let home = cx.settings.home.as_deref();
-        let file = cx.settings.rules_in.as_deref().map(|file| cut_path(file, home, area.width));
-        let file = file.unwrap_or_else(|| "rules.txt beside the settings, or the file that AVERT_RULES names".to_owned());
-        let place = format!("A line each in {file}, written with an editor:");
+        let file = cx.settings.rules_in.as_deref().map(|file| from_home(file, home));
+        let file = file.as_deref().unwrap_or("rules.txt beside the settings, or the file that AVERT_RULES names");
+        let place = format!("A line each in {}, written with an editor:", sanitize(file));
         let key = cx.key(Action::Refresh);
         let reads = format!("{key} reads the file again. avert rules rehearse says beforehand what rules would have done.");
         let lines = [
@@ -324,6 +327,12 @@ impl RulesPage {
     }
 }
 
+/// Where the rules are, in words that may name more than a path: home is `~` there.
+fn from_home(place: &str, home: Option<&Path>) -> String {
+    let home = home.and_then(Path::to_str).filter(|home| home.len() > 1).map(|home| format!("{home}{MAIN_SEPARATOR}"));
+    home.map_or_else(|| place.to_owned(), |home| place.replacen(&home, &format!("~{MAIN_SEPARATOR}"), 1))
+}
+
 /// Whether a rule acts here: `Some(false)` while it is paused, `None` where it only suggests.
 fn acts(rule: &DecisionRule, cx: &AppContext) -> Option<bool> {
     let named = cx.auto.has(&rule.name) && !cx.place.read_only;
@@ -351,6 +360,15 @@ fn acting(cx: &AppContext) -> (String, Style) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_rules_file_is_spelled_from_home_in_a_sentence_too() {
+        let spelled = |place, home| from_home(place, Some(Path::new(home)));
+
+        assert_eq!(spelled("/home/omar/.config/avert/rules.txt", "/home/omar"), "~/.config/avert/rules.txt");
+        assert_eq!(spelled("there is none in /home/omar/.config/rules.txt", "/home/omar"), "there is none in ~/.config/rules.txt");
+        assert_eq!(spelled("/etc/rules.txt", "/"), "/etc/rules.txt");
+    }
 
     #[test]
     fn where_not_all_has_room_what_a_rehearsal_found_comes_before_what_was_staged_today() {
