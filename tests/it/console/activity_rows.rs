@@ -5,7 +5,7 @@ use avert::console::message::Message;
 use avert::desk::{BuiltIn, JournalPart, JournalStep};
 use avert::domain::resolution::Decision;
 use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, DeliveryState, EventKind, Resolution};
+use avert::domain::{Alert, AlertId, Currency, DeliveryState, EventKind, Resolution};
 use avert::service::ResolveRequest;
 use chrono::Duration;
 use rstest::rstest;
@@ -50,6 +50,27 @@ fn what_was_decided_together_is_one_row_with_what_became_of_it() {
     }
     assert_eq!(decided(&mut rig), 0, "{}", rig.screen());
     assert!(line(&mut rig, "Needs you").contains("Today 5"), "each decision counts: {}", rig.screen());
+}
+
+#[rstest]
+#[case::whole((200, 60), "36 NOT REFUNDED 1,111,108.50 EUR +8 more ")]
+#[case::shortened((120, 40), "36 NOT REFUNDED 1.1M EUR +8 ")]
+#[case::shortened((80, 24), "36 NOT REFUNDED 1.1M EUR +8 ")]
+fn the_money_of_a_run_in_many_currencies_is_shortened_and_counted_before_it_goes(#[case] size: (u16, u16), #[case] words: &str) {
+    let mut alerts = alike(36);
+    for (number, alert) in alerts.iter_mut().enumerate() {
+        alert.amount = Some("123456.50".parse().unwrap());
+        alert.currency = Currency::new(["EUR", "EUR", "EUR", "USD", "USD", "CAD", "CHF", "GBP", "AED", "SAR", "BRL", "PLN"][number % 12]);
+    }
+    let mut rig = started(Made { alerts, size, ..desk() });
+    rig.press("* b alt-n ctrl-s");
+    rig.type_text("36");
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(60));
+
+    rig.press("esc esc 4 tab");
+
+    assert!(line(&mut rig, "36 NOT REFUNDED").contains(words), "{}", rig.screen());
 }
 
 #[test]

@@ -227,15 +227,15 @@ const LEAST: [u16; 3] = [3, 16, 13];
 const PROOF: u16 = 14;
 
 /// So much of what was decided is never cut for its proof, and so much of which alert it was not for what was decided, where there is room
-/// for both: `REFUNDED 1,480.00 AED`, `ETHOCA ··1234 A-1029384`.
-const DECIDED: u16 = 26;
+/// for both: `36 NOT REFUNDED 1.1M EUR +8`, `ETHOCA ··1234 A-1029384`.
+const DECIDED: u16 = 28;
 const ALERT: u16 = 24;
 
 /// The most that they are given; what was told has all that is left where no row has a proof.
 const MOST: [u16; 3] = [18, 56, 40];
 
 /// What and which alert have at most so many where a row does not say who did it: the proof is why one looks.
-const MOST_NARROW: [u16; 2] = [26, 13];
+const MOST_NARROW: [u16; 2] = [28, 13];
 
 /// Columns of the moments of rows: with the day where one is of another day than today; and of those of the other clock, zero for none.
 fn moments(rows: &[Happening<'_>], width: u16, cx: &AppContext) -> [u16; 2] {

@@ -51,8 +51,9 @@ impl DecidedTogether<'_> {
         made_by.map_or_else(|| way.to_owned(), |name| format!("{name}, {way}"))
     }
 
-    /// What one row says of the answers and their money, the longest form first: `3 refunded 148.40 EUR +2 more`. Of several answers no sum
-    /// would say whose it is; but the alerts of a case are on one payment: `1 refunded; 2 invalid (duplicate alert) · 49.90 EUR`.
+    /// What one row says of the answers and their money, the longest form first: `3 refunded 148.40 EUR +2 more`, and in the end how many
+    /// currencies there are. Of several answers no sum would say whose it is; but the alerts of a case are on one payment: `1 refunded;
+    /// 2 invalid (duplicate alert) · 49.90 EUR`.
     pub fn what(&self) -> Vec<String> {
         let decided = self.decided();
         let briefly = counted_words(decided.iter().map(|(word, number)| (without_reason(word), *number)));
@@ -62,11 +63,15 @@ impl DecidedTogether<'_> {
         let summed = match (&self.run.from, sums.split_first()) {
             (None, _) => of_payment().map_or_else(Vec::new, |money| vec![format!(" · {}", sanitize(&money.to_string()))]),
             (Some(_), Some((first, others))) if decided.len() == 1 => {
-                let (first, others) = (sanitize(&first.to_string()).into_owned(), others.len());
-                if others == 0 {
-                    vec![format!(" {first}")]
-                } else {
-                    vec![format!(" {first} +{others} more"), format!(" {first} +{others}")]
+                let [whole, short] = [first.to_string(), first.short()].map(|sum| sanitize(&sum).into_owned());
+                match others.len() {
+                    0 => vec![format!(" {whole}"), format!(" {short}")],
+                    others => {
+                        let mut forms: Vec<String> =
+                            [whole, short].iter().flat_map(|sum| [format!(" {sum} +{others} more"), format!(" {sum} +{others}")]).collect();
+                        forms.push(format!(", {} currencies", others + 1));
+                        forms
+                    }
                 }
             }
             _ => Vec::new(),
