@@ -3,6 +3,11 @@
 //! A text role sets the foreground only and a surface sets the background, so that the same span reads on the page, on a panel and
 //! on the selected row.
 
+#[cfg(test)]
+mod palettes;
+#[cfg(test)]
+mod tests;
+
 use std::str::FromStr;
 
 use ratatui::buffer::{Buffer, Cell};
@@ -20,7 +25,7 @@ pub enum ThemeName {
     Light,
     /// White on black.
     HighContrast,
-    /// The terminal's own 16 colours on its own background.
+    /// The terminal's own 16 colours, on its black.
     Ansi,
     /// Weight, underline and reverse only.
     NoColor,
@@ -93,6 +98,8 @@ pub struct Theme {
     pub fill: Style,
     /// Fill: a bar of what lapses within four hours, or is near a bound.
     pub fill_soon: Style,
+    /// Fill: a bar of what lapses within the hour, is over a bound, or went wrong.
+    pub fill_now: Style,
     /// Text: what lies behind a form or dialog.
     pub veiled: Style,
     /// Text: the network's own rule.
@@ -175,6 +182,7 @@ impl Theme {
         if !self.selection.add_modifier.contains(Modifier::REVERSED) {
             return;
         }
+        let [fg, bg] = [self.page.fg, self.page.bg].map(|color| color.unwrap_or(Color::Reset));
         let look = |cell: &Cell| (cell.fg, cell.bg, cell.modifier.contains(Modifier::DIM));
         let width = usize::from(buffer.area.width).max(1);
         for row in buffer.content.chunks_mut(width) {
@@ -186,7 +194,7 @@ impl Theme {
                 // What is of one colour, such as a badge, is even already.
                 if run.iter().any(|cell| look(cell) != look(&run[0])) {
                     for cell in run {
-                        (cell.fg, cell.bg) = (Color::Reset, Color::Reset);
+                        (cell.fg, cell.bg) = (fg, bg);
                         cell.modifier.remove(Modifier::DIM);
                     }
                 }
@@ -210,7 +218,7 @@ impl Theme {
         }
     }
 
-    fn styles_mut(&mut self) -> [&mut Style; 26] {
+    fn styles_mut(&mut self) -> [&mut Style; 27] {
         [
             &mut self.page,
             &mut self.bar,
@@ -230,6 +238,7 @@ impl Theme {
             &mut self.ok,
             &mut self.fill,
             &mut self.fill_soon,
+            &mut self.fill_now,
             &mut self.veiled,
             &mut self.rule,
             &mut self.badge,
@@ -264,137 +273,4 @@ fn rgb_of_256(index: u8) -> (u8, u8, u8) {
     }
     let step = |divisor: u8| CUBE[usize::from((index - 16) / divisor % 6)];
     (step(36), step(6), step(1))
-}
-
-#[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use super::*;
-
-    fn rgb(color: Option<Color>) -> (u8, u8, u8) {
-        match color {
-            Some(Color::Rgb(r, g, b)) => (r, g, b),
-            Some(Color::Indexed(index)) => rgb_of_256(index),
-            other => panic!("a theme with its own background names every colour, not {other:?}"),
-        }
-    }
-
-    /// Contrast ratio of WCAG 2.
-    fn contrast(front: Option<Color>, back: Option<Color>) -> f64 {
-        let luminance = |(r, g, b): (u8, u8, u8)| {
-            let linear = |channel: u8| {
-                let value = f64::from(channel) / 255.0;
-                if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
-            };
-            0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b)
-        };
-        let (front, back) = (luminance(rgb(front)), luminance(rgb(back)));
-        (front.max(back) + 0.05) / (front.min(back) + 0.05)
-    }
-
-    #[rstest]
-    fn every_text_can_be_read_on_every_surface(
-        #[values(ThemeName::Dark, ThemeName::Light, ThemeName::HighContrast)] name: ThemeName,
-        #[values(false, true)] reduced: bool,
-    ) {
-        let theme = if reduced { Theme::named(name).in_256_colors() } else { Theme::named(name) };
-        let texts = [theme.strong, theme.plain, theme.quiet, theme.accent, theme.key, theme.danger, theme.warning, theme.ok, theme.rule];
-
-        for surface in [theme.page, theme.bar, theme.panel, theme.field, theme.selection] {
-            for text in texts {
-                let ratio = contrast(text.fg, surface.bg);
-                assert!(ratio >= 4.5, "{name:?}: {:?} on {:?} has {ratio:.2}", text.fg, surface.bg);
-            }
-        }
-        for surface in [theme.page, theme.panel] {
-            let ratio = contrast(theme.edge.fg, surface.bg);
-            assert!(ratio >= 3.0, "{name:?}: an edge on {surface:?} has {ratio:.2}");
-        }
-        for fill in [theme.fill, theme.fill_soon, theme.ok, theme.danger, theme.accent] {
-            let ratio = contrast(fill.fg, theme.page.bg);
-            assert!(ratio >= 3.0, "{name:?}: a bar of {fill:?} has {ratio:.2}");
-        }
-        let [behind, quiet] = [theme.veiled, theme.quiet].map(|text| contrast(text.fg, theme.page.bg));
-        assert!(behind >= 4.5 && behind <= quiet, "{name:?}: what lies behind has {behind:.2}, quiet text {quiet:.2}");
-        for badge in [theme.badge, theme.muted, theme.production, theme.button, theme.primary, theme.disabled] {
-            let ratio = contrast(badge.fg, badge.bg);
-            assert!(ratio >= 4.5, "{name:?}: {badge:?} has {ratio:.2}");
-        }
-        let [works, waits] = [theme.primary, theme.disabled].map(|button| contrast(button.bg, theme.panel.bg));
-        assert!(waits < works, "{name:?}: a button that cannot be pressed has {waits:.2}, one that can {works:.2}");
-    }
-
-    #[test]
-    fn where_the_terminal_has_the_colours_no_badge_and_no_button_that_works_stands_on_its_grey() {
-        let theme = Theme::named(ThemeName::Ansi);
-
-        let grounds = [theme.badge, theme.muted, theme.production, theme.button, theme.primary];
-
-        assert!(grounds.iter().all(|style| style.fg != Some(Color::DarkGray) && style.add_modifier.contains(Modifier::REVERSED)));
-        assert!(!theme.disabled.add_modifier.contains(Modifier::REVERSED));
-    }
-
-    #[test]
-    fn the_theme_without_colour_has_none() {
-        let mut theme = Theme::named(ThemeName::NoColor);
-
-        assert!(theme.styles_mut().iter().all(|style| style.fg.is_none() && style.bg.is_none()));
-        assert!(theme.selection.add_modifier.contains(Modifier::REVERSED));
-    }
-
-    #[test]
-    fn a_panel_has_an_edge_and_no_sides_where_it_is_as_wide_as_the_screen() {
-        let mut buffer = Buffer::empty(Rect::new(0, 0, 6, 6));
-
-        Theme::named(ThemeName::Dark).open_panel(&mut buffer, Rect::new(1, 0, 4, 3));
-        Theme::named(ThemeName::Dark).open_panel(&mut buffer, Rect::new(0, 3, 6, 3));
-
-        assert_eq!(["╭", "│", "─", " "], [(1, 0), (1, 1), (0, 3), (0, 4)].map(|at| buffer[at].symbol()));
-    }
-
-    #[rstest]
-    fn a_row_that_has_not_the_keys_keeps_a_quiet_bar_alone(#[values(ThemeName::Dark, ThemeName::Ansi)] name: ThemeName) {
-        let theme = Theme::named(name);
-        let area = Rect::new(0, 0, 20, 2);
-        let mut buffer = Buffer::empty(area);
-        buffer.set_style(area, theme.page);
-        theme.mark_row(&mut buffer, Rect::new(0, 1, 12, 1));
-        buffer.set_string(2, 1, "ETHOCA", theme.strong);
-
-        theme.rest_rows(&mut buffer, area);
-
-        assert_eq!((buffer[(0, 1)].symbol(), buffer[(2, 1)].symbol()), ("▏", "E"));
-        assert!((0..20).all(|x| buffer[(x, 1)].bg == buffer[(x, 0)].bg && !buffer[(x, 1)].modifier.contains(Modifier::REVERSED)));
-    }
-
-    #[test]
-    fn every_theme_is_found_by_its_name_and_no_other() {
-        for (name, text) in ThemeName::ALL {
-            assert_eq!(text.parse(), Ok(name));
-        }
-        assert!("solarized".parse::<ThemeName>().unwrap_err().contains("high-contrast"));
-    }
-
-    #[rstest]
-    #[case(ThemeName::Ansi)]
-    #[case(ThemeName::NoColor)]
-    fn a_row_under_the_cursor_is_even_where_it_is_told_by_reverse(#[case] name: ThemeName) {
-        let theme = Theme::named(name);
-        let mut buffer = Buffer::empty(Rect::new(0, 0, 40, 1));
-        buffer.set_string(0, 0, " PRODUCTION ", theme.production);
-        let badge = buffer[(1, 0)].clone();
-        let row = Rect::new(14, 0, 26, 1);
-        theme.mark_row(&mut buffer, row);
-        for (x, style) in [(16, theme.danger), (20, theme.quiet), (24, theme.strong), (30, theme.accent), (34, theme.plain)] {
-            buffer.set_string(x, 0, "abc", style);
-        }
-
-        theme.even_rows(&mut buffer);
-
-        let looks = row.positions().map(|at| (buffer[at].fg, buffer[at].bg, buffer[at].modifier.difference(Modifier::BOLD)));
-        let looks: std::collections::HashSet<_> = looks.collect();
-        assert_eq!(looks, [(Color::Reset, Color::Reset, Modifier::REVERSED)].into());
-        assert_eq!(buffer[(1, 0)], badge);
-    }
 }

@@ -50,7 +50,7 @@ pub const USER_SETTINGS: &[UserSetting] = &[
             (Word("dark"), "for dark backgrounds"),
             (Word("light"), "for light backgrounds"),
             (Word("high-contrast"), "the strongest contrast"),
-            (Word("ansi"), "the terminal's own 16 colours"),
+            (Word("ansi"), "the terminal's 16 colours, on its black"),
         ],
         current: |preferences| Word(theme_word(preferences.theme)),
         apply: |preferences, value| {

@@ -118,7 +118,7 @@ pub fn lapsed(view: &InsightsView<'_>, width: u16, rows: ChartRows, is_below: bo
         lines.extend(days_told(view, &missed, width));
     } else if most > 0 {
         let rows = ChartRows::at_most(rows.lapsed, ChartRows::LEAST.lapsed, most);
-        lines.extend(days_chart(view, &missed, (theme.danger, theme.danger), width, rows));
+        lines.extend(days_chart(view, &missed, (theme.fill_now, theme.fill_now), width, rows));
         lines.extend((!is_below).then(|| day_axis(view, &missed, width)));
     }
     lines

@@ -128,7 +128,7 @@ pub fn hours<'a>(view: &'a InsightsView<'_>) -> Vec<Hour<'a>> {
         let hour = CalendarHour::of(start, Calendar::at(offset));
         let start = start.with_timezone(&offset);
         let style = match ahead {
-            0 => theme.danger,
+            0 => theme.fill_now,
             1..SOON_HOURS => theme.fill_soon,
             _ => theme.accent,
         };

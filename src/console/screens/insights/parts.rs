@@ -334,7 +334,7 @@ pub fn today(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
         (Decision::NotRefunded.refunded(), of_today(|count| count.not_refunded), theme.fill),
         (OlderRefunded::NotSettled.as_str(), of_today(|count| count.not_settled), theme.fill),
         (Decision::Invalid(InvalidReason::NotFound).refunded(), of_today(|count| count.invalid), theme.fill),
-        ("LAPSED", of_today(|count| count.missed), theme.danger),
+        ("LAPSED", of_today(|count| count.missed), theme.fill_now),
     ];
     // An answer of the older dialect alone: where there was none its row says nothing.
     let rows = rows.into_iter().filter(|(label, number, _)| *number > 0 || *label != OlderRefunded::NotSettled.as_str());

@@ -83,7 +83,7 @@ fn gauges(view: &InsightsView<'_>, readings: &[ProgrammeReading], width: u16) ->
         let reading = gauge.reading;
         let by_number = reading.is_led_by_number();
         let style = match reading.reached() {
-            1_000.. => theme.danger,
+            1_000.. => theme.fill_now,
             NEAR.. => theme.fill_soon,
             _ if if by_number { reading.reaches_ratio() } else { reading.reaches_number() } => theme.fill_soon,
             _ => theme.ok,
