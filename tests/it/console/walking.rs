@@ -615,6 +615,7 @@ fn the_line_that_a_row_above_the_cursors_leaves_says_so() {
 #[rstest]
 #[case::the_page_of_the_run("", "esc")]
 #[case::another_screen("esc 4", "1")]
+#[case::a_form("esc r", "esc")]
 fn whoever_comes_back_to_the_list_finds_its_first_row_on_the_first_line(#[case] goes: &str, #[case] comes_back: &str) {
     let mut rig = Made { size: (80, 24), ..Made::of(alike(12)) }.start();
     rig.press("V j j j V j b alt-n ctrl-s");

@@ -23,13 +23,13 @@ const RESTORED: &str = "Your earlier draft is back.";
 pub fn marked(queue: &Queue, cx: &mut AppContext) -> Orders {
     let ids: Vec<AlertId> = queue.marked.alerts().iter().map(|alert| alert.id).collect();
     let Some(draft) = cx.group_drafts.find(false, &ids).cloned() else {
-        return begin(queue, Choice::Invalid, None, cx).map_or_else(Vec::new, |form| form.open(cx));
+        return begin(queue, Choice::Invalid, None, cx).map_or_else(Vec::new, |form| form.open(None, cx));
     };
     let choice = Choice::of_parts(&draft.answer, cx.place.dialect);
     let Some(mut form) = begin(queue, choice, Some(draft.answer.clone()), cx) else { return Vec::new() };
     form.restore(&draft, cx);
-    cx.notify(Tone::Note, restored(&draft, form.rows.len()));
-    form.open(cx)
+    let note = restored(&draft, form.rows.len());
+    form.open(Some(note), cx)
 }
 
 fn restored(draft: &GroupDraft, alerts: usize) -> String {
@@ -73,8 +73,8 @@ pub fn begun(read: Reply<Vec<Alert>>, opens: bool, cx: &mut AppContext) -> Order
     cx.group_drafts.taken_up();
     form.chosen = Some("what was begun before".to_owned());
     form.restore(&draft, cx);
-    cx.notify(Tone::Note, restored(&draft, form.rows.len()));
-    form.open(cx)
+    let note = restored(&draft, form.rows.len());
+    form.open(Some(note), cx)
 }
 
 /// Makes a decision again, with its comment, on what is marked. Where something has to be looked at or typed, and where a form is wanted,
@@ -84,11 +84,11 @@ pub fn repeat(last: &Resolution, in_form: bool, queue: &Queue, cx: &mut AppConte
     form.fill_in(&last.to_parts(), cx);
     let is_clear = form.asked_number().is_none() && form.counts().care == 0;
     if in_form || !is_clear {
-        return form.open(cx);
+        return form.open(None, cx);
     }
     let outcome = form.send(cx);
     // Sending closes the form, which is not open.
-    if outcome.is_empty() { form.open(cx) } else { outcome.into_iter().skip(1).collect() }
+    if outcome.is_empty() { form.open(None, cx) } else { outcome.into_iter().skip(1).collect() }
 }
 
 /// The alerts of one payment, and what is known around each.
@@ -114,10 +114,7 @@ pub fn answer_case(case: &KnownCase, choice: Choice, cx: &mut AppContext) -> Ord
         return Vec::new();
     }
     let Some((form, note)) = filled_in(case, choice, cx) else { return Vec::new() };
-    if let Some(note) = note {
-        cx.notify(Tone::Note, note);
-    }
-    form.open(cx)
+    form.open(note, cx)
 }
 
 /// What each alert of a case would get if the form that [`answer_case`] opens were sent as it stands; nothing where it would be refused, because
@@ -165,7 +162,7 @@ pub fn again(failed: Vec<RunItem>, cx: &mut AppContext) -> Orders {
     let Some(mut form) = form else { return Vec::new() };
     form.chosen = Some("what failed".to_owned());
     form.fill_in(&parts, cx);
-    form.open(cx).into_iter().chain(read).collect()
+    form.open(None, cx).into_iter().chain(read).collect()
 }
 
 fn begin(queue: &Queue, choice: Choice, draft: Option<Draft>, cx: &mut AppContext) -> Option<ManyForm> {
@@ -189,8 +186,13 @@ fn begin(queue: &Queue, choice: Choice, draft: Option<Draft>, cx: &mut AppContex
 }
 
 impl ManyForm {
-    /// Opens it, and begins to look the payments up, and who answered what is answered.
-    fn open(mut self, cx: &AppContext) -> Orders {
+    /// Opens it, and begins to look the payments up, and who answered what is answered. What was said of other alerts would be read as of these;
+    /// `note` is of them.
+    fn open(mut self, note: Option<String>, cx: &mut AppContext) -> Orders {
+        cx.toasts.drop_notes();
+        if let Some(note) = note {
+            cx.notify(Tone::Note, note);
+        }
         let mut asked = self.look_up();
         asked.extend(self.ask_audit(cx));
         std::iter::once(Order::Open(Box::new(self))).chain(asked).collect()

@@ -339,6 +339,7 @@ fn stage(queue: &mut Queue, id: AlertId, resolution: Resolution, draft: Draft, c
         cx.notify(Tone::Note, "The window closes: sent now, no undo.");
     }
     let key = cx.decisions.stage(alert, resolution, grace, cx.now);
+    queue.keep_line();
     // Once the journal has the decision, its text is on the disk as well: a console that is killed loses neither.
     let mut effects = cx.keep_draft(id, draft);
     effects.extend(cx.decisions.get(key).map(|staged| Effect::Keep(Keep::Journal(staged.staged_step(None)))));

@@ -1,6 +1,7 @@
 //! The state of the Queue screen, and what changes it.
 
 mod answers;
+mod around;
 mod aside;
 mod due;
 mod marking;
@@ -20,7 +21,7 @@ use crate::console::views::{SavedViews, View};
 use crate::console::{Action, ClickTargets, Effect, Loadable, TextInput};
 use crate::desk::snoozed_page::ChosenAlerts;
 use crate::desk::{self, BuiltIn, Layout};
-use crate::domain::{Alert, AlertFilter, AlertId, AtRisk, Calendar, Sort, SortField, SortOrder, Timestamp, duplicate, query};
+use crate::domain::{Alert, AlertFilter, AlertId, AtRisk, Calendar, Sort, SortField, SortOrder, Timestamp, query};
 
 use super::columns::{self, Column, Placed};
 use super::facts::Facts;
@@ -35,9 +36,6 @@ use super::sums::ListSums;
 
 /// The hours ahead that the line over the list tells of.
 pub const AT_RISK_HOURS: u32 = 4;
-
-/// The cursor rests so long on an alert before more is asked about it.
-const CURSOR_REST: Duration = Duration::milliseconds(60);
 
 /// Changes are gathered so long before the list is loaded again.
 const CHANGES_REST: Duration = Duration::milliseconds(250);
@@ -527,6 +525,11 @@ impl Queue {
         }
     }
 
+    /// An answer was given in a form: whoever gave it looks on where the cursor goes on, and its line is kept.
+    pub fn keep_line(&mut self) {
+        self.unseen = false;
+    }
+
     /// Asks soon for everything that is shown: something changed. What changes meanwhile is seen by the same question.
     pub fn changed(&mut self, now: Timestamp) {
         let due = now + CHANGES_REST;
@@ -560,45 +563,5 @@ impl Queue {
     fn overview(&mut self) -> Vec<Effect> {
         self.sums.want();
         if self.operator { vec![Effect::CountAll, Effect::AtRisk(AT_RISK_HOURS)] } else { vec![Effect::CountAll] }
-    }
-
-    /// Loads what is known around the cursor's alert now: a form is about to open on it.
-    pub fn ask_facts_now(&mut self, now: Timestamp) -> Vec<Effect> {
-        self.note_cursor(now);
-        self.facts_due = None;
-        match &self.facts.duplicates {
-            Loadable::Loading => Vec::new(),
-            Loadable::Loaded(_) if self.compares_all => Vec::new(),
-            _ => self.ask_facts(SEARCH_LASTS[1], now),
-        }
-    }
-
-    /// Asks what is known around the cursor's alert. A search for duplicates by the interface is made again where the last one is older than
-    /// it may be.
-    fn ask_facts(&mut self, lasts: Duration, now: Timestamp) -> Vec<Effect> {
-        let Some(alert) = self.facts.alert.and_then(|id| self.listing.find(id)) else { return Vec::new() };
-        let (id, query) = (alert.id, duplicate::query(alert));
-        let mut effects = vec![Effect::MatchOrders(Box::new(alert.clone()), self.facts.known_others(), None)];
-        if self.operator {
-            self.facts.deliveries.ask();
-            effects.push(Effect::Deliveries(id));
-        }
-        let known = query.as_ref().filter(|_| !self.compares_all).and_then(|query| self.searched.fresh(query, lasts, now));
-        if let Some((at, found)) = known.cloned() {
-            self.show_same_card(id, Ok(found), at);
-        } else {
-            effects.extend(self.facts.ask_duplicates(id, query, self.compares_all));
-        }
-        effects
-    }
-
-    fn note_cursor(&mut self, now: Timestamp) {
-        let Some(id) = self.listing.cursor_id() else { return };
-        if self.facts.alert != Some(id) {
-            self.facts = Facts::of(id);
-            self.facts_due = Some(now + CURSOR_REST);
-            self.detail_scroll = 0;
-            self.link.left_alert();
-        }
     }
 }
