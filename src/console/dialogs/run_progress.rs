@@ -132,8 +132,10 @@ impl RunProgress {
         match deed {
             Deed::Back => return vec![Order::Close],
             Deed::GoTo => {
-                let alert = run.rows().get(self.position(run)).map(|row| row.alert().id);
-                return std::iter::once(Order::Close).chain(alert.map(|id| Message::GoToAlert(id).into())).collect();
+                // Wherever it is by now: what is answered leaves the list.
+                let alert = run.rows().get(self.position(run)).map(|row| Box::new(row.alert().clone()));
+                let goes = alert.map(|alert| [Order::Act(Action::ShowQueue), Message::GoToFound(alert).into()]);
+                return std::iter::once(Order::Close).chain(goes.into_iter().flatten()).collect();
             }
             Deed::Undo => return undo(cx),
             Deed::Pause => {
@@ -182,7 +184,8 @@ impl RunProgress {
         let theme = &cx.theme;
         let RunCounts { recorded, again, overtaken, failed, unknown, taken_back, underway: _, waiting: _ } = run.counts();
         let all = run.items.len() as u64;
-        let parts = [(recorded + again, theme.ok), (failed, theme.danger), (overtaken + unknown, theme.warning), (taken_back, theme.quiet)];
+        let parts =
+            [(recorded + again, theme.ok), (failed, theme.fill_now), (overtaken + unknown, theme.warning), (taken_back, theme.quiet)];
         let words = format!("  {} of {all}", parts.iter().map(|(count, _)| count).sum::<u64>());
         let width = u64::from(line.width.saturating_sub(columns(&words)));
         let mut x = line.x;

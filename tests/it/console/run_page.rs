@@ -143,6 +143,24 @@ fn enter_goes_to_the_alert_under_the_cursor() {
 }
 
 #[test]
+fn enter_goes_to_an_alert_that_has_left_the_list_too() {
+    let alerts = alike(3);
+    let mut rig = Rig::new(alerts.clone());
+    rig.press("* b alt-n ctrl-s");
+    rig.advance(Duration::seconds(6));
+    rig.press("esc");
+    rig.advance(Duration::seconds(6));
+    let list = rig.screen();
+
+    rig.press("b j enter");
+    rig.advance(Duration::seconds(1));
+
+    assert!(list.contains("0 of 3"), "all are answered: {list}");
+    assert_eq!(rig.current(), alerts[1].id, "{}", rig.screen());
+    assert!(!rig.screen().contains("not in the list"), "{}", rig.screen());
+}
+
+#[test]
 fn what_was_left_out_is_listed_with_its_reason() {
     let mut alerts = alike(3);
     alerts.push(refunded_sibling(&alerts[1], 1_001, clock().now()));
