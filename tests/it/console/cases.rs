@@ -71,8 +71,36 @@ fn where_one_that_waits_was_probably_refunded_by_a_rule_the_page_says_that_all_o
     let form = rig.screen();
 
     assert!(page.contains("by VERIFI's own rule") && page.contains("i answers all 3 as"), "{page}");
-    assert!(page.contains("r refund, rest duplicate") && page.contains("i all invalid") && page.contains("n no refund"), "{page}");
+    assert!(page.contains("r refund   ") && page.contains("i invalid   ") && page.contains("n no refund   "), "{page}");
     assert!(form.contains("3 will be sent"), "{form}");
+}
+
+#[rstest]
+#[case::the_keys_of_the_page_have_room((120, 40), "r refund, others duplicate")]
+#[case::what_leads_on_goes_before_many_words((80, 24), "r refund   n no refund   i invalid   tab next   J scroll   ? help")]
+fn in_a_case_of_several_the_footer_leads_to_the_others_and_to_the_rest(#[case] size: (u16, u16), #[case] keys: &str) {
+    let mut rig = Made { size, ..Made::of(three()) }.start();
+
+    rig.press("enter");
+
+    let screen = rig.screen();
+    assert!(screen.lines().last().unwrap().contains(keys), "{screen}");
+    assert!(screen.lines().last().unwrap().contains("tab next"), "{screen}");
+}
+
+#[rstest]
+#[case::several("* b")]
+#[case::a_case("enter r")]
+fn what_was_said_before_does_not_stand_under_the_form_for_several(#[case] keys: &str) {
+    let mut rig = Rig::new(three());
+    rig.press("m");
+    let told = rig.screen();
+
+    rig.press(keys);
+
+    let form = rig.screen();
+    assert!(told.contains("The mouse is the terminal's"), "{told}");
+    assert!(form.contains("ctrl-s") && !form.contains("The mouse is"), "{form}");
 }
 
 #[test]

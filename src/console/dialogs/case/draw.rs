@@ -9,7 +9,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::shared::{shared_words, shares};
-use super::standing::{Standing, counts, duplicate_words, key_words};
+use super::standing::{KeyRoom, Standing, counts, duplicate_words, key_words};
 use super::timeline::{Happened, KnownOfCase, Weight, timeline};
 use super::{CaseDialog, Target};
 use crate::console::answer_words::{answer_words, is_answered_refunded, who_answered};
@@ -464,14 +464,14 @@ impl CaseDialog {
         parts
     }
 
-    pub(super) fn draw_offered(&self, buffer: &mut Buffer, line: Rect, cx: &AppContext) {
+    /// What comes first in the footer: the way back, the answers, and what leads to the other alerts and to the rest of the page.
+    fn offered_first(&self, room: KeyRoom, cx: &AppContext) -> Vec<(String, Cow<'static, str>, Action)> {
         let several = self.alerts.len() > 1;
-        let mut pen = Pen::new(buffer, line);
         let mut offered: Vec<(String, Cow<'static, str>, Action)> = vec![(cx.key(Action::Back), "back".into(), Action::Back)];
         let waits = self.alerts.iter().filter(|alert| Standing::of(alert, cx) == Standing::Waits).count();
         if !cx.place.read_only {
             let refunded = self.alerts.iter().any(Alert::was_refunded) || self.refunded_elsewhere(cx).is_some();
-            let words = key_words(waits > 1, line.width >= TWO, refunded, cx.place.dialect);
+            let words = key_words(waits > 1, room, refunded, cx.place.dialect);
             let mut answers = [Action::Refund, Action::NotRefunded, Action::Invalid].into_iter().zip(words).collect::<Vec<_>>();
             // What fits where money has gone back already comes first.
             if refunded {
@@ -487,20 +487,33 @@ impl CaseDialog {
             offered.push((cx.key(Action::Settle), "parked".into(), Action::Settle));
         }
         if several {
-            offered.push(("tab".to_owned(), "next alert".into(), Action::NextPane));
+            offered.push(("tab".to_owned(), if room == KeyRoom::Least { "next" } else { "next alert" }.into(), Action::NextPane));
         }
         if self.most.get() > 0 {
             offered.push((cx.key(Action::DetailDown), "scroll".into(), Action::DetailDown));
         }
+        offered
+    }
+
+    pub(super) fn draw_offered(&self, buffer: &mut Buffer, line: Rect, cx: &AppContext) {
+        let mut pen = Pen::new(buffer, line);
+        let help: (String, Cow<'static, str>, Action) = (cx.key(Action::Help), "help".into(), Action::Help);
+        // The help stays, however narrow it gets: from there every key is found.
+        let reserved = columns(&help.0) + 1 + columns(&help.1);
+        let ways =
+            if line.width >= TWO { &[KeyRoom::Wide, KeyRoom::Narrow, KeyRoom::Least][..] } else { &[KeyRoom::Narrow, KeyRoom::Least] };
+        let needs = |first: &[(String, Cow<'static, str>, Action)]| {
+            first.iter().map(|(key, words, _)| columns(key) + 1 + columns(words) + 3).sum::<u16>() + reserved
+        };
+        let mut all = ways.iter().map(|room| self.offered_first(*room, cx));
+        let fitting = all.find(|first| needs(first) <= pen.room());
+        let mut offered = fitting.unwrap_or_else(|| self.offered_first(KeyRoom::Least, cx));
         offered.push((cx.key(Action::Note), "note".into(), Action::Note));
         if self.current().outcome.is_none() {
             offered.push((cx.key(Action::Snooze), "snooze".into(), Action::Snooze));
         }
         offered.push((cx.key(Action::CopyId), "copy".into(), Action::CopyId));
         offered.push((cx.key(Action::Raw), if self.raw { "facts" } else { "JSON" }.into(), Action::Raw));
-        let help: (String, Cow<'static, str>, Action) = (cx.key(Action::Help), "help".into(), Action::Help);
-        // The help stays, however narrow it gets: from there every key is found.
-        let reserved = columns(&help.0) + 1 + columns(&help.1);
         offered.push(help);
         for (key, words, action) in offered {
             let behind = if action == Action::Help { 0 } else { 3 + reserved };

@@ -150,18 +150,28 @@ fn made_of(parts: ResolutionParts) -> String {
     Resolution::from_parts(parts, Dialect::Older, None).map_or_else(|_| String::new(), |resolution| in_words(&resolution))
 }
 
+/// How much room the keys of a case have in the footer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum KeyRoom {
+    Wide,
+    Narrow,
+    /// So little that what leads to the other alerts would have none beside more words.
+    Least,
+}
+
 /// What the keys of a decision do in a case, in the words of its dialect: refund, not refunded, invalid. `several` wait; `wide` where there is
 /// room for more words.
-pub(super) fn key_words(several: bool, wide: bool, refunded: bool, dialect: Dialect) -> [Cow<'static, str>; 3] {
+pub(super) fn key_words(several: bool, room: KeyRoom, refunded: bool, dialect: Dialect) -> [Cow<'static, str>; 3] {
     let follows = match dialect {
         Dialect::Current => "duplicate".to_owned(),
         Dialect::Older => InvalidReason::Duplicate.older_word().to_string(),
     };
-    // In fewer words it says the same.
-    let refund = match (several, wide) {
-        (false, _) => "refund".into(),
-        (true, true) => format!("refund, others {follows}").into(),
-        (true, false) => format!("refund, rest {follows}").into(),
+    let wide = room == KeyRoom::Wide;
+    // In fewer words it says the same, and in the fewest the page says what the others get.
+    let refund = match (several, room) {
+        (false, _) | (true, KeyRoom::Least) => "refund".into(),
+        (true, KeyRoom::Wide) => format!("refund, others {follows}").into(),
+        (true, KeyRoom::Narrow) => format!("refund, rest {follows}").into(),
     };
     // The older dialect has no word for it: its words are chosen in the form, or follow from a refund.
     let invalid = match (dialect, refunded) {
@@ -170,8 +180,9 @@ pub(super) fn key_words(several: bool, wide: bool, refunded: bool, dialect: Dial
         (Dialect::Older, false) => "other word",
     };
     let all = |words: &'static str| if several && wide { format!("{words}, all").into() } else { words.into() };
-    match (several, wide, dialect) {
-        (true, false, Dialect::Current) => [refund, "no refund".into(), "all invalid".into()],
+    match (several, room, dialect) {
+        (true, KeyRoom::Narrow, Dialect::Current) => [refund, "no refund".into(), "all invalid".into()],
+        (true, KeyRoom::Least, Dialect::Current) => [refund, "no refund".into(), "invalid".into()],
         _ => [refund, all("not refunded"), all(invalid)],
     }
 }
