@@ -11,7 +11,7 @@ use super::{case, copy_menu, links_menu};
 use crate::console::dialog::{self, run};
 use crate::console::effects::SHOWN_OF_FOUND;
 use crate::console::screens::queue::state::Queue;
-use crate::console::text::{counted, sanitize, wrap_to};
+use crate::console::text::{columns, counted, sanitize, wrap_to};
 use crate::console::widgets::menu::{Selection, is_roomy};
 use crate::console::widgets::panel::PanelWidth;
 use crate::console::widgets::text_input::Typed;
@@ -21,6 +21,10 @@ use crate::domain::{Alert, AlertFilter, Timestamp};
 
 /// What is searched.
 const WHAT: &str = "order number, ARN, amount, auth code, transaction, card, name, comment";
+
+/// What is said before anything is typed.
+const EXPLAINED: &str = "Answered alerts too. Several words narrow it: all have to match.";
+const EXPLAINED_BRIEFLY: &str = "Answered alerts too. Every word has to match.";
 
 /// The key that lists what the words name, and from so many columns on it stands with the others.
 const LIST_KEY: &str = "alt-l";
@@ -225,7 +229,9 @@ impl Dialog for FindDialog {
         let empty = match self.search.shown() {
             Some((_, Ok(_))) if self.search.is_current() => &nothing,
             Some((_, Ok(_))) => "",
-            _ if self.input.is_empty() => "Answered alerts too. Several words narrow it: all have to match.",
+            _ if self.input.is_empty() => {
+                [EXPLAINED, EXPLAINED_BRIEFLY].into_iter().find(|words| columns(words) <= room).unwrap_or_default()
+            }
             _ => "",
         };
         // Where what the words name can be listed, that is what to do next.

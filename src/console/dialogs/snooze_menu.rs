@@ -10,8 +10,9 @@ use crate::console::decisions::alert_of;
 use crate::console::resolving::subject;
 use crate::console::screens::queue::state::Queue;
 use crate::console::snoozes::MOST_SNOOZED;
-use crate::console::text::{count, counted, sanitize};
+use crate::console::text::{columns, count, counted, sanitize};
 use crate::console::widgets::menu::Selection;
+use crate::console::widgets::panel::PanelWidth;
 use crate::console::{Action, AppContext, Dialog, Effect, Keep, KeyContext, Message, Order, Orders, Tone, dialog, times};
 use crate::desk::SnoozedAlert;
 use crate::domain::snooze::{NoSnooze, SNOOZE_LENGTHS, snooze_offers, snoozed_until};
@@ -199,22 +200,28 @@ impl SnoozeMenu {
     }
 
     /// An entry in words: how long, until when, and whether the deadline cuts it.
-    fn line<'l>(&self, choice: SnoozeChoice, cx: &'l AppContext) -> Line<'l> {
+    fn line<'l>(&self, choice: SnoozeChoice, room: u16, cx: &'l AppContext) -> Line<'l> {
         let theme = &cx.theme;
+        // Where the deadline cuts it is worth more than the second clock.
+        let until = |until, more: &str| {
+            let ways = [cx.times().clock(until, cx.now), cx.times().near(until, cx.now)].map(|until| format!("until {until}{more}"));
+            let fits = ways.iter().position(|words| usize::from(columns(words)) + LENGTHS <= usize::from(room));
+            ways[fits.unwrap_or(1)].clone()
+        };
         let (name, about) = match (choice, self.alerts.as_slice()) {
             (SnoozeChoice::NoLonger, _) => ("wake now".to_owned(), "it stands in its views again at once".to_owned()),
             (SnoozeChoice::For(length), [alone]) => {
                 let offer = snooze_offers(alone, cx.now).ok().and_then(|offers| offers.into_iter().find(|offer| offer.length == length));
-                let until = offer.map_or(cx.now + length, |offer| offer.until);
+                let at = offer.map_or(cx.now + length, |offer| offer.until);
                 let cut = offer.is_some_and(|offer| offer.is_cut);
-                let name = if cut { times::spell(until - cx.now) } else { times::spell(length) };
+                let name = if cut { times::spell(at - cx.now) } else { times::spell(length) };
                 let more = if cut { ": 1 h before it closes" } else { "" };
-                (name, format!("until {}{more}", cx.times().clock(until, cx.now)))
+                (name, until(at, more))
             }
             (SnoozeChoice::For(length), several) => {
                 let cut = several.iter().filter(|alert| fitting(alert, length, cx).is_ok_and(|until| until < cx.now + length)).count();
                 let more = if cut == 0 { String::new() } else { format!(": {} of them back before", count(cut as u64)) };
-                (times::spell(length), format!("until {}{more}", cx.times().clock(cx.now + length, cx.now)))
+                (times::spell(length), until(cx.now + length, &more))
             }
         };
         Line::from(vec![Span::styled(format!("{name:<LENGTHS$}"), theme.strong), Span::styled(about, theme.quiet)])
@@ -241,7 +248,8 @@ impl Dialog for SnoozeMenu {
             [alone] => sanitize(&subject(alone)).into_owned(),
             several => counted(several.len() as u64, "alert", "alerts"),
         };
-        let entries = self.choices.iter().map(|choice| self.line(*choice, cx)).collect();
+        let room = OpenMenu::room(PanelWidth::default(), area);
+        let entries = self.choices.iter().map(|choice| self.line(*choice, room, cx)).collect();
         self.menu.draw(List { title: "Snooze", about: &about, entries, pick: Some("snooze"), ..List::default() }, frame, area, cx);
     }
 }

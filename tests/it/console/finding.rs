@@ -538,3 +538,15 @@ fn a_transaction_time_that_was_made_is_no_day_that_an_alert_is_found_by() {
     let screen = rig.screen();
     assert!(screen.contains("alerted 2026-01-15") && !screen.contains("transaction 2026-01-15"), "{screen}");
 }
+
+#[test]
+fn where_the_explanation_has_no_room_a_shorter_one_is_whole() {
+    let [wide, narrow] = [(120, 40), (60, 16)].map(|size| {
+        let mut rig = Made { size, ..Made::default() }.start();
+        rig.press("ctrl-f");
+        rig.screen()
+    });
+
+    assert!(wide.contains("Answered alerts too. Several words narrow it: all have to match."), "{wide}");
+    assert!(narrow.contains("Answered alerts too. Every word has to match."), "{narrow}");
+}

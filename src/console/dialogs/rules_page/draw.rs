@@ -91,8 +91,9 @@ impl RulesPage {
         pen.put("Desk rules", theme.strong);
         pen.skip(3);
         if !rules.is_empty() {
-            let (words, style) = acting(cx);
-            pen.put(&words, style);
+            let (ways, style) = acting(cx);
+            let fits = ways.iter().find(|words| columns(words) <= pen.room()).or(ways.last());
+            fits.map(|words| pen.put(words, style));
         }
         y += 1;
         let file = cx.settings.rules_in.as_deref().map(|file| from_home(file, cx.settings.home.as_deref()));
@@ -339,20 +340,21 @@ fn acts(rule: &DecisionRule, cx: &AppContext) -> Option<bool> {
     named.then(|| cx.auto.act())
 }
 
-/// What acts here, in words.
-fn acting(cx: &AppContext) -> (String, Style) {
+/// What acts here, in words; the key is in the footer too.
+fn acting(cx: &AppContext) -> (Vec<String>, Style) {
     let (theme, auto) = (&cx.theme, &cx.auto);
     let names = sanitize(&auto.names().join(", ")).into_owned();
     let key = cx.key(Action::RulesPause);
     let grace = grace_of_rules(cx.grace()).num_seconds();
     let verb = if auto.names().len() == 1 { "stages by itself" } else { "stage by themselves" };
     match (auto.names().is_empty(), cx.place.read_only, auto.act()) {
-        (true, ..) => ("they suggest; none stages by itself here".to_owned(), theme.quiet),
-        (_, true, _) => (format!("{names} is named, and read-only: nothing is staged"), theme.quiet),
-        (_, _, false) => (format!("{names} paused; {key} goes on"), theme.plain),
+        (true, ..) => (vec!["they suggest; none stages by itself here".to_owned()], theme.quiet),
+        (_, true, _) => (vec![format!("{names} is named, and read-only: nothing is staged")], theme.quiet),
+        (_, _, false) => (vec![format!("{names} paused; {key} goes on")], theme.plain),
         (_, _, true) => {
             let style = if cx.place.may_be_production() { theme.warning } else { theme.plain };
-            (format!("{names} {verb}, {grace} s to take it back; {key} pauses"), style)
+            let acts = format!("{names} {verb}");
+            (vec![format!("{acts}, {grace} s to take it back; {key} pauses"), format!("{acts}, {grace} s to take it back"), acts], style)
         }
     }
 }

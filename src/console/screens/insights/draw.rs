@@ -11,7 +11,7 @@ use super::parts::{self, InsightsView};
 use super::programmes;
 use super::state::InsightsScreen;
 use crate::console::screens::loading::{ListWords, has_rows};
-use crate::console::text::sanitize;
+use crate::console::text::{columns, sanitize};
 use crate::console::widgets::scrollbar;
 use crate::console::{AppContext, Pen};
 use crate::domain::insights::scope;
@@ -220,14 +220,20 @@ fn draw_title(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, are
     } else {
         Vec::new()
     };
+    let trouble = screen.trouble.as_ref().filter(|_| screen.found.loaded().is_some());
+    let stale = trouble.map(|(since, _)| format!("▲ stale since {}", cx.times().one_clock(*since)));
+    // That it is old is worth more than what is left aside.
+    let kept = stale.as_ref().map_or(0, |stale| columns(stale) + 3);
     if !aside.is_empty() {
         let aside = aside.join(" ");
         let whose = if within.is_empty() { "the Queue's" } else { "its" };
         let ways = [format!("{whose} {aside} is left aside"), format!("{aside} left aside")];
-        ways.iter().find_map(|words| pen.put_whole(words, theme.quiet));
-        pen.skip(3);
+        if let Some(words) = ways.iter().find(|words| columns(words) + kept <= pen.room()) {
+            pen.put(words, theme.quiet);
+            pen.skip(3);
+        }
     }
-    if let Some((since, error)) = screen.trouble.as_ref().filter(|_| screen.found.loaded().is_some()) {
-        pen.put(&format!("▲ stale since {}: {}", cx.times().one_clock(*since), sanitize(&error.to_string())), theme.warning);
+    if let (Some(stale), Some((_, error))) = (stale, trouble) {
+        pen.put(&format!("{stale}: {}", sanitize(&error.to_string())), theme.warning);
     }
 }

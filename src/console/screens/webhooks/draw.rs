@@ -267,7 +267,10 @@ fn health(endpoint: &Endpoint, screen: &WebhooksScreen, draw: &DrawContext<'_>, 
     let again = if is_subject { format!(", {} sends {them} again", draw.key(Action::SendAllAgain)) } else { String::new() };
     let fitting = |ways: &[String]| ways.iter().find(|words| columns(words) <= room).or(ways.last()).cloned().unwrap_or_default();
     match (endpoint.failing_since, endpoint.last_success, given_up) {
-        (Some(since), _, None) => (format!("▲ failing for {}", times::spell(now - since)), Health::Bad),
+        (Some(since), _, None) => {
+            let since = times::spell(now - since);
+            (fitting(&[format!("▲ failing for {since}"), format!("▲ failing {since}"), "▲ failing".to_owned()]), Health::Bad)
+        }
         (Some(since), _, Some(given_up)) => {
             let since = times::spell(now - since);
             let failing = format!("▲ failing for {since}, {given_up}");
