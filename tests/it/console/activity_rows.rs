@@ -54,8 +54,8 @@ fn what_was_decided_together_is_one_row_with_what_became_of_it() {
 
 #[rstest]
 #[case::whole((200, 60), "36 NOT REFUNDED 1,111,108.50 EUR +8 more ")]
-#[case::shortened((120, 40), "36 NOT REFUNDED 1.1M EUR +8 ")]
-#[case::shortened((80, 24), "36 NOT REFUNDED 1.1M EUR +8 ")]
+#[case::over_the_alert((80, 24), "36 NOT REFUNDED 1,111,108.50 EUR +8 more ")]
+#[case::shortened((60, 16), "36 NOT REFUNDED 1.1M EUR +8 ")]
 fn the_money_of_a_run_in_many_currencies_is_shortened_and_counted_before_it_goes(#[case] size: (u16, u16), #[case] words: &str) {
     let mut alerts = alike(36);
     for (number, alert) in alerts.iter_mut().enumerate() {
