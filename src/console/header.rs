@@ -320,6 +320,19 @@ impl App {
             let mut ways = ways.into_iter().map(|(wording, aged, timed, room)| (way(wording, aged, timed), room));
             ways.find(|(way, room)| fits(way, *room)).map_or_else(|| way(shortest, false, false), |(way, _)| way)
         };
+        // By which clock it is told is said where nothing gives way for it.
+        let wordings = [Wording::Full, Wording::Since, Wording::Brief, Wording::Shortest];
+        let same = wordings.into_iter().find(|wording| self.standing(*wording, calls).words == standing.words);
+        let rest = match plan.names {
+            TabNames::Keys => room,
+            names => {
+                line.width.saturating_sub(self.left_room(plan) + plan.before + self.tabs_room(calls, names, plan.gap) + plan.before_link())
+            }
+        };
+        let clocked = same.map(|wording| self.standing_by(wording, calls, true));
+        if let Some(clocked) = clocked.filter(|told| told.width() + columns(&age) + columns(&clock) + before(&clock) <= rest) {
+            standing = clocked;
+        }
         if plan.names == TabNames::Keys {
             // Where not even that has room, as much of it as tells that something is wrong.
             standing.words = cut(&standing.words, most.max(LEAST).saturating_sub(columns(standing.sign) + 1)).into_owned();
@@ -419,15 +432,22 @@ impl App {
 
     /// The gravest of what there is to say; well only where nothing is wrong. `calls`: how many things need somebody.
     fn standing(&self, wording: Wording, calls: usize) -> Standing {
+        self.standing_by(wording, calls, false)
+    }
+
+    /// The same; with the clock of its moments where another one is shown as well, if `clocked`.
+    fn standing_by(&self, wording: Wording, calls: usize, clocked: bool) -> Standing {
         let (theme, queue) = (&self.cx.theme, &self.screens.queue);
         let wrong = |words: String| Standing { sign: "▲", words, style: theme.warning, calls: false };
         let is_shortest = matches!(wording, Wording::Shortest | Wording::Sign);
         let or_shortest = |words: String, shortest: &str| if is_shortest { shortest.to_owned() } else { words };
         let has_list = queue.listing.total().is_some();
-        let hour = |since: &Timestamp| self.cx.times().hour(*since);
+        let times = self.cx.times();
+        let hour = |since: &Timestamp| if clocked { times.hour(*since) } else { times.bare_hour(*since) };
+        let second = |at| if clocked { times.hour_second(at) } else { times.clock_second(at) };
         match &queue.link.trouble {
             Some((since, _)) if has_list && queue.link.is_unreachable() => {
-                let next = queue.link.next_try().map(|at| self.cx.times().clock_second(at));
+                let next = queue.link.next_try().map(second);
                 return wrong(match (wording, next) {
                     (Wording::Full, Some(next)) => format!("offline since {}, retry {next}", hour(since)),
                     (Wording::Full | Wording::Since, _) => format!("offline since {}", hour(since)),

@@ -186,9 +186,24 @@ impl Moments {
         self.narrow(at, "%H:%M:%S")
     }
 
-    /// `14:03`
+    /// `14:03`, and `14:03 UTC` where another clock is shown as well.
     pub fn hour(self, at: Timestamp) -> String {
+        format!("{}{}", self.bare_hour(at), self.which(at))
+    }
+
+    /// `14:03`, where there is no room for its clock.
+    pub fn bare_hour(self, at: Timestamp) -> String {
         self.narrow(at, "%H:%M")
+    }
+
+    /// The same to the second.
+    pub fn hour_second(self, at: Timestamp) -> String {
+        format!("{}{}", self.clock_second(at), self.which(at))
+    }
+
+    /// ` UTC` behind a moment where another clock is shown as well; nothing where all are of one.
+    pub fn which(self, at: Timestamp) -> String {
+        self.beside(at).map_or_else(String::new, |_| format!(" {}", self.word()))
     }
 
     /// `2026-11-18 09:12`

@@ -49,6 +49,7 @@ fn where_there_is_room_both_clocks_stand_in_header_timeline_and_journal() {
     assert!(header.trim_end().ends_with("18:03 local  14:03 UTC"), "{header}");
     assert!(case.contains("WHAT HAPPENED, UTC and local"), "{case}");
     assert!(activity.contains("WHEN UTC  LOCAL") && activity.contains("14:03:00  18:03"), "{activity}");
+    assert!(activity.contains("PROOF, UTC") && activity.contains("14:03:00 UTC  staged"), "{activity}");
 }
 
 #[rstest]

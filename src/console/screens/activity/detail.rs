@@ -18,7 +18,7 @@ use crate::console::text::{columns, count, sanitize, wrap};
 use crate::console::widgets::scrollbar;
 use crate::console::{Action, AppContext, KeyContext, Loadable};
 use crate::desk::{DecisionFate, DecisionRecord, Note};
-use crate::domain::{Alert, AlertId, AuditEntry};
+use crate::domain::{Alert, AlertId, AuditEntry, Timestamp};
 
 /// From so many columns on what was sent stands beside the steps.
 const BESIDE: u16 = 96;
@@ -105,6 +105,13 @@ impl Page<'_> {
         }
     }
 
+    /// What happened, or is to happen, at a moment.
+    fn step(&mut self, at: Timestamp, words: &str, style: Style) {
+        let times = self.cx.times();
+        let when = format!("{}{}", times.moment(at, self.cx.now), times.which(at));
+        self.fact(&when, LABEL.max(columns(&when) + 2), words, style);
+    }
+
     fn title(&mut self, text: &'static str) {
         self.lines.push(Line::styled(text, self.cx.theme.quiet));
     }
@@ -177,7 +184,7 @@ impl Page<'_> {
         let (cx, theme) = (self.cx, self.cx.theme);
         let first = together.decisions.first();
         let by = first.and_then(|record| record.user.as_deref()).map(|user| format!(" by {}", sanitize(user))).unwrap_or_default();
-        self.fact(&cx.times().moment(together.made_at(), cx.now), LABEL, &format!("staged together{by}"), theme.plain);
+        self.step(together.made_at(), &format!("staged together{by}"), theme.plain);
         for (words, tone) in together.fates(cx) {
             self.fact("", LABEL, &words, tone.of(&theme));
         }
@@ -210,8 +217,10 @@ impl Page<'_> {
         if let Some((at, words, tone)) =
             outcome_told(screen.deliveries_of(record.said.alert.id), cx.times(), cx.now).filter(|_| is_recorded)
         {
-            let when = at.map(|at| cx.times().moment(at, cx.now)).unwrap_or_default();
-            self.fact(&when, LABEL, &words, tone.of(&theme));
+            match at {
+                Some(at) => self.step(at, &words, tone.of(&theme)),
+                None => self.fact("", LABEL, &words, tone.of(&theme)),
+            }
         }
     }
 
@@ -230,7 +239,7 @@ impl Page<'_> {
     }
 
     fn steps(&mut self, record: &DecisionRecord) {
-        let (theme, now) = (self.cx.theme, self.cx.now);
+        let theme = self.cx.theme;
         for (index, (at, fate)) in record.happened().enumerate() {
             let (mut words, tone) = step_words(fate);
             if index == 0 {
@@ -242,7 +251,7 @@ impl Page<'_> {
                     (None, None) => String::new(),
                 });
             }
-            self.fact(&self.cx.times().moment(*at, now), LABEL, &words, tone.of(&theme));
+            self.step(*at, &words, tone.of(&theme));
         }
         if let Some(why) = &record.unlooked {
             self.fact("", LABEL, &format!("{UNLOOKED}: {}", sanitize(why)), theme.warning);
@@ -253,14 +262,14 @@ impl Page<'_> {
                 let outcome = if polling.polls == 0 { "" } else { ": no outcome yet" };
                 self.fact("", LABEL, &format!("{}{outcome}", looked_words(decision, polling.polls)), theme.quiet);
                 if let Some(at) = polling.next_wake() {
-                    self.fact(&self.cx.times().moment(at, now), LABEL, "next look; it is never sent twice by itself", theme.accent);
+                    self.step(at, "next look; it is never sent twice by itself", theme.accent);
                 }
                 if !self.cx.place.read_only {
                     let goes = self.cx.settings.keymap.key_in(KeyContext::Activity, Action::GoToAlert);
                     self.fact("", LABEL, &format!("{goes} goes to its alert for a new answer"), theme.quiet);
                 }
             }
-            Some((_, State::Staged(due))) => self.fact(&self.cx.times().moment(*due, now), LABEL, "it leaves", theme.accent),
+            Some((_, State::Staged(due))) => self.step(*due, "it leaves", theme.accent),
             _ => {}
         }
         if record.dismissed {

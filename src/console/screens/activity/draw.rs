@@ -316,7 +316,12 @@ fn draw_rows(screen: &ActivityScreen, (rows, lines): (&[Happening<'_>], &[ListLi
     let text = Rect { x: area.x + GUTTER + 2, width: area.width.saturating_sub(GUTTER + 2), height: 1, ..area };
     let mut pen = Pen::new(buffer, text);
     for (title, width, _) in &heads {
-        let title = if *title == WHEN { format!("{WHEN} {}", cx.times().heading()) } else { (*title).to_owned() };
+        let title = match *title {
+            WHEN => format!("{WHEN} {}", cx.times().heading()),
+            // A proof has one clock, where two are shown too.
+            "PROOF" if cx.times().beside(cx.now).is_some() => format!("PROOF, {}", cx.times().heading()),
+            title => title.to_owned(),
+        };
         pen.put(&format!("{:<width$}", cut(&title, *width), width = usize::from(*width)), theme.quiet);
         pen.skip(2);
     }
