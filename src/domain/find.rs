@@ -6,8 +6,9 @@ use std::cmp::{Ordering, Reverse};
 use super::alert::Alert;
 use super::card::{BIN_DIGITS, LAST_DIGITS, digit, is_card_number, mask_card_numbers};
 use super::field::{Field, Kind};
+use super::find_amounts::with_amounts;
 use super::find_reading::{MatchGrade, Reading};
-use super::find_words::{taken_apart, typed_words, with_all_decimals};
+use super::find_words::{taken_apart, typed_words};
 use super::fold::{APOSTROPHES, ascii_digit, fold, search_key};
 use super::ids::AlertId;
 use super::money::Amount;
@@ -40,7 +41,7 @@ fn as_keyed(key: &str) -> Option<String> {
 
 impl FindQuery {
     /// Reads what was typed. What stands for the hidden digits of a card parts words, a card number is read as its BIN and its last four
-    /// digits, and an amount may have its thousands grouped, a comma before its decimals, or its currency beside it.
+    /// digits, and an amount may be written as people write it ([`with_amounts`]).
     ///
     /// # Errors
     /// Says what is allowed, where nothing is looked for or too much.
@@ -57,11 +58,13 @@ impl FindQuery {
         }
         // All that was typed may be one value, such as a descriptor.
         // Mail and spreadsheets put invisible characters and other dashes into what is copied from them.
-        let copied = as_keyed(&key).map(|keyed| typed_words(&keyed)).filter(|keyed| !keyed.words().is_empty());
-        let others = [with_all_decimals(&words), taken_apart(&words), Some(Reading::whole_value(key.trim())), copied];
+        let keyed = as_keyed(&key);
+        let copied = keyed.as_deref().map(typed_words).filter(|keyed| !keyed.words().is_empty());
+        let others = [taken_apart(&words), Some(Reading::whole_value(key.trim())), copied];
+        let amounts = with_amounts(keyed.as_deref().unwrap_or(&key));
         let mut readings = vec![words];
-        for other in others.into_iter().flatten() {
-            if !other.is_implied(&readings[0], MatchGrade::Whole) {
+        for other in amounts.into_iter().chain(others.into_iter().flatten()) {
+            if !readings.iter().any(|known| other.is_implied(known, MatchGrade::Whole)) {
                 readings.push(other);
             }
         }

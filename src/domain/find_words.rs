@@ -9,19 +9,19 @@ use super::fold::ELLIPSIS;
 use super::money::{Amount, Currency, Money};
 
 /// What stands around a word and is none of it.
-const AROUND: [char; 11] = [',', ';', '"', '“', '”', '„', '«', '»', '‹', '›', '\''];
+pub(super) const AROUND: [char; 11] = [',', ';', '"', '“', '”', '„', '«', '»', '‹', '›', '\''];
 
 /// Letters of the code of a currency (ISO 4217).
 const CODE_LETTERS: usize = 3;
 
-/// A number of more characters is no amount that is typed with fewer decimals.
-const LONGEST_AMOUNT: usize = 9;
+/// A number of more characters that nothing parts is one of something else than money.
+pub(super) const LONGEST_PLAIN: usize = 9;
 
 /// What stands for a hidden digit of a card.
 const HIDDEN: [char; 4] = ['•', '·', ELLIPSIS, '*'];
 
 /// The signs of currencies; those that several have name none.
-const SIGNS: [(char, Option<&str>); 5] = [('€', Some("eur")), ('£', Some("gbp")), ('₹', Some("inr")), ('$', None), ('¥', None)];
+pub(super) const SIGNS: [(char, Option<&str>); 5] = [('€', Some("eur")), ('£', Some("gbp")), ('₹', Some("inr")), ('$', None), ('¥', None)];
 
 /// The words of a text, which is a search key or in lower case. The last digits of a card whose others are hidden are a whole value.
 pub(super) fn typed_words(text: &str) -> Reading {
@@ -84,7 +84,7 @@ fn take(all: &mut Reading, piece: &str, is_behind_hidden: bool) {
     }
 }
 
-fn is_digits(text: &str) -> bool {
+pub(super) fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
@@ -119,7 +119,7 @@ fn number_beside_code(word: &str) -> Option<(&str, &str)> {
     [before, behind].into_iter().flatten().find(|(rest, code)| is_code(code) && is_number(rest))
 }
 
-fn is_code(word: &str) -> bool {
+pub(super) fn is_code(word: &str) -> bool {
     word.len() == CODE_LETTERS && word.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
@@ -129,24 +129,11 @@ fn is_number(text: &str) -> bool {
     is_digits(whole) && is_digits(decimals)
 }
 
-/// The reading that a number is an amount which was typed with fewer decimals than its currency has: where it is one alone or with a currency.
-pub(super) fn with_all_decimals(words: &Reading) -> Option<Reading> {
-    let (numbers, others): (Vec<&String>, Vec<&String>) = words.words().iter().partition(|word| is_number(word));
-    let [number] = numbers.as_slice() else { return None };
-    if others.len() > 1 || !others.iter().all(|word| is_code(word)) {
-        return None;
-    }
-    let whole = amount(number, others.first().map_or("eur", |code| code)).filter(|whole| whole != *number)?;
-    let mut all = Reading::whole_value(&whole);
-    others.into_iter().for_each(|code| all.add_as(words, code));
-    Some(all)
-}
-
 /// The reading that words are two values each, written together: an amount without decimals and its currency, or a card's BIN and last digits.
 pub(super) fn taken_apart(words: &Reading) -> Option<Reading> {
     let mut all = Reading::default();
     for word in words.words() {
-        let money = number_beside_code(word).filter(|(number, _)| is_digits(number));
+        let money = number_beside_code(word).filter(|(number, _)| is_digits(number) && number.len() <= LONGEST_PLAIN);
         if let Some((amount, code)) = money.and_then(|(number, code)| Some((amount(number, code)?, code))) {
             all.add_whole(&amount);
             all.add_whole(code);
@@ -163,11 +150,7 @@ pub(super) fn taken_apart(words: &Reading) -> Option<Reading> {
 }
 
 /// A number with all decimals of this currency.
-fn amount(number: &str, code: &str) -> Option<String> {
-    // Longer ones are numbers of something else.
-    if number.len() > LONGEST_AMOUNT {
-        return None;
-    }
+pub(super) fn amount(number: &str, code: &str) -> Option<String> {
     let amount: Amount = number.parse().ok()?;
     let whole = Money { amount, currency: Currency::new(code.to_ascii_uppercase()) }.number().replace(',', "");
     whole.starts_with(number).then_some(whole)
