@@ -345,6 +345,7 @@ impl App {
                 Order::Open(dialog) => self.dialogs.push(dialog),
                 Order::OpenNext(dialog) => self.waiting.push_back(dialog),
                 Order::Close => drop(self.dialogs.pop()),
+                Order::Leave => effects.extend(self.abandon()),
             }
         }
         effects

@@ -43,11 +43,12 @@ impl App {
         })
     }
 
-    /// Whether a key leads to the palette or to Find, for which a list that is open is closed.
-    pub(super) fn closes_list(&self, key: KeyEvent) -> bool {
+    /// What a key leads to from a list that is open: the palette, for which it is closed, or Find, which stands in its place meanwhile.
+    pub(super) fn leads_from_list(&self, key: KeyEvent) -> Option<Action> {
         let all = [KeyContext::Views, KeyContext::Columns, KeyContext::Log, KeyContext::Menu, KeyContext::Always];
         let gives_way = self.dialogs.last().is_some_and(|dialog| dialog.gives_way());
-        gives_way && matches!(self.cx.settings.keymap.action(&all, key.into()), Some(Action::Palette | Action::Find))
+        let action = self.cx.settings.keymap.action(&all, key.into()).filter(|_| gives_way)?;
+        matches!(action, Action::Palette | Action::Find).then_some(action)
     }
 
     /// Says that an action does nothing where one is. Who goes as far as it goes sees that.

@@ -83,8 +83,13 @@ pub trait Dialog: Send {
         None
     }
 
-    /// Whether it is a list with nothing to lose, which is closed for the palette and for Find.
+    /// Whether it is a list with nothing to lose, which is closed for the palette, and lies unseen under Find.
     fn gives_way(&self) -> bool {
+        false
+    }
+
+    /// Whether it stands in the place of lists below it, which are not seen meanwhile.
+    fn hides_lists(&self) -> bool {
         false
     }
 
@@ -118,6 +123,8 @@ pub enum Order {
     OpenNext(Box<dyn Dialog>),
     /// Take away the dialog on top.
     Close,
+    /// Take away whatever lies over the screen, unanswered.
+    Leave,
 }
 
 impl From<Effect> for Order {

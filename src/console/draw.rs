@@ -72,7 +72,11 @@ impl App {
         let notes = self.notes(area.width);
         let noted = u16::try_from(notes.len()).unwrap_or(0);
         let between = Rect { y: header.bottom(), height: area.height.saturating_sub(2 + noted), ..area };
+        let hides_lists = self.dialogs.last().is_some_and(|top| top.hides_lists());
         for (index, dialog) in self.dialogs.iter().enumerate() {
+            if hides_lists && dialog.gives_way() {
+                continue;
+            }
             if !self.cx.settings.plain {
                 dialog.draw(frame, between, &self.cx);
                 continue;

@@ -38,8 +38,11 @@ impl App {
             _ if self.is_too_small() || self.cx.leaving => Vec::new(),
             Event::Key(key) if self.suspends(key) => self.act(Action::Suspend),
             Event::Key(_) | Event::Paste(_) if self.is_typed_ahead(&event) => Vec::new(),
-            // What lies below it takes the key.
-            Event::Key(key) if self.closes_list(key) => {
+            Event::Key(key) if let Some(action) = self.leads_from_list(key) => {
+                if action == Action::Find && !self.dialogs.iter().any(|dialog| dialog.hides_lists()) {
+                    return self.act(action);
+                }
+                // What lies below it takes the key.
                 self.dialogs.pop();
                 self.input(Event::Key(key))
             }

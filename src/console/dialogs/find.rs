@@ -92,7 +92,7 @@ impl FindDialog {
     /// Goes to an alert in the Queue.
     fn go(&self, at: usize) -> Orders {
         let Some(alert) = self.search.alerts().get(at) else { return Vec::new() };
-        vec![Order::Close, Order::Act(Action::ShowQueue), Message::GoToFound(Box::new(alert.clone())).into()]
+        vec![Order::Leave, Order::Act(Action::ShowQueue), Message::GoToFound(Box::new(alert.clone())).into()]
     }
 
     /// The list of what the words name that no text says.
@@ -108,7 +108,7 @@ impl FindDialog {
     /// Lists what the words name in the Queue.
     fn list_meant(&self, cx: &AppContext) -> Orders {
         let Some(filter) = self.meant(cx) else { return Vec::new() };
-        vec![Effect::GiveUpFind.into(), Order::Close, Order::Act(Action::ShowQueue), Message::ListFound(filter, DEFAULT_SORT, None).into()]
+        vec![Effect::GiveUpFind.into(), Order::Leave, Order::Act(Action::ShowQueue), Message::ListFound(filter, DEFAULT_SORT, None).into()]
     }
 
     /// What is chosen.
@@ -279,6 +279,10 @@ impl Dialog for FindDialog {
         for (limit, y) in limits.iter().zip(field.y + 2..fields.bottom()) {
             Pen::new(frame.buffer_mut(), Rect { y, ..field }).put(limit, theme.warning);
         }
+    }
+
+    fn hides_lists(&self) -> bool {
+        true
     }
 
     fn next_due(&self) -> Option<Timestamp> {

@@ -1,7 +1,7 @@
 //! What the keys of every screen do on a page that lies over one.
 
-use crate::console::Action;
 use crate::console::screens::ScreenName;
+use crate::console::{Action, Order, Orders};
 
 /// Whether an action means the same on a page over the screen as on every screen.
 pub fn is_everywhere(action: Action) -> bool {
@@ -12,4 +12,10 @@ pub fn is_everywhere(action: Action) -> bool {
 /// Whether an action leads away from the page.
 pub fn leads_elsewhere(action: Action) -> bool {
     matches!(action, Action::Find | Action::GoToTold | Action::JournalPane | Action::RulesShow) || ScreenName::of(action).is_some()
+}
+
+/// Does what leads away from a page: Find lies over it, and `esc` there brings it back; for anything else it is left, with what lies below it.
+pub fn lead_elsewhere(action: Action) -> Orders {
+    let left = (action != Action::Find).then_some(Order::Leave);
+    left.into_iter().chain([Order::Act(action)]).collect()
 }

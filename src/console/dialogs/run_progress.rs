@@ -11,7 +11,7 @@ use ratatui::style::Style;
 use super::alert_rows::{self, AlertRow, AlertTable, ListCursor, OF_MANY, WHAT, most_of_results};
 use super::export_form::{ExportForm, ExportedResults};
 use super::many_form;
-use super::page_keys::{is_everywhere, leads_elsewhere};
+use super::page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere};
 use crate::console::answer_words::BY_WHOM;
 use crate::console::decisions::{Departure, PendingDecision, State, fate_of_run};
 use crate::console::dialog::DataAge;
@@ -117,7 +117,7 @@ impl RunProgress {
             Action::Back => vec![Order::Close],
             // What waits is asked about, over this page.
             Action::Refresh => vec![Order::Act(action)],
-            action if leads_elsewhere(action) => vec![Order::Close, Order::Act(action)],
+            action if leads_elsewhere(action) => lead_elsewhere(action),
             action if is_everywhere(action) => vec![Order::Act(action)],
             action => {
                 cx.hint_idle(action);
@@ -135,7 +135,7 @@ impl RunProgress {
                 // Wherever it is by now: what is answered leaves the list.
                 let alert = run.rows().get(self.position(run)).map(|row| Box::new(row.alert().clone()));
                 let goes = alert.map(|alert| [Order::Act(Action::ShowQueue), Message::GoToFound(alert).into()]);
-                return std::iter::once(Order::Close).chain(goes.into_iter().flatten()).collect();
+                return std::iter::once(Order::Leave).chain(goes.into_iter().flatten()).collect();
             }
             Deed::Undo => return undo(cx),
             Deed::Pause => {

@@ -112,6 +112,88 @@ fn esc_brings_back_what_was_listed_with_its_cursor() {
     assert!(!rig.screen().contains("set aside"));
 }
 
+/// A desk with rules and a run of decisions, one of which failed, that can be asked by an operator's key.
+fn furnished() -> Rig {
+    let (alerts, _) = desk();
+    let mut rig = Made { rules: "strangers: descriptor:\"OTHER SHOP\" -> invalid not-found", size: (160, 50), ..Made::of(alerts) }.start();
+    rig.advance(Duration::seconds(90));
+    rig
+}
+
+#[rstest]
+#[case::queue("j j")]
+#[case::queue_with_marks("space j space")]
+#[case::insights("2")]
+#[case::webhooks("3")]
+#[case::activity("4 tab")]
+#[case::settings("5 j")]
+#[case::rules("6 j")]
+#[case::rehearsed("6 r")]
+#[case::case("enter")]
+#[case::case_as_json("enter x")]
+#[case::journal_beside_it("L j")]
+#[case::of_views("v j")]
+#[case::of_columns("c j")]
+#[case::of_what_is_copied("y")]
+#[case::of_what_is_copied_over_a_case("enter y")]
+#[case::of_snoozes("G z")]
+#[case::the_log("ctrl-g")]
+#[case::the_log_over_the_rules("6 ctrl-g")]
+fn esc_brings_back_the_place_that_it_was_opened_from(#[case] place: &str) {
+    let mut rig = furnished();
+    rig.press(place);
+    rig.advance(Duration::milliseconds(500));
+    let before = rig.screen();
+
+    find(&mut rig, "sib-77");
+    let found = rig.screen();
+    rig.press("esc");
+
+    assert!(found.contains("order SIB-77"), "{found}");
+    assert_eq!(rig.screen(), before);
+}
+
+#[rstest]
+#[case::rules("6")]
+#[case::case("enter")]
+#[case::the_log_over_the_rules("6 ctrl-g")]
+#[case::a_case_over_the_rules("6 ctrl-f s i b - 7 7 alt-enter")]
+fn what_it_leads_to_leaves_the_place_that_it_was_opened_from(#[case] place: &str) {
+    let mut rig = furnished();
+    for key in place.split(' ') {
+        rig.press(key);
+        rig.advance(Duration::milliseconds(500));
+    }
+
+    find(&mut rig, "sib-77");
+    rig.press("enter");
+    rig.advance(Duration::milliseconds(500));
+
+    let screen = rig.screen();
+    assert!(screen.contains("Found, Open set aside") && screen.contains("DESCRIPTOR"), "{screen}");
+    rig.press("esc 4");
+    assert!(rig.screen().contains("Needs you"), "{}", rig.screen());
+}
+
+#[test]
+fn a_case_that_was_opened_from_it_goes_back_to_that_place_and_a_screen_leaves_both() {
+    let mut rig = furnished();
+    rig.press("6");
+    let rules = rig.screen();
+    find(&mut rig, "sib-77");
+    rig.press("alt-enter");
+    let case = rig.screen();
+
+    rig.press("esc");
+    let back = rig.screen();
+    find(&mut rig, "sib-77");
+    rig.press("alt-enter 4");
+
+    assert!(case.contains("alerts on one payment"), "{case}");
+    assert_eq!(back, rules);
+    assert!(rig.screen().contains("Needs you") && !rig.screen().contains("strangers"), "{}", rig.screen());
+}
+
 /// So many open alerts, and an answered one of order SIB-77.
 fn long_desk(count: usize) -> Vec<Alert> {
     let (alerts, _) = desk();

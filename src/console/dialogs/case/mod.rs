@@ -20,7 +20,7 @@ use standing::{Foreseen, ForeseenFrom, Standing};
 use super::alert_rows::KeptColumns;
 use super::known_audit::KnownAudit;
 use super::many_form::{self, KnownCase};
-use super::page_keys::{is_everywhere, leads_elsewhere};
+use super::page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere};
 use super::resolve_form::Choice;
 use super::{copy_menu, links_menu};
 use super::{note_form, settle, snooze_menu};
@@ -246,12 +246,11 @@ impl CaseDialog {
             }
             Action::GoToAlert => {
                 let alert = Box::new(self.current().clone());
-                return vec![Order::Close, Order::Act(Action::ShowQueue), Message::GoToFound(alert).into()];
+                return vec![Order::Leave, Order::Act(Action::ShowQueue), Message::GoToFound(alert).into()];
             }
             Action::Note => return note_form::open(self.current(), cx),
             Action::Snooze => return snooze_menu::open_on(self.current(), cx),
-            // What leads elsewhere leaves the case.
-            action if leads_elsewhere(action) => return vec![Order::Close, Order::Act(action)],
+            action if leads_elsewhere(action) => return lead_elsewhere(action),
             Action::Unmatch => return run(change_match(self.current(), self.facts_here(), cx)),
             Action::Suggested => return self.take_suggestion(cx),
             Action::GoToWarned => match cx.known_decisions().weightiest(self.current(), &self.alerts).map(|warned| warned.id) {

@@ -3,7 +3,7 @@
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseEventKind};
 
 use super::{CONTEXTS, ManyForm, NumberError, Part, Target};
-use crate::console::dialogs::page_keys::{is_everywhere, leads_elsewhere};
+use crate::console::dialogs::page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere};
 use crate::console::guards::Gets;
 use crate::console::{Action, AppContext, Order, Orders};
 
@@ -113,7 +113,7 @@ impl ManyForm {
 
     /// Leaves the form for what a key leads to; what stands in it is kept.
     pub(super) fn leave_for(&mut self, action: Action, cx: &mut AppContext) -> Orders {
-        self.close(cx).into_iter().chain([Order::Act(action)]).collect()
+        self.close(cx).into_iter().chain(lead_elsewhere(action)).collect()
     }
 
     /// Leaves the alert under the cursor out, or takes it in again.

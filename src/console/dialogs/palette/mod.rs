@@ -137,7 +137,7 @@ impl Palette {
         let Some(at) = self.menu.chosen.index(rows.len()) else { return Vec::new() };
         let mut orders = vec![Effect::GiveUpFind.into(), Order::Close];
         // What leads elsewhere leaves the page that lies between.
-        let leave = self.over_page.then_some(Order::Close);
+        let leave = self.over_page.then_some(Order::Leave);
         let goal = match rows[at] {
             PaletteRow::Offer(offer) => offer.goal.clone(),
             PaletteRow::Alert(alert) => {

@@ -380,7 +380,7 @@ impl ResolveDialog {
             return Vec::new();
         };
         let mut outcome = self.after(FormStep::Cancel(self.form.draft()), cx);
-        outcome.extend([Order::Act(Action::ShowQueue), Message::GoToFound(Box::new(named)).into()]);
+        outcome.extend([Order::Leave, Order::Act(Action::ShowQueue), Message::GoToFound(Box::new(named)).into()]);
         outcome
     }
 

@@ -9,7 +9,7 @@ use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::console::dialogs::page_keys::is_everywhere;
+use crate::console::dialogs::page_keys::{is_everywhere, lead_elsewhere};
 use crate::console::screens::ScreenName;
 use crate::console::{
     Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, Reply, Tone, dialog, times,
@@ -175,18 +175,12 @@ impl RulesPage {
             }
             Action::Rehearse => return self.rehearse(cx),
             Action::Open => return self.list(cx),
-            // What leads elsewhere leaves the page.
-            Action::Find | Action::GoToTold => return self.leave(action),
-            action if ScreenName::of(action).is_some() => return self.leave(action),
+            Action::Find | Action::GoToTold => return lead_elsewhere(action),
+            action if ScreenName::of(action).is_some() => return lead_elsewhere(action),
             action if is_everywhere(action) => return vec![Order::Act(action)],
             action => cx.hint_idle(action),
         }
         Vec::new()
-    }
-
-    fn leave(&self, action: Action) -> Orders {
-        let given_up = matches!(self.rehearsed, Rehearsed::Running(..)).then(|| Effect::GiveUpRehearsal.into());
-        given_up.into_iter().chain([Order::Close, Order::Act(action)]).collect()
     }
 
     fn rehearse(&mut self, cx: &AppContext) -> Orders {
@@ -203,7 +197,7 @@ impl RulesPage {
         let Some(rule) = self.rule(cx).cloned() else { return Vec::new() };
         match cx.views.read(&rule.text) {
             Ok((filter, sort)) => {
-                let mut outcome = self.leave(Action::ShowQueue);
+                let mut outcome = lead_elsewhere(Action::ShowQueue);
                 let filter = rule.waiting(cx.views.vocabulary).unwrap_or(filter);
                 outcome.push(Message::List(filter, sort).into());
                 outcome
