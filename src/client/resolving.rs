@@ -31,7 +31,7 @@ impl Inner {
         let answer = self.send_once(call.clone().secret_header(name, value)).await?;
         let answer = match (answer.status, &self.access, token) {
             // Who asks is looked at before what is asked: nothing was decided, and nothing was sent twice.
-            (401 | 403, Authorization::Token(tokens), Some(used)) if used.may_have_expired() => {
+            (401 | 403, Authorization::Token(tokens), Some(used)) if used.may_have_expired() && !answer.refusal().is_page => {
                 match tokens.renewed(&used, &self.http, &self.pauses).await {
                     Ok(renewed) => {
                         let (name, value) = renewed.header();
@@ -54,6 +54,12 @@ impl Inner {
             _ => answer.refusal(),
         };
         match answer.status {
+            // A proxy's word is none of the service's, which may have had the decision: some look at answers too.
+            401 | 403 if refusal.is_page => {
+                let said = words(&refusal, "a page of HTML");
+                let why = format!("it answered {}, but not as the service does: {said}", answer.status);
+                Err(ServiceError::Indeterminate(about(&answer, &why)))
+            }
             401 | 403 => Err(ServiceError::NotAuthorized(about(&answer, &words(&refusal, "the service did not accept the credentials")))),
             // Who sends elsewhere may have done it or not: networks' gateways that do so are taken the same way.
             300..=399 => Err(ServiceError::Indeterminate(about(&answer, &redirected(answer.status)))),

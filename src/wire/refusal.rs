@@ -16,6 +16,8 @@ pub struct Refusal {
     /// What was said; empty where nothing was.
     pub words: String,
     pub errors: Vec<FieldError>,
+    /// Whether it is a page for people, as what stands before a service answers, and no interface.
+    pub is_page: bool,
 }
 
 impl Refusal {
@@ -30,11 +32,12 @@ impl Refusal {
                     code: ["code", "error"].iter().find_map(|name| code(members.get(*name)?)),
                     words: words.iter().find_map(|name| said(members.get(*name)?)).unwrap_or_default(),
                     errors: members.get("errors").map(errors).unwrap_or_default(),
+                    is_page: false,
                 }
                 .or_first_error()
             }
             Ok(other) => Self { words: said(&other).unwrap_or_default(), ..Self::default() },
-            Err(_) if is_markup(text) => Self { words: redact::words(&title(text)), ..Self::default() },
+            Err(_) if is_markup(text) => Self { words: redact::words(&title(text)), is_page: true, ..Self::default() },
             Err(_) => Self { words: redact::words(text), ..Self::default() },
         }
     }

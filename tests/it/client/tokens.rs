@@ -188,6 +188,25 @@ async fn a_decision_refused_with_a_new_token_too_is_not_authorized(#[case] statu
 }
 
 #[rstest]
+#[case(401)]
+#[case(403)]
+#[tokio::test]
+async fn a_page_of_a_proxy_is_no_word_on_the_token_and_a_decision_is_not_sent_again_for_it(#[case] status: u16) {
+    let (server, id) = (MockServer::start().await, AlertId::generate());
+    asking_for_a_token().respond_with(token("t")).mount(&server).await;
+    listing().respond_with(answer(200, &json!([]))).mount(&server).await;
+    let page = ResponseTemplate::new(status).set_body_string("<!doctype html><title>Request blocked</title>");
+    resolving(id).respond_with(page).expect(1).mount(&server).await;
+    let (client, _) = older(&server);
+    client.list(&AlertQuery::default()).await.unwrap();
+
+    let error = client.resolve(id, stopped()).await.unwrap_err();
+
+    assert!(matches!(&error, ServiceError::Indeterminate(why) if why.contains("Request blocked")), "{error}");
+    assert_eq!((tokens_asked(&server).await, requests(&server, "PUT").await.len()), (1, 1));
+}
+
+#[rstest]
 #[case(answer(401, &json!({"error": "invalid_client", "error_description": "unknown client"})), "unknown client")]
 #[case(answer(400, &json!({"error": "unsupported_grant_type"})), "unsupported_grant_type")]
 #[case(ResponseTemplate::new(403).set_body_string("<html>"), "HTML")]
