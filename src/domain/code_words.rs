@@ -8,6 +8,11 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+use super::fold::fold;
+
+/// A word of fewer letters begins too many others.
+const LEAST_LETTERS: usize = 4;
+
 /// The file as it stands.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -51,6 +56,16 @@ pub fn merchant_category(code: &str) -> Option<&'static str> {
     CODES.categories.iter().find(|(codes, _)| codes.contains(&number)).map(|(_, words)| words.as_str())
 }
 
+/// The merchant category codes of whose words each of these begins one, in whatever letter case; a word of few letters begins none.
+pub fn merchant_categories(words: &[&str]) -> Vec<String> {
+    let begins = |said: &str, word: &str| {
+        word.chars().count() >= LEAST_LETTERS && said.split(|c: char| !c.is_alphanumeric()).any(|said| said.starts_with(&fold(word)))
+    };
+    let is_meant = |said: &str| !words.is_empty() && words.iter().all(|word| begins(said, word));
+    let meant = CODES.categories.iter().filter(|(_, said)| is_meant(&fold(said)));
+    meant.flat_map(|(codes, _)| codes.clone()).map(|code| format!("{code:04}")).collect()
+}
+
 /// What a dispute reason code says, with the network whose code it is: `Visa: fraud, card absent`.
 pub fn dispute_reason(code: &str) -> Option<&'static str> {
     CODES.reasons.get(code.trim().to_ascii_uppercase().as_str()).map(String::as_str)
@@ -78,6 +93,33 @@ mod tests {
     #[case("travel", None)]
     fn a_merchant_category_is_told_by_its_four_digits(#[case] code: &str, #[case] words: Option<&str>) {
         assert_eq!(merchant_category(code), words);
+    }
+
+    #[rstest]
+    #[case("travel agencies", &["4722"])]
+    #[case("Electronic", &["5065", "5732", "7622"])]
+    #[case("VETERINARIANS", &["0742"])]
+    #[case("agencies travel", &["4722"])]
+    #[case("tra agencies", &[])]
+    #[case("vel", &[])]
+    #[case("ravel", &[])]
+    #[case("travel veterinarians", &[])]
+    #[case("", &[])]
+    fn merchant_categories_are_named_by_the_beginnings_of_their_words(#[case] text: &str, #[case] codes: &[&str]) {
+        let words: Vec<&str> = text.split_whitespace().collect();
+
+        assert_eq!(merchant_categories(&words), codes);
+    }
+
+    #[test]
+    fn the_words_of_each_category_name_it() {
+        for (codes, said) in &CODES.categories {
+            let words: Vec<&str> =
+                said.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() >= LEAST_LETTERS).collect();
+            let named = merchant_categories(&words);
+
+            assert!(words.is_empty() || named.contains(&format!("{:04}", codes.start())), "{said}");
+        }
     }
 
     #[rstest]

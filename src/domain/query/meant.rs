@@ -2,13 +2,16 @@
 
 use super::words::Vocabulary;
 use crate::domain::calendar::parse_day;
-use crate::domain::code_words::merchant_category;
+use crate::domain::code_words::{merchant_categories, merchant_category};
 use crate::domain::resolution::OlderWord;
 use crate::domain::{AlertFilter, AlertStatus, Calendar, CalendarDay};
 
+/// Words that name more merchant categories than so many name none: `shop`, or `hotel`, which has some hundred codes.
+const MOST_CATEGORIES: usize = 6;
+
 /// The filter that is meant where words name a state (`expired`), an answer (`not found`), a UTC day (`2026-11-24`), by which an alert was
-/// raised, or refunded where that is said and lists can tell it, or are the code of a merchant category (`4722`) where lists can tell that;
-/// the other words are searched for. A time behind a day and a reason in brackets behind an answer, as they are shown, are left aside. `None`
+/// raised, or refunded where that is said and lists can tell it, or are the code of a merchant category (`4722`) or its words (`travel
+/// agencies`) where lists can tell that; the other words are searched for. A time behind a day and a reason in brackets behind an answer, as they are shown, are left aside. `None`
 /// where no word names one.
 pub fn meant(text: &str, vocabulary: Vocabulary) -> Option<AlertFilter> {
     let words = words_of(text);
@@ -41,7 +44,7 @@ pub fn meant(text: &str, vocabulary: Vocabulary) -> Option<AlertFilter> {
         at += 1;
     }
     if filter == AlertFilter::default() {
-        return None;
+        return of_categories(&rest, vocabulary);
     }
     let is_of_one_day = filter.start_date.is_some() && filter.start_date == filter.end_date;
     if is_of_one_day && filter.statuses == refunds() && vocabulary == Vocabulary::Desk {
@@ -98,6 +101,17 @@ fn alone(word: &str, vocabulary: Vocabulary) -> Option<AlertFilter> {
     } else {
         return None;
     }
+    Some(filter)
+}
+
+/// The merchant categories that are meant where all that was typed are words of few of them: those of many name none.
+fn of_categories(words: &[&str], vocabulary: Vocabulary) -> Option<AlertFilter> {
+    let mccs = if vocabulary == Vocabulary::Desk { merchant_categories(words) } else { Vec::new() };
+    if mccs.is_empty() || mccs.len() > MOST_CATEGORIES {
+        return None;
+    }
+    let mut filter = AlertFilter::default();
+    filter.conditions.mccs = mccs;
     Some(filter)
 }
 
@@ -177,6 +191,9 @@ mod tests {
     #[case("refunded 2026-11-25 2026-11-26", "status:resolved,refunded from:2026-11-25 to:2026-11-26")]
     #[case("expired 2026-11-25", "status:expired from:2026-11-25 to:2026-11-25")]
     #[case("4722", "mcc:4722")]
+    #[case("Travel agencies", "mcc:4722")]
+    #[case("electronic", "mcc:5065,5732,7622")]
+    #[case("expired travel", "status:expired travel")]
     #[case("processing", "status:processing")]
     #[case("new", "status:new")]
     #[case("other", "outcome:other")]
@@ -184,5 +201,18 @@ mod tests {
     #[case("expired 4722", "status:expired 4722")]
     fn a_day_of_refunds_a_category_and_every_state_are_meant_where_lists_can_tell_them(#[case] text: &str, #[case] expected: &str) {
         assert_eq!(meant(text, Vocabulary::Desk).map(|filter| render(&filter, DEFAULT_SORT)).as_deref(), Some(expected));
+    }
+
+    #[rstest]
+    #[case("hotel", Vocabulary::Desk)]
+    #[case("stor", Vocabulary::Desk)]
+    #[case("nordwind travel", Vocabulary::Desk)]
+    #[case("travel agencies", Vocabulary::Interface)]
+    #[case("travel agencies", Vocabulary::Older)]
+    fn words_of_many_categories_or_of_none_and_where_lists_cannot_tell_them_mean_nothing(
+        #[case] text: &str,
+        #[case] vocabulary: Vocabulary,
+    ) {
+        assert_eq!(meant(text, vocabulary), None);
     }
 }

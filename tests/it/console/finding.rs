@@ -632,3 +632,25 @@ fn where_the_explanation_has_no_room_a_shorter_one_is_whole() {
     assert!(wide.contains("Answered alerts too. Several words narrow it: all have to match."), "{wide}");
     assert!(narrow.contains("Answered alerts too. Every word has to match."), "{narrow}");
 }
+
+#[rstest]
+#[case::on_this_machine(true, "mcc:4722")]
+#[case::elsewhere(false, "")]
+fn the_words_of_a_merchant_category_list_it_where_lists_can_tell_it(#[case] operator: bool, #[case] list: &str) {
+    let mut alerts = desk().0;
+    let sold = alerts[2].id;
+    alerts.iter_mut().for_each(|alert| alert.mcc = Some(if alert.id == sold { "4722" } else { "5732" }.to_owned()));
+    let mut rig = Made { operator, size: (120, 40), ..Made::of(alerts) }.start();
+
+    find(&mut rig, "travel agencies");
+    let shown = rig.screen();
+    rig.press("enter");
+    rig.advance(Duration::milliseconds(500));
+
+    if list.is_empty() {
+        assert!(shown.contains("No alert has all of these words.") && !shown.contains("mcc:"), "{shown}");
+    } else {
+        assert!(shown.contains(&format!("As a list: {list}")), "{shown}");
+        assert_eq!((rig.current(), rig.app.queue().listing.total()), (sold, Some(1)));
+    }
+}
