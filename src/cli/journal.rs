@@ -13,8 +13,8 @@ use super::context::Context;
 use super::failure::{Misused, SaidAlready, say};
 use super::output::{Output, Report, Rows};
 use super::target::variable;
-use crate::desk::journal::{FILE, read_from};
-use crate::desk::{DecisionFate, DecisionRecord, History, JournalAlert, JournalMark, JournalPart, NotificationRecord, write_new};
+use crate::desk::journal::{FILE, read_whole};
+use crate::desk::{DecisionFate, DecisionRecord, History, JournalAlert, JournalPart, NotificationRecord, write_new};
 use crate::domain::time::{Clock as _, SystemClock, to_iso};
 use crate::domain::{Currency, Timestamp};
 
@@ -52,9 +52,12 @@ const TOLD: [&str; 7] = ["at", "user", "place", "session", "tone", "words", "ale
 
 pub(super) fn run(context: &Context, args: &JournalExportArgs) -> anyhow::Result<()> {
     let desk = args.desk.remote().desk(context, variable)?;
-    let since = since(args, SystemClock.now());
-    let JournalPart { entries, unreadable, .. } = read_from(&desk, &JournalMark::default())?;
-    let history = History::of(entries);
+    let now = SystemClock.now();
+    let since = since(args, now);
+    let JournalPart { entries, unreadable, unsent, .. } = read_whole(&desk)?;
+    let mut history = History::of(entries);
+    // Nobody may have read it yet.
+    unsent.iter().for_each(|left| history.never_left(&left.key, now));
     let report = if args.notifications { notifications(&history, since) } else { decisions(&history, since, args.open) };
     match &args.to {
         None => context.output.print(&report)?,

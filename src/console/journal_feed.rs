@@ -151,9 +151,20 @@ impl JournalFeed {
         }
     }
 
-    /// Knows of decisions that an earlier console ended before they left. On the disk that stands once somebody has read it.
+    /// Knows of decisions that another console ended before they left. On the disk that stands once somebody has read it.
     pub fn know_unsent(&mut self, left: &[LeftDecision], now: Timestamp) {
         left.iter().for_each(|left| self.wrote(JournalStep::Read { decision: left.key.clone() }, now));
+    }
+
+    /// Knows the same of those of which it was not known; these.
+    fn learn_unsent(&mut self, mut left: Vec<LeftDecision>, now: Timestamp) -> Vec<LeftDecision> {
+        let is_news = |record: &DecisionRecord| {
+            let waited = matches!(record.fate(), DecisionFate::Staged | DecisionFate::NotSent(_));
+            waited && record.session != self.session && !self.history.is_superseded(record)
+        };
+        left.retain(|left| self.history.record(&left.key).is_some_and(is_news));
+        self.know_unsent(&left, now);
+        left
     }
 
     fn wrote(&mut self, step: JournalStep, now: Timestamp) {
@@ -222,16 +233,16 @@ impl JournalFeed {
         self.due
     }
 
-    /// Takes in what was read.
-    pub fn took(&mut self, answer: Result<JournalPart, String>, now: Timestamp) {
+    /// Takes in what was read; of which decisions it is news that their console ended before they left.
+    pub fn took(&mut self, answer: Result<JournalPart, String>, now: Timestamp) -> Vec<LeftDecision> {
         self.reading = false;
-        let JournalPart { entries, unreadable, mark, anew, .. } = match answer {
+        let JournalPart { entries, unreadable, mark, anew, unsent, .. } = match answer {
             Ok(part) => part,
             Err(why) => {
                 let since = self.trouble.take().map_or(now, |(since, _)| since);
                 self.trouble = Some((since, why));
                 self.due = Some(now + POLL);
-                return;
+                return Vec::new();
             }
         };
         self.trouble = None;
@@ -249,6 +260,7 @@ impl JournalFeed {
         } else {
             others.for_each(|entry| self.history.take(entry));
         }
+        self.learn_unsent(unsent, now)
     }
 }
 

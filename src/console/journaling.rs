@@ -4,14 +4,16 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::app::App;
+use super::decisions::alert_of;
 use super::dialogs::resolve_form::{Choice, dialog as resolve};
 use super::journal_pane::PaneRoom;
-use super::resolving::answered_since;
+use super::resolving::{answered_since, subject};
 use super::screens::ScreenName;
 use super::screens::activity::views::{calls_as_failed, needs_you};
 use super::text::count;
-use super::{Action, Effect, Keep, Message, Order, Orders, Reply, Screen as _, Tone};
-use crate::desk::{DecisionRecord, JournalDecision, JournalPart, JournalStep};
+use super::unfinished::said_in_words;
+use super::{Action, AppContext, Effect, Keep, Message, Order, Orders, Reply, Screen as _, Tone};
+use crate::desk::{DecisionRecord, JournalDecision, JournalPart, JournalStep, LeftDecision};
 use crate::domain::{Alert, AlertId};
 
 impl App {
@@ -29,10 +31,11 @@ impl App {
     pub(super) fn journal_read(&mut self, answer: Result<JournalPart, String>) -> Orders {
         let cx = &mut self.cx;
         let is_read = answer.is_ok();
-        cx.journal.took(answer, cx.now);
+        let unsent = cx.journal.took(answer, cx.now);
         if !is_read {
             return Vec::new();
         }
+        tell_unsent(&unsent, cx);
         if let Some(words) = cx.journal.unreadable_to_tell() {
             cx.notify(Tone::Bad, format!("{words} avert doctor says what to do."));
         }
@@ -236,7 +239,7 @@ impl App {
 
     /// A decision that failed is to be made again: its alert is gone to, and its form opens there as it was filled in.
     pub(super) fn reopen(&mut self, said: &JournalDecision) -> Orders {
-        let alert = super::decisions::alert_of(&said.alert);
+        let alert = alert_of(&said.alert);
         let choice = said.resolution().map_or(Choice::Invalid, |resolution| Choice::of(&resolution));
         self.reopening = Some((choice, said.clone()));
         vec![Order::Act(Action::ShowQueue), Message::GoToFound(Box::new(alert)).into()]
@@ -251,5 +254,30 @@ impl App {
         }
         let Some((choice, said)) = self.reopening.take() else { return Vec::new() };
         resolve::open_again(choice, &said.draft(), &mut self.screens.queue, &mut self.cx)
+    }
+}
+
+/// Tells that another console ended before decisions of its had left.
+fn tell_unsent(left: &[LeftDecision], cx: &mut AppContext) {
+    let [activity, again] = [Action::ShowActivity, Action::Reopen].map(|action| cx.key(action));
+    match left {
+        [] => {}
+        [one] => {
+            let (alert, word) = (alert_of(&one.said.alert), said_in_words(&one.said));
+            let words = format!(
+                "{}: {word} did not leave, its console ended first. Nothing of it was sent: {activity}, then {again} opens it as it was filled in.",
+                subject(&alert)
+            );
+            cx.calls.failed(&alert);
+            cx.notify_about(&alert, Tone::Bad, words);
+        }
+        many => {
+            let many = format!("{} decisions did not leave", count(many.len() as u64));
+            let words = format!(
+                "{many}, their console ended first. Nothing of it was sent: {activity}, then {again} opens each as it was filled in."
+            );
+            cx.calls.failed_together(many);
+            cx.notify(Tone::Bad, words);
+        }
     }
 }

@@ -7,8 +7,8 @@ use chrono::Duration;
 
 use crate::desk::coming::{ComingDecision, weightiest};
 use crate::desk::journal_steps::is_of_command;
-use crate::desk::{ComingStage, JournalStep};
-use crate::domain::{AlertId, Amount, Currency, Money, Resolution, ResolutionAttempt, Timestamp};
+use crate::desk::{ComingStage, JournalDecision, JournalStep};
+use crate::domain::{AlertId, Amount, Currency, Money, Resolution, ResolutionAttempt, Timestamp, sanitize};
 
 /// Changes are gathered so long before it is asked again.
 const REST: Duration = Duration::milliseconds(250);
@@ -190,6 +190,12 @@ pub fn whose<'a>(console: &'a str, coming: &ComingDecision) -> &'a str {
 /// A decision in the words of its dialect: `REFUNDED`, `INVALID (duplicate alert)`, `PARTIALLY_STOPPED, 9.50, REFUNDED`.
 pub fn in_words(resolution: &Resolution) -> String {
     worded(resolution, |amount| amount.to_string())
+}
+
+/// The same of a decision as the journal keeps it.
+pub fn said_in_words(said: &JournalDecision) -> String {
+    let words = said.resolution().map_or_else(|| said.refunded.clone(), |resolution| in_words(&resolution));
+    sanitize::line(&words).into_owned()
 }
 
 /// The same of an alert in this currency, with it at the amount.

@@ -223,13 +223,17 @@ impl History {
             JournalStep::Refused { decision, why } => (decision, DecisionFate::Refused(why)),
             JournalStep::Answered { decision, status } => (decision, DecisionFate::Answered(status)),
             JournalStep::Unknown { decision, why } => (decision, DecisionFate::Unknown(why)),
-            JournalStep::Read { decision } => (decision, DecisionFate::NeverLeft),
+            JournalStep::Read { decision } => return self.never_left(&decision, at),
         };
-        // That it never left is known from the start on, and written down once somebody has read it.
-        if let Some(record) = self.record_mut(&decision)
-            && (fate != DecisionFate::NeverLeft || *record.fate() != fate)
-        {
+        if let Some(record) = self.record_mut(&decision) {
             record.steps.push((at, fate));
+        }
+    }
+
+    /// Takes in that a decision never left: that is known before somebody has read it, and written down once that is so.
+    pub fn never_left(&mut self, decision: &str, at: Timestamp) {
+        if let Some(record) = self.record_mut(decision).filter(|record| *record.fate() != DecisionFate::NeverLeft) {
+            record.steps.push((at, DecisionFate::NeverLeft));
         }
     }
 

@@ -5,30 +5,20 @@ use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chrono::Duration;
 use uuid::Uuid;
 
+use super::begun_decisions::{BegunDecisions, LeftDecision};
 use super::coming::{ComingDecision, ComingDecisions};
 use super::file::{DeskError, make_directory, private, replace, set_torn_line_aside, turn};
-use super::journal_steps::{JournalAlert, JournalDecision, JournalEntry, JournalStep};
+use super::journal_steps::{JournalAlert, JournalEntry, JournalStep};
 use crate::domain::time::{SharedClock, from_iso, to_iso};
 use crate::domain::{Alert, AlertId, Timestamp};
 
 /// Retention of the journal's lines.
 const KEPT: Duration = Duration::days(90);
-
-/// A decision that an earlier console did not finish.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeftDecision {
-    /// Its idempotency key.
-    pub key: String,
-    pub said: JournalDecision,
-    pub made_at: Timestamp,
-    /// When it was sent; `None` where it never left.
-    pub sent_at: Option<Timestamp>,
-}
 
 /// What earlier consoles had begun when they ended without finishing it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -138,11 +128,12 @@ impl Journal {
         &self.place
     }
 
-    /// What was written from a mark on, by whichever console; and which decisions of others may still land.
+    /// What was written from a mark on, by whichever console; which decisions of others may still land, and which never leave.
     pub fn read(&self, from: &JournalMark) -> Result<JournalPart, DeskError> {
-        let mut coming = self.coming()?;
+        let (mut coming, unsent) =
+            self.coming.known(&self.directory, |known| (known.coming.while_live(&known.live), known.unsent(Some(&self.place))))?;
         coming.retain(|coming| coming.session != self.session);
-        Ok(JournalPart { coming, ..read_from(&self.directory, from)? })
+        Ok(JournalPart { coming, unsent, ..read_from(&self.directory, from)? })
     }
 
     /// The decisions that may still land by now, of this console and of others, in the order in which they were made.
@@ -244,43 +235,19 @@ impl Journal {
     /// What consoles on this place that are gone left unfinished.
     fn leftovers(&self, entries: &[JournalEntry]) -> Leftovers {
         let mut alive: HashMap<Uuid, bool> = HashMap::new();
-        let mut begun: Vec<LeftDecision> = Vec::new();
+        let mut lives = |session| *alive.entry(session).or_insert_with(|| self.is_alive(session));
+        let mut begun = BegunDecisions::default();
         let mut texts: Vec<JournalAlert> = Vec::new();
         // Once another console has written, what was lost was read.
         let (mut lost, mut last) = (Vec::new(), None);
         for entry in entries.iter().filter(|entry| entry.place == self.place) {
-            let lives = *alive.entry(entry.session).or_insert_with(|| self.is_alive(entry.session));
-            let at = from_iso(&entry.at).unwrap_or_default();
+            let lives = lives(entry.session);
             if last.replace(entry.session) != Some(entry.session) {
                 lost.clear();
             }
             lost.extend(entry.step.lost_words().filter(|_| !lives).map(str::to_owned));
+            begun.take(entry);
             match &entry.step {
-                JournalStep::Staged { decision, said, .. } => {
-                    // A later decision on the alert takes the place of an earlier one.
-                    begun.retain(|left| left.said.alert.id != said.alert.id);
-                    if !lives {
-                        begun.push(LeftDecision { key: decision.clone(), said: said.clone(), made_at: at, sent_at: None });
-                    }
-                }
-                JournalStep::Sent { decision } => {
-                    begun.iter_mut().filter(|left| left.key == *decision).for_each(|left| left.sent_at = Some(at));
-                }
-                JournalStep::NotSent { decision, .. } => {
-                    begun.iter_mut().filter(|left| left.key == *decision).for_each(|left| left.sent_at = None);
-                }
-                JournalStep::Unlooked { .. }
-                | JournalStep::Unknown { .. }
-                | JournalStep::Dismissed { .. }
-                | JournalStep::RunDismissed { .. }
-                | JournalStep::Notified { .. } => {}
-                JournalStep::TakenBack { decision }
-                | JournalStep::Recorded { decision, .. }
-                | JournalStep::AsDecided { decision, .. }
-                | JournalStep::Overtaken { decision, .. }
-                | JournalStep::Refused { decision, .. }
-                | JournalStep::Answered { decision, .. }
-                | JournalStep::Read { decision } => begun.retain(|left| left.key != *decision),
                 JournalStep::Typing { alert } => {
                     texts.retain(|other| other.id != alert.id);
                     if !lives {
@@ -288,9 +255,10 @@ impl Journal {
                     }
                 }
                 JournalStep::Closed { alert } => texts.retain(|other| other.id != *alert),
+                _ => {}
             }
         }
-        let (unanswered, unsent) = begun.into_iter().partition(|left| left.sent_at.is_some());
+        let (unanswered, unsent) = begun.left(Some(&self.place), lives);
         Leftovers { unsent, unanswered, texts, lost }
     }
 
@@ -331,6 +299,8 @@ pub struct JournalPart {
     pub anew: bool,
     /// The decisions of other consoles that may still land, by the whole of the journal.
     pub coming: Vec<ComingDecision>,
+    /// Those of consoles that are gone which never leave, by the whole of it.
+    pub unsent: Vec<LeftDecision>,
 }
 
 /// What was written into the journal of a desk from a mark on; the default mark is its beginning. Lines that cannot be read are told by their
@@ -368,38 +338,82 @@ pub fn read_from(directory: &Path, from: &JournalMark) -> Result<JournalPart, De
             None if anew => JournalMark::default(),
             None => from.clone(),
         };
-        Ok(JournalPart { entries, unreadable, mark, anew, coming: Vec::new() })
+        Ok(JournalPart { entries, unreadable, mark, anew, ..JournalPart::default() })
     };
     read().map_err(|error| failed(directory, "read", &error))
 }
 
-/// A reader of the decisions in a journal that may still land: each time it reads what was written since.
+/// The whole journal of a desk, with the decisions on any place that never leave, because their consoles are gone.
+pub fn read_whole(directory: &Path) -> Result<JournalPart, DeskError> {
+    let mut known = KnownDesk::default();
+    let part = known.read_on(directory)?;
+    Ok(JournalPart { unsent: known.unsent(None), ..part })
+}
+
+/// What is known of the decisions in a journal, and up to where it was read for that.
+#[derive(Debug, Default)]
+struct KnownDesk {
+    mark: JournalMark,
+    coming: ComingDecisions,
+    begun: BegunDecisions,
+    /// The consoles that ran when it was read last.
+    live: HashSet<Uuid>,
+}
+
+impl KnownDesk {
+    /// Takes in what was written since; returns that.
+    fn read_on(&mut self, directory: &Path) -> Result<JournalPart, DeskError> {
+        // Before the journal is read: whatever one that is gone wrote is in it. And after: whatever is in it of one that began meanwhile is of
+        // one that runs.
+        let mut live = live_sessions(directory);
+        let part = read_from(directory, &self.mark)?;
+        live.extend(live_sessions(directory));
+        if part.anew {
+            (self.coming, self.begun) = (ComingDecisions::default(), BegunDecisions::default());
+        }
+        for entry in &part.entries {
+            self.coming.take(entry);
+            self.begun.take(entry);
+        }
+        (self.mark, self.live) = (part.mark.clone(), live);
+        Ok(part)
+    }
+
+    /// The decisions on a place that never leave.
+    fn unsent(&self, place: Option<&str>) -> Vec<LeftDecision> {
+        self.begun.left(place, |session| self.live.contains(&session)).1
+    }
+}
+
+/// A reader of the decisions in a journal that are not done: each time it reads what was written since.
 #[derive(Debug, Clone, Default)]
-pub struct ComingReader(Arc<Mutex<(JournalMark, ComingDecisions)>>);
+pub struct ComingReader(Arc<Mutex<KnownDesk>>);
 
 impl ComingReader {
-    /// Those in the journal of a desk, of whichever console, in the order in which they were made.
+    /// Those in the journal of a desk that may still land, of whichever console, in the order in which they were made.
     pub fn read(&self, directory: &Path) -> Result<Vec<ComingDecision>, DeskError> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Before the journal is read: whatever one that is gone wrote is in it.
-        let live = live_sessions(directory);
-        let part = read_from(directory, &known.0)?;
-        if part.anew {
-            known.1 = ComingDecisions::default();
-        }
-        part.entries.iter().for_each(|entry| known.1.take(entry));
-        known.0 = part.mark;
-        Ok(known.1.while_live(&live))
+        self.known(directory, |known| known.coming.while_live(&known.live))
+    }
+
+    /// What is known by now, as it is asked for.
+    fn known<T>(&self, directory: &Path, ask: impl FnOnce(&KnownDesk) -> T) -> Result<T, DeskError> {
+        let mut known = self.lock();
+        known.read_on(directory)?;
+        Ok(ask(&known))
     }
 
     /// An alert with the outcome that a decision on it came to, where the alert shows none; as the journal was read last.
     pub fn as_answered(&self, alert: &Alert) -> Alert {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).1.as_answered(alert).into_owned()
+        self.lock().coming.as_answered(alert).into_owned()
     }
 
     /// Whether another decision on its alert was recorded before this one left, as the journal was read last.
     fn is_overtaken(&self, key: &str) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).1.is_overtaken(key)
+        self.lock().coming.is_overtaken(key)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, KnownDesk> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

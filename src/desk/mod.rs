@@ -5,6 +5,7 @@
 //! replaced in one step. A file that cannot be read is reported with its line and kept: nothing here ever overwrites what it could not read.
 
 mod address;
+pub mod begun_decisions;
 pub mod closing;
 pub mod collect;
 pub mod coming;
@@ -40,6 +41,7 @@ pub mod whole_list;
 use std::path::{Path, PathBuf};
 
 pub use address::DeskAddress;
+pub use begun_decisions::LeftDecision;
 pub use closing::ClosingAlerts;
 pub use coming::{ComingDecision, ComingStage};
 pub use drafts::{Draft, Drafts, DraftsOfAlert};
@@ -48,7 +50,7 @@ pub use file::{DeskError, directory_of, write_new};
 pub use group_drafts::{GroupDraft, GroupDrafts};
 pub use history::{DecisionFate, DecisionRecord, History, NotificationRecord};
 pub use insights::{DeskFigures, FoundInsights, InsightLimit};
-pub use journal::{Journal, JournalMark, JournalPart, LeftDecision, Leftovers};
+pub use journal::{Journal, JournalMark, JournalPart, Leftovers};
 pub use journal_steps::{JournalAlert, JournalDecision, JournalEntry, JournalRun, JournalStep};
 pub use keyring::KeyringError;
 pub use layout::{ColumnLayout, Layout};

@@ -10,7 +10,7 @@ use crate::console::decisions::alert_of;
 use crate::console::group_drafts::GroupDraftList;
 use crate::console::resolving::{record, subject};
 use crate::console::text::sanitize;
-use crate::console::unfinished::in_words;
+use crate::console::unfinished::said_in_words;
 use crate::console::{Action, AppContext, ClickTargets, Dialog, Message, Order, Orders};
 use crate::desk::{JournalAlert, JournalStep, LeftDecision, Leftovers};
 
@@ -38,9 +38,9 @@ impl EarlierSession {
         question.gap();
         question.line(title, theme.warning);
         for left in left.iter().take(NAMED) {
-            let word = left.said.resolution().map_or_else(|| left.said.refunded.clone(), |resolution| in_words(&resolution));
+            let word = said_in_words(&left.said);
             let when = times.one_clock(left.sent_at.unwrap_or(left.made_at));
-            question.line(format!("{}  {}  {when}", sanitize(&word), named(&left.said.alert)), theme.plain);
+            question.line(format!("{word}  {}  {when}", named(&left.said.alert)), theme.plain);
         }
         question.and_more(left.len().saturating_sub(NAMED), theme);
         question.say(after, theme.quiet);

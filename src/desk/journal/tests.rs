@@ -1,6 +1,7 @@
 //! The journal written, torn, pruned and read again.
 
 use super::*;
+use crate::desk::JournalDecision;
 use crate::domain::resolution::Decision;
 use crate::domain::{Alert, AlertType, Provider, Resolution};
 
@@ -261,4 +262,26 @@ fn the_journal_is_its_owners_alone() {
     journal.append(staged("a")).unwrap();
 
     assert_eq!(fs::metadata(journal.path()).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn what_never_leaves_is_told_to_consoles_that_run_once_its_own_is_gone() {
+    let directory = tempfile::tempdir().unwrap();
+    let (runs, _) = open(&directory);
+    let (staging, _) = open(&directory);
+    let (elsewhere, _) = Journal::open(directory.path(), "acme-us", None, Arc::new(Noon)).unwrap();
+    staging.append_all(vec![staged("a"), staged("b"), sent("b")]).unwrap();
+    elsewhere.append(staged("c")).unwrap();
+    runs.append(staged("own")).unwrap();
+    let unsent = || runs.read(&JournalMark::default()).unwrap().unsent;
+
+    let while_it_runs = unsent();
+    drop((staging, elsewhere));
+    let once_it_is_gone = unsent();
+    let of_the_desk = read_whole(directory.path()).unwrap().unsent;
+    runs.append(JournalStep::Read { decision: "a".to_owned() }).unwrap();
+
+    assert_eq!((keys(&while_it_runs), keys(&once_it_is_gone)), (vec![], vec!["a"]));
+    assert_eq!(keys(&of_the_desk), ["a", "c"]);
+    assert_eq!(keys(&unsent()), Vec::<&str>::new());
 }

@@ -94,6 +94,24 @@ fn a_shift_is_what_happened_since() {
 }
 
 #[test]
+fn what_a_console_had_staged_that_is_gone_is_open_before_anybody_has_read_it() {
+    let home = home();
+    let mut desk = Desk::open(home.path().join("desk")).unwrap();
+    desk.open_journal("acme-eu", Some("maria"), Arc::new(avert::domain::time::SystemClock)).unwrap();
+    let (alert, resolution) = alert("");
+    let said = JournalDecision::of(&alert, &resolution);
+    let step = JournalStep::Staged { decision: "four".to_owned(), said, rule: None, together: None };
+    desk.journal().unwrap().append(step).unwrap();
+
+    let while_it_runs = decisions(&home, &["--open"]);
+    drop(desk);
+    let once_it_is_gone = exported(&home, &["--open"]);
+
+    assert_eq!(while_it_runs, Vec::<String>::new());
+    assert_eq!((&once_it_is_gone[0]["decision"], &once_it_is_gone[0]["fate"]), (&Value::from("four"), &Value::from("neverLeft")));
+}
+
+#[test]
 fn people_get_a_table_that_says_what_is_left_to_do() {
     let table = run_ok(desk().path(), &["journal", "export", "--since", "8h"]);
 

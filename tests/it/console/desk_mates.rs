@@ -238,6 +238,50 @@ fn what_another_console_does_not_know_needs_somebody_and_stands_in_its_row() {
 }
 
 #[test]
+fn what_a_console_had_staged_that_is_gone_needs_somebody_at_those_that_run() {
+    let directory = tempfile::tempdir().unwrap();
+    let (alerts, [first, _]) = morning_of_twins(clock().now());
+    let mut rig = console(&directory, Made { size: (200, 60), ..Made::of(alerts.clone()) });
+    let other = another(&directory, &alerts[0], Far::Staged);
+    rig.advance(Duration::seconds(60));
+    rig.press("4");
+    let while_it_runs = told(&mut rig);
+
+    drop(other);
+    rig.advance(Duration::seconds(6));
+    let once_it_is_gone = told(&mut rig);
+    rig.press("o");
+    let form = told(&mut rig);
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(10));
+
+    assert!(!while_it_runs.contains("did not leave") && !while_it_runs.contains("Needs you 1"), "{while_it_runs}");
+    assert!(once_it_is_gone.contains("REFUNDED did not leave, its console ended first. Nothing of it was sent"), "{once_it_is_gone}");
+    assert!(once_it_is_gone.contains("Needs you 1") && once_it_is_gone.contains("the console ended first"), "{once_it_is_gone}");
+    assert!(form.contains("(•) REFUNDED"), "{form}");
+    let sent: Vec<AlertId> = rig.service.resolutions.lock().unwrap().iter().map(|(id, _)| *id).collect();
+    assert_eq!(sent, [first], "once, because it was decided again: {}", rig.screen());
+    rig.press("4");
+    assert!(!told(&mut rig).contains("Needs you 1"), "{}", rig.screen());
+}
+
+#[test]
+fn what_did_not_leave_and_was_seen_to_is_told_by_no_later_console() {
+    let directory = tempfile::tempdir().unwrap();
+    let (alerts, _) = morning_of_twins(clock().now());
+    let mut rig = console(&directory, Made { size: (200, 60), ..Made::of(alerts.clone()) });
+    drop(another(&directory, &alerts[0], Far::Staged));
+    rig.advance(Duration::seconds(6));
+
+    rig.press("4 x");
+    let seen_to = told(&mut rig);
+    let (_later, kept) = desk(&directory);
+
+    assert!(seen_to.contains("Seen to.") && !seen_to.contains("Needs you 1"), "{seen_to}");
+    assert!(kept.left.is_empty(), "{:?}", kept.left);
+}
+
+#[test]
 fn a_console_that_is_gone_leaves_what_it_sent_unknown_to_those_that_run() {
     let directory = tempfile::tempdir().unwrap();
     let (alerts, [_, second]) = morning_of_twins(clock().now());

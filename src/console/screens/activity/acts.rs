@@ -120,5 +120,8 @@ fn dismiss(decision: &DecisionRecord, cx: &mut AppContext) -> Orders {
         let key = cx.settings.keymap.key_in(KeyContext::Activity, Action::Dismiss);
         cx.hint(format!("Seen to. In the view All {key} takes that back."));
     }
-    vec![record(JournalStep::Dismissed { decision: decision.key.clone(), taken_back: decision.dismissed })]
+    let dismissed = JournalStep::Dismissed { decision: decision.key.clone(), taken_back: decision.dismissed };
+    // It may be known here alone that it did not leave.
+    let read = (*decision.fate() == DecisionFate::NeverLeft).then(|| JournalStep::Read { decision: decision.key.clone() });
+    read.into_iter().chain([dismissed]).map(record).collect()
 }
