@@ -1,5 +1,7 @@
 //! What the application does with the journal: it is read and watched, its pane opens beside a screen, its rows lead to alerts and forms.
 
+use std::borrow::Cow;
+
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
@@ -39,9 +41,16 @@ impl App {
         if let Some(words) = cx.journal.unreadable_to_tell() {
             cx.notify(Tone::Bad, format!("{words} avert doctor says what to do."));
         }
-        // What was read before the journal was counts too.
-        let failed = needs_you(cx).into_iter().filter_map(|happening| happening.alert());
-        let known: Vec<Alert> = failed.filter_map(|id| self.screens.queue.listing.find(id).cloned()).collect();
+        // What was read before the journal was counts too, and an answer that the journal itself tells of.
+        let history = cx.journal.history();
+        let failed = needs_you(cx).into_iter().filter_map(|happening| happening.record());
+        let known: Vec<Alert> = failed
+            .map(|record| {
+                let listed = self.screens.queue.listing.find(record.said.alert.id);
+                let alert = listed.map_or_else(|| Cow::Owned(alert_of(&record.said.alert)), Cow::Borrowed);
+                history.as_answered(&alert).into_owned()
+            })
+            .collect();
         self.found_answered(&known);
         let cx = &mut self.cx;
         let decisions = &cx.decisions;

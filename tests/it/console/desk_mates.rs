@@ -282,6 +282,24 @@ fn what_did_not_leave_and_was_seen_to_is_told_by_no_later_console() {
 }
 
 #[test]
+fn a_conflict_that_the_journal_explains_needs_nobody() {
+    let directory = tempfile::tempdir().unwrap();
+    let (alerts, [first, _]) = morning_of_twins(clock().now());
+    let mut rig = console_at(&directory, alerts.clone(), first);
+    rig.press("n ctrl-s");
+    recorded(&directory, &alerts[0]);
+
+    rig.advance(Duration::seconds(11));
+
+    let is_explained = |step: &JournalStep| matches!(step, JournalStep::Answered { status, .. } if status == "RESOLVED");
+    assert!(rig.journaled().iter().any(|step| matches!(step, JournalStep::Refused { .. })), "{:?}", rig.journaled());
+    assert!(rig.journaled().iter().any(is_explained), "{:?}", rig.journaled());
+    assert_eq!(rig.sent(), 0);
+    rig.press("4");
+    assert!(!told(&mut rig).contains("Needs you 1"), "{}", rig.screen());
+}
+
+#[test]
 fn a_console_that_is_gone_leaves_what_it_sent_unknown_to_those_that_run() {
     let directory = tempfile::tempdir().unwrap();
     let (alerts, [_, second]) = morning_of_twins(clock().now());
