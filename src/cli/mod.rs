@@ -66,8 +66,11 @@ const LAST_WAIT: Duration = Duration::from_secs(1);
 pub fn run(line: Cli) -> anyhow::Result<()> {
     let Cli { everywhere, console, remote, command } = line;
     let stray = match command {
-        None | Some(Command::Open(_) | Command::Alerts(_) | Command::Rules(_) | Command::Sales(_)) => None,
-        Some(Command::Journal(_) | Command::Orders(_)) => RemoteArgs { profile: None, url: None, ..remote.clone() }.first_given(),
+        // Those that work on files of a desk alone take of them which desk is meant; how its deployment is spoken to is not asked there.
+        None
+        | Some(Command::Open(_) | Command::Alerts(_) | Command::Rules(_) | Command::Sales(_) | Command::Journal(_) | Command::Orders(_)) => {
+            None
+        }
         Some(Command::Login(_) | Command::Logout(_)) => RemoteArgs { profile: None, ..remote.clone() }.first_given(),
         _ => remote.first_given(),
     };

@@ -196,6 +196,17 @@ fn each_deployment_has_a_journal_of_its_own() {
 }
 
 #[test]
+fn how_a_deployment_is_spoken_to_may_stand_before_it_as_before_other_commands() {
+    let home = desk();
+
+    let told = run_ok(home.path(), &["--dialect", "older", "journal", "export", "--output", "json"]);
+    let elsewhere = ["--url", "http://shop.example", "--insecure-http", "--dialect", "older", "journal", "export", "--output", "json"];
+
+    assert_eq!(serde_json::from_str::<Value>(&told).unwrap().as_array().map(Vec::len), Some(3));
+    assert_eq!(run_ok(home.path(), &elsewhere).trim(), "[]");
+}
+
+#[test]
 fn a_time_that_cannot_be_read_is_refused_with_what_is_allowed() {
     let refused = run(home().path(), &["journal", "export", "--since", "yesterday"]);
 
