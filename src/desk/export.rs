@@ -1,5 +1,6 @@
 //! The export of a list: read to its end, each alert once, into a file that is there as a whole or not at all.
 
+use std::collections::HashSet;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,8 +10,10 @@ use tempfile::NamedTempFile;
 
 use super::file::directory_of;
 use super::records::{Cells, RecordFormat, RecordWriter};
+use super::snoozed_page::{ChosenAlerts, page_of};
+use super::snoozes::can_be_aside;
 use super::whole_list::{Next, PageFacts, PageWalk};
-use crate::domain::{Alert, AlertQuery};
+use crate::domain::{Alert, AlertId, AlertQuery, PageRequest};
 use crate::service::{Alerts, ServiceError};
 
 /// A sink for the alerts of a whole list.
@@ -105,6 +108,10 @@ pub struct ExportRequest {
     pub format: RecordFormat,
     /// The whole list; its page says how many are read at once.
     pub query: AlertQuery,
+    /// The alerts that it is of alone, whatever else matches.
+    pub chosen: Option<ChosenAlerts>,
+    /// Alerts that are left out while a snooze hides them.
+    pub hidden: HashSet<AlertId>,
 }
 
 /// Why there is no file, and how far it had come.
@@ -120,18 +127,26 @@ pub struct ExportFailure {
 struct Exporting<'e, P> {
     writer: RecordWriter<BufWriter<NamedTempFile>>,
     record: &'e (dyn Fn(&Alert) -> String + Send + Sync),
+    hidden: HashSet<AlertId>,
+    /// How many were left out.
+    left_out: u64,
     total: Option<u64>,
     progress: P,
 }
 
 impl<P: FnMut(u64, u64)> AlertSink for Exporting<'_, P> {
     fn put(&mut self, alert: &Alert) -> io::Result<()> {
+        if self.hidden.contains(&alert.id) && can_be_aside(alert) {
+            self.left_out += 1;
+            return Ok(());
+        }
         self.writer.put(&(self.record)(alert))
     }
 
     fn end_page(&mut self, mark: PageMark) -> io::Result<()> {
-        self.total = Some(mark.total);
-        (self.progress)(self.writer.count(), mark.total);
+        let total = mark.total.saturating_sub(self.left_out);
+        self.total = Some(total);
+        (self.progress)(self.writer.count(), total);
         Ok(())
     }
 
@@ -151,12 +166,15 @@ pub async fn export(
     request: ExportRequest,
     progress: impl FnMut(u64, u64) + Send,
 ) -> Result<u64, ExportFailure> {
-    let ExportRequest { path, format, mut query } = request;
+    let ExportRequest { path, format, mut query, chosen, hidden } = request;
     let nothing = |why: String| ExportFailure { why, written: 0, total: None };
     let begun = begin(&path).and_then(|file| RecordWriter::new(format, records.columns.clone(), Cells::default(), BufWriter::new(file)));
     let writer = begun.map_err(|error| nothing(in_words(&error)))?;
-    let mut exporting = Exporting { writer, record: &*records.record, total: None, progress };
-    let read = read_whole_list(alerts, &mut query, false, PageWalk::start(), &mut exporting).await;
+    let mut exporting = Exporting { writer, record: &*records.record, hidden, left_out: 0, total: None, progress };
+    let read = match chosen {
+        None => read_whole_list(alerts, &mut query, false, PageWalk::start(), &mut exporting).await,
+        Some(chosen) => read_chosen(alerts, &chosen, query, &mut exporting).await.map(|()| None),
+    };
     let (written, total) = (exporting.count(), exporting.total);
     let broke_off = |why: String| ExportFailure { why, written, total };
     match read {
@@ -167,6 +185,19 @@ pub async fn export(
     }
     let ended = exporting.writer.finish().and_then(|(_, file)| end(file, &path));
     ended.map(|()| written).map_err(|error| broke_off(in_words(&error)))
+}
+
+/// Reads the alerts of a list that is of these alone, which are few.
+async fn read_chosen(
+    alerts: &dyn Alerts,
+    chosen: &ChosenAlerts,
+    mut query: AlertQuery,
+    sink: &mut impl AlertSink,
+) -> Result<(), ListReadError> {
+    query.page = PageRequest { page: 0, size: u32::try_from(chosen.ids.len()).unwrap_or(u32::MAX) };
+    let page = page_of(alerts, chosen, &query).await.map_err(ListReadError::Service)?;
+    page.data.iter().try_for_each(|alert| sink.put(alert)).map_err(ListReadError::Write)?;
+    sink.end_page(PageMark { page: 0, total: page.total, steady: true }).map_err(ListReadError::Write)
 }
 
 /// A file beside the one that is wanted, its owner's alone.

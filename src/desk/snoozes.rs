@@ -5,13 +5,20 @@ use serde::{Deserialize, Serialize};
 use super::file::{DeskError, DeskFile};
 use super::journal_steps::JournalAlert;
 use crate::domain::time::{from_iso, to_iso};
-use crate::domain::{AlertId, Timestamp};
+use crate::domain::{Alert, AlertId, Deadline, Timestamp};
 
 /// An alert that was put aside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SnoozedAlert {
     pub alert: JournalAlert,
     pub until: Timestamp,
+}
+
+/// Whether a snooze hides an alert. One that is answered or has lapsed meanwhile is shown, and one whose last hour the service tells by now:
+/// whole hours may have been told late.
+pub fn can_be_aside(alert: &Alert) -> bool {
+    let is_near = matches!(alert.deadline, Deadline::HoursLeft(hours) if hours < 1);
+    alert.outcome.is_none() && alert.expired_at.is_none() && !is_near
 }
 
 /// The file of snoozed alerts.
@@ -75,7 +82,6 @@ mod tests {
     use chrono::Duration;
 
     use super::*;
-    use crate::domain::Alert;
 
     fn snoozes() -> (tempfile::TempDir, Snoozes) {
         let directory = tempfile::tempdir().unwrap();

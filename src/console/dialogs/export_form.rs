@@ -1,5 +1,6 @@
 //! The form that exports into a new file: what the Queue lists, all pages of it in its filter and order, or the results of a run.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use ratatui::Frame;
@@ -8,11 +9,12 @@ use ratatui::layout::Rect;
 use super::entry_form::{Entered, EntryForm, EntryRow};
 use super::export_progress::ExportProgress;
 use crate::console::screens::queue::state::Queue;
-use crate::console::text::counted;
-use crate::console::{AppContext, Dialog, Effect, Message, Order, Orders, Tone, dialog};
+use crate::console::text::{count, counted};
+use crate::console::{AppContext, Dialog, Effect, Message, Order, Orders, dialog};
+use crate::desk::snoozed_page::ChosenAlerts;
 use crate::desk::{ExportRequest, RecordFormat};
 use crate::domain::filter::MAX_PAGE_SIZE;
-use crate::domain::{AlertQuery, PageRequest, query};
+use crate::domain::{AlertId, AlertQuery, PageRequest, query};
 
 const FORMAT: usize = 0;
 const FILE: usize = 1;
@@ -31,8 +33,18 @@ pub struct ExportForm {
 /// What is exported.
 #[derive(Debug)]
 enum Exported {
-    List(Box<AlertQuery>),
+    List(Box<ExportedList>),
     Results(ExportedResults),
+}
+
+/// A list as it is shown.
+#[derive(Debug)]
+struct ExportedList {
+    query: AlertQuery,
+    /// The alerts that it is of alone.
+    chosen: Option<ChosenAlerts>,
+    /// Those that are passed over in it.
+    hidden: HashSet<AlertId>,
 }
 
 /// Results as they are written, in each format.
@@ -46,10 +58,6 @@ pub struct ExportedResults {
 
 /// Opens it; the progress where an export is on its way.
 pub fn open(queue: &Queue, cx: &mut AppContext) -> Orders {
-    if queue.lists_snoozed() {
-        cx.notify(Tone::Note, "What is snoozed is known here alone: choose a view that the service lists to export it.");
-        return Vec::new();
-    }
     if cx.exports.running().is_some() {
         return dialog::open(ExportProgress::default());
     }
@@ -61,13 +69,13 @@ impl ExportForm {
     fn of(queue: &Queue, cx: &AppContext) -> Self {
         let (filter, sort) = (queue.filter().clone(), queue.order());
         let asked = query::render(&filter, sort);
-        // While another list is read, how many there are is known of the one before.
-        let total = queue.listing.total().filter(|_| queue.incoming.is_none());
-        let many = total.map_or_else(|| "all alerts".to_owned(), |total| counted(total, "alert", "alerts"));
+        let many = many_words(queue);
         let what = if asked.is_empty() { many } else { format!("{many}: {asked}") };
         let query = AlertQuery { filter, sort, page: PageRequest { page: 0, size: MAX_PAGE_SIZE } };
         let named = if queue.is_set_aside() { "found" } else { &queue.view.name };
-        Self::new(&what, named, Exported::List(Box::new(query)), cx)
+        let listing = queue.incoming.as_ref().unwrap_or(&queue.listing);
+        let list = ExportedList { query, chosen: listing.chosen().cloned(), hidden: listing.hidden_ids() };
+        Self::new(&what, named, Exported::List(Box::new(list)), cx)
     }
 
     /// For what became of alerts that were answered together.
@@ -113,9 +121,11 @@ impl ExportForm {
     /// Begins what is asked for.
     fn begin(&self, path: PathBuf, format: RecordFormat, cx: &mut AppContext) -> Orders {
         match &self.exported {
-            Exported::List(query) => {
+            Exported::List(list) => {
                 let number = cx.exports.begin(path.clone());
-                let request = ExportRequest { path, format, query: (**query).clone() };
+                let ExportedList { query, chosen, hidden } = &**list;
+                let (query, chosen, hidden) = (query.clone(), chosen.clone(), hidden.clone());
+                let request = ExportRequest { path, format, query, chosen, hidden };
                 let progress = Order::Open(Box::new(ExportProgress::default()));
                 vec![Order::Close, progress, Effect::Export(number, Box::new(request)).into()]
             }
@@ -125,6 +135,24 @@ impl ExportForm {
             }
         }
     }
+}
+
+/// How many alerts of what is listed are exported, as far as it is known, and which are not: those that the list passes over.
+fn many_words(queue: &Queue) -> String {
+    let listing = queue.incoming.as_ref().unwrap_or(&queue.listing);
+    let [one, more] = if listing.chosen().is_some() { ["snoozed alert", "snoozed alerts"] } else { ["alert", "alerts"] };
+    // While another list is read, how many there are is not known.
+    let Some(listed) = listing.listed() else {
+        let without = if listing.hidden_ids().is_empty() { "" } else { " without those that are snoozed" };
+        return format!("all {more}{without}");
+    };
+    let without = match listing.hidden_alerts() {
+        (0, true) => String::new(),
+        (hidden, true) => format!(", without {} snoozed", count(hidden)),
+        (_, false) if listing.hidden_ids().is_empty() => String::new(),
+        (_, false) => " without those of them that are snoozed".to_owned(),
+    };
+    format!("{}{without}", counted(listed, one, more))
 }
 
 /// A name of a view as a part of a file's name.

@@ -276,15 +276,57 @@ fn rows_that_are_hidden_among_many_pages_cost_no_row_in_sight() {
     assert_eq!(rows(&rig), first);
 }
 
-#[test]
-fn the_view_snoozed_is_not_exported_for_more_than_it_shows() {
-    let mut rig = on_the_fifth();
-    rig.press("z enter");
-    rig.show_view(avert::desk::BuiltIn::Snoozed);
-
+/// Exports what is listed; what the form says, and the networks' ids in the file.
+fn exported(rig: &mut Rig, directory: &tempfile::TempDir) -> (String, Vec<String>) {
     rig.press("e");
+    let form = rig.screen();
+    rig.press("enter");
+    let file = std::fs::read_dir(directory.path()).unwrap().next().unwrap().unwrap().path();
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::remove_file(file).unwrap();
+    (form, text.lines().skip(1).map(str::to_owned).collect())
+}
 
-    assert!(rig.screen().contains("What is snoozed is known here alone"), "{}", rig.screen());
+/// The networks' ids of the alerts that are in sight.
+fn in_sight(rig: &Rig) -> Vec<String> {
+    let listing = &rig.app.queue().listing;
+    rows(rig).into_iter().filter_map(|id| listing.find(id)).map(|alert| alert.provider_id.clone()).collect()
+}
+
+#[test]
+fn an_export_has_the_alerts_that_its_view_shows_and_its_form_says_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut rig = Made { files: directory.path().to_owned(), ..Made::default() }.start();
+    rig.press("j j j j z enter");
+
+    let shown = in_sight(&rig);
+    let (form, written) = exported(&mut rig, &directory);
+    rig.show_view(avert::desk::BuiltIn::Snoozed);
+    let aside = in_sight(&rig);
+    let (form_of_aside, written_of_aside) = exported(&mut rig, &directory);
+
+    assert_eq!((&written, aside.len()), (&shown, 1));
+    assert_eq!(written_of_aside, aside);
+    assert!(form.contains(&format!("Export {} alerts, without 1 snoozed", shown.len())), "{form}");
+    assert!(form_of_aside.contains("Export 1 snoozed alert"), "{form_of_aside}");
+}
+
+#[test]
+fn what_is_snoozed_is_left_out_of_all_pages_of_an_export_unless_it_is_answered() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut alerts = alike(300);
+    let kept = kept(&alerts[280..283], 60);
+    alerts[281].status = AlertStatus::Chargeback;
+    alerts[281].expired_at = Some(clock().now());
+    let ids = [280, 281, 282].map(|at: usize| alerts[at].provider_id.clone());
+    let mut rig = Made { files: directory.path().to_owned(), kept, ..Made::of(alerts) }.start();
+    rig.show_view(avert::desk::BuiltIn::All);
+
+    let (form, written) = exported(&mut rig, &directory);
+
+    assert!(form.contains("Export 300 alerts without those of them that are snoozed"), "{form}");
+    assert_eq!(written.len(), 298);
+    assert_eq!(ids.map(|id| written.contains(&id)), [false, true, false]);
 }
 
 #[test]

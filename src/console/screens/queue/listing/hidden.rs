@@ -6,15 +6,18 @@
 use std::collections::HashSet;
 
 use super::Listing;
-use crate::domain::{Alert, AlertId, Deadline};
+use crate::desk::snoozes::can_be_aside;
+use crate::domain::{Alert, AlertId};
 
 impl Listing {
-    /// Whether an alert's row takes no line. One that is answered or has lapsed meanwhile is shown, and one whose last hour the service tells
-    /// by now: whole hours may have been told late.
+    /// Whether an alert's row takes no line.
     fn hides(&self, alert: &Alert) -> bool {
-        let is_near = matches!(alert.deadline, Deadline::HoursLeft(hours) if hours < 1);
-        let waits = alert.outcome.is_none() && alert.expired_at.is_none() && !is_near;
-        waits && Some(alert.id) != self.cursor_id && self.hidden.contains(&alert.id)
+        can_be_aside(alert) && Some(alert.id) != self.cursor_id && self.hidden.contains(&alert.id)
+    }
+
+    /// The alerts whose rows take no line, wherever in the list they are.
+    pub fn hidden_ids(&self) -> HashSet<AlertId> {
+        self.hidden.iter().copied().filter(|id| Some(*id) != self.cursor_id).collect()
     }
 
     /// Whether an alert of the list is passed over by marks of many.
