@@ -54,6 +54,38 @@ fn the_form_of_several_has_room_between_its_fields_as_that_of_one_has() {
 }
 
 #[test]
+fn a_form_for_several_marks_no_decision_until_one_is_chosen() {
+    let mut rig = Made { size: (120, 40), ..Made::of(alike(3)) }.start();
+
+    rig.press("* b");
+    let opened = rig.screen();
+    rig.press("ctrl-s");
+    let refused = rig.screen();
+    rig.press("esc b");
+    let again = rig.screen();
+    rig.press("1");
+    let chosen = rig.screen();
+
+    assert!(opened.contains("What they get is not chosen yet.") && !opened.contains("(•)"), "{opened}");
+    assert!(refused.contains("choose the decision, alt-r, alt-n or alt-i") && !refused.contains("(•)"), "{refused}");
+    assert!(!again.contains("(•)") && !again.contains("draft"), "{again}");
+    assert!(chosen.contains("(•) INVALID"), "{chosen}");
+    assert_eq!(rig.sent(), 0);
+}
+
+#[test]
+fn comments_for_several_are_kept_without_a_decision_that_nobody_made() {
+    let mut rig = Made { size: (120, 40), ..Made::of(alike(3)) }.start();
+    rig.press("* b tab");
+    rig.type_text("no order");
+    rig.press("esc b");
+
+    let again = rig.screen();
+
+    assert!(again.contains("no order") && !again.contains("(•)"), "{again}");
+}
+
+#[test]
 fn what_is_marked_is_answered_by_one_form_and_lands() {
     let alerts = alike(4);
     let mut rig = Rig::new(alerts.clone());
@@ -447,7 +479,7 @@ fn what_is_typed_in_the_comments_is_no_command() {
 fn without_a_reason_nothing_leaves() {
     let mut rig = Rig::new(alike(3));
 
-    rig.press("* b ctrl-s");
+    rig.press("* b alt-i ctrl-s");
     rig.advance(Duration::seconds(6));
 
     assert!(rig.screen().contains("choose a reason, 1 to 4"), "{}", rig.screen());

@@ -110,10 +110,10 @@ pub struct ManyForm {
 }
 
 impl ManyForm {
-    /// The form on alerts, with a decision already made.
+    /// The form on alerts, with a decision already made, or none yet.
     pub fn new(
         alerts: Vec<Alert>,
-        choice: Choice,
+        choice: Option<Choice>,
         draft: Option<Draft>,
         purpose: AnswerScope,
         from: String,
@@ -183,7 +183,7 @@ impl ManyForm {
 
     /// Whether nothing would be missed if what stands in the form were lost: it is as it opens by itself.
     fn is_blank(&self, stands: &GroupDraft, cx: &AppContext) -> bool {
-        let choice = if stands.case { self.answer.choice() } else { Choice::Invalid };
+        let choice = stands.case.then(|| self.answer.choice());
         let blank = |alert: &Alert| ResolveForm::for_several(alert, choice, FormContext::of(cx), None, cx.now).answer();
         self.first().map(blank).as_ref() == Some(&stands.answer) && stands.left_out.is_empty()
     }

@@ -23,9 +23,9 @@ const RESTORED: &str = "Your earlier draft is back.";
 pub fn marked(queue: &Queue, cx: &mut AppContext) -> Orders {
     let ids: Vec<AlertId> = queue.marked.alerts().iter().map(|alert| alert.id).collect();
     let Some(draft) = cx.group_drafts.find(false, &ids).cloned() else {
-        return begin(queue, Choice::Invalid, None, cx).map_or_else(Vec::new, |form| form.open(None, cx));
+        return begin(queue, None, None, cx).map_or_else(Vec::new, |form| form.open(None, cx));
     };
-    let choice = Choice::of_parts(&draft.answer, cx.place.dialect);
+    let choice = Choice::said_in(&draft.answer, cx.place.dialect);
     let Some(mut form) = begin(queue, choice, Some(draft.answer.clone()), cx) else { return Vec::new() };
     form.restore(&draft, cx);
     let note = restored(&draft, form.rows.len());
@@ -67,7 +67,7 @@ pub fn begun(read: Reply<Vec<Alert>>, opens: bool, cx: &mut AppContext) -> Order
         cx.notify(Tone::Note, READ_ONLY);
         return Vec::new();
     }
-    let (choice, answer) = (Choice::of_parts(&draft.answer, cx.place.dialect), Some(draft.answer.clone()));
+    let (choice, answer) = (Choice::said_in(&draft.answer, cx.place.dialect), Some(draft.answer.clone()));
     let form = ManyForm::new(open, choice, answer, AnswerScope::Bulk, "begun before".to_owned(), cx);
     let Some(mut form) = form else { return Vec::new() };
     cx.group_drafts.taken_up();
@@ -80,7 +80,7 @@ pub fn begun(read: Reply<Vec<Alert>>, opens: bool, cx: &mut AppContext) -> Order
 /// Makes a decision again, with its comment, on what is marked. Where something has to be looked at or typed, and where a form is wanted,
 /// that opens with it.
 pub fn repeat(last: &Resolution, in_form: bool, queue: &Queue, cx: &mut AppContext) -> Orders {
-    let Some(mut form) = begin(queue, Choice::of(last), Some(last.to_parts()), cx) else { return Vec::new() };
+    let Some(mut form) = begin(queue, Some(Choice::of(last)), Some(last.to_parts()), cx) else { return Vec::new() };
     form.fill_in(&last.to_parts(), cx);
     let is_clear = form.asked_number().is_none() && form.counts().care == 0;
     if in_form || !is_clear {
@@ -127,7 +127,7 @@ pub fn foresee(case: &KnownCase, choice: Choice, cx: &AppContext) -> Option<Vec<
 fn filled_in(case: &KnownCase, choice: Choice, cx: &AppContext) -> Option<(ManyForm, Option<String>)> {
     let ids: Vec<AlertId> = case.alerts.iter().map(|alert| alert.id).collect();
     let draft = cx.group_drafts.find(true, &ids).cloned();
-    let anew = |answer| ManyForm::new(case.alerts.clone(), choice, answer, AnswerScope::Case(case.first), String::new(), cx);
+    let anew = |answer| ManyForm::new(case.alerts.clone(), Some(choice), answer, AnswerScope::Case(case.first), String::new(), cx);
     let mut form = anew(draft.as_ref().map(|draft| draft.answer.clone()))?;
     let mut note = None;
     if let Some(draft) = draft {
@@ -154,7 +154,7 @@ fn filled_in(case: &KnownCase, choice: Choice, cx: &AppContext) -> Option<(ManyF
 /// Opens the form on what failed, with the decision that it was to get.
 pub fn again(failed: Vec<RunItem>, cx: &mut AppContext) -> Orders {
     let Some(first) = failed.first() else { return Vec::new() };
-    let (choice, parts) = (Choice::of(&first.resolution), first.resolution.to_parts());
+    let (choice, parts) = (Some(Choice::of(&first.resolution)), first.resolution.to_parts());
     let alerts: Vec<Alert> = failed.into_iter().map(|item| item.alert).collect();
     // Somebody else may have answered them meanwhile.
     let read: Orders = alerts.iter().map(|alert| Effect::Get(alert.id).into()).collect();
@@ -165,7 +165,7 @@ pub fn again(failed: Vec<RunItem>, cx: &mut AppContext) -> Orders {
     form.open(None, cx).into_iter().chain(read).collect()
 }
 
-fn begin(queue: &Queue, choice: Choice, draft: Option<Draft>, cx: &mut AppContext) -> Option<ManyForm> {
+fn begin(queue: &Queue, choice: Option<Choice>, draft: Option<Draft>, cx: &mut AppContext) -> Option<ManyForm> {
     if cx.place.read_only {
         cx.notify(Tone::Note, READ_ONLY);
         return None;

@@ -317,9 +317,10 @@ impl FormPen<'_, '_> {
     fn decision(&mut self) {
         let focused = self.form.focus == Focus::Decision;
         self.label("Decision", focused);
-        let all = decisions().map(|(key, words, choice)| (key, words, choice == self.form.choice));
+        let is_chosen = |choice| !self.form.undecided && choice == self.form.choice;
+        let all = decisions().map(|(key, words, choice)| (key, words, is_chosen(choice)));
         for (area, choice) in self.options(DECISION_GAP, &all).into_iter().zip(Choice::ALL) {
-            if focused && choice == self.form.choice {
+            if focused && is_chosen(choice) {
                 self.highlight(area);
             }
             self.target(area, Target::Choice(choice));

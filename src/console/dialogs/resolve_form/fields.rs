@@ -72,7 +72,7 @@ impl ResolveForm {
         if choice != self.choice {
             self.reset_confirmation();
         }
-        self.choice = choice;
+        (self.choice, self.undecided) = (choice, false);
         self.offer_reason();
         self.keep_focus_on_a_field();
     }
@@ -81,7 +81,7 @@ impl ResolveForm {
         if self.reason != Some(reason) {
             self.reset_confirmation();
         }
-        self.reason = Some(reason);
+        (self.reason, self.undecided) = (Some(reason), false);
     }
 
     /// Changes the answer in the older dialect.

@@ -222,6 +222,7 @@ impl ResolveForm {
     fn left_or_right(&mut self, right: bool) {
         let step = |at: usize, count: usize| if right { (at + 1).min(count - 1) } else { at.saturating_sub(1) };
         match self.focus {
+            Focus::Decision if self.undecided => self.choose(Choice::ALL[0]),
             Focus::Decision => {
                 let at = Choice::ALL.iter().position(|choice| *choice == self.choice).unwrap_or(0);
                 self.choose(Choice::ALL[step(at, Choice::ALL.len())]);

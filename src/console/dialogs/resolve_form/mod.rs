@@ -188,6 +188,8 @@ pub struct ResolveForm {
     place: FormContext,
     warnings: Vec<FormWarning>,
     choice: Choice,
+    /// Whether the decision is not chosen yet: a reason that is chosen makes it INVALID.
+    undecided: bool,
     reason: Option<InvalidReason>,
     /// What takes the place of choice and reason in the older dialect.
     older: Option<Older>,
@@ -239,6 +241,7 @@ impl ResolveForm {
             place,
             warnings,
             choice,
+            undecided: false,
             reason: draft.resolution.as_deref().and_then(InvalidReason::parse),
             older,
             comments: TextInput::several_lines(&draft.comments),
@@ -286,7 +289,7 @@ impl ResolveForm {
     /// What is said so far in the current dialect, for this reason.
     fn parts(&self, reason: Option<InvalidReason>) -> ResolutionParts {
         ResolutionParts {
-            refunded: Some(self.choice.words().to_owned()),
+            refunded: (!self.undecided).then(|| self.choice.words().to_owned()),
             resolution: reason.map(|reason| reason.as_str().to_owned()),
             amount_stopped: None,
             comments: self.comments.text(),
@@ -382,6 +385,9 @@ impl ResolveForm {
             ("resolution", _) if self.older.is_some() => errors.reason = Some("choose what became of it, 1 to 13".to_owned()),
             ("resolution", _) => errors.reason = Some("choose a reason, 1 to 4: an invalid alert needs one".to_owned()),
             ("refunded", _) if self.older.is_some() => errors.refund = Some("choose whether money went back: r, n or s".to_owned()),
+            ("refunded", _) if self.undecided => {
+                errors.form = Some("Nothing was sent: choose the decision, alt-r, alt-n or alt-i.".to_owned());
+            }
             ("amountStopped", _) => {
                 let typed = self.older.as_ref().map(|older| older.amount.text()).unwrap_or_default();
                 errors.amount = Some(match typed.trim().parse::<Amount>() {

@@ -234,10 +234,14 @@ impl Choice {
 
     /// The one that so much of a decision was made by; it is open, as for invalid, where the parts do not say.
     pub fn of_parts(parts: &ResolutionParts, dialect: Dialect) -> Self {
+        Self::said_in(parts, dialect).unwrap_or(Self::Invalid)
+    }
+
+    /// The same, where the parts say.
+    pub fn said_in(parts: &ResolutionParts, dialect: Dialect) -> Option<Self> {
         let word = || parts.resolution.as_deref().and_then(OlderWord::known).map(|word| says(&word));
         let said = || Self::ALL.into_iter().find(|choice| parts.refunded.as_deref() == Some(choice.words()));
-        let choice = if dialect == Dialect::Older { word() } else { said() };
-        choice.unwrap_or(Self::Invalid)
+        if dialect == Dialect::Older { word() } else { said() }
     }
 }
 

@@ -6,10 +6,12 @@ use crate::domain::resolution::FieldError;
 use crate::domain::{Alert, ResolutionParts, Timestamp};
 
 impl ResolveForm {
-    /// The fields for several alerts, one of which stands for them: the older dialect's usual words depend on the kind of alert.
-    pub fn for_several(one: &Alert, choice: Choice, place: FormContext, draft: Option<Draft>, now: Timestamp) -> Self {
+    /// The fields for several alerts, one of which stands for them: the older dialect's usual words depend on the kind of alert. Where no
+    /// decision is made yet none is marked, and the reasons stand there to be chosen from.
+    pub fn for_several(one: &Alert, choice: Option<Choice>, place: FormContext, draft: Option<Draft>, now: Timestamp) -> Self {
         let kind = Alert::new(one.id, one.provider.clone(), one.alert_type.clone());
-        let mut form = Self::new(&kind, choice, place, draft, Vec::new(), now);
+        let mut form = Self::new(&kind, choice.unwrap_or(Choice::Invalid), place, draft, Vec::new(), now);
+        form.undecided = choice.is_none() && form.older.is_none();
         form.keep_focus_on_a_field();
         form
     }
@@ -26,7 +28,7 @@ impl ResolveForm {
         self.said()
     }
 
-    /// The decision that is chosen; what a key began with in the older dialect.
+    /// The decision that is chosen, INVALID while none is; what a key began with in the older dialect.
     pub fn choice(&self) -> Choice {
         self.choice
     }
