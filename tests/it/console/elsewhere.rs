@@ -109,6 +109,22 @@ fn a_view_that_cannot_be_read_has_no_rows_of_the_one_before_which_come_back_with
     assert!(before.contains("129.90") && before.contains("offline"), "{before}");
 }
 
+#[test]
+fn a_view_that_is_chosen_offline_has_no_rows_at_once_and_the_one_before_comes_back_with_its_own() {
+    let mut rig = remote().start();
+    rig.service.set_down(unreachable());
+    rig.press("ctrl-r");
+
+    rig.press("v down enter");
+    let chosen = rig.screen();
+    rig.advance(Duration::seconds(40));
+    rig.press("v up enter");
+    let back = rig.screen();
+
+    assert!(!chosen.contains("129.90") && chosen.contains("The alerts cannot be shown right now."), "{chosen}");
+    assert!(back.contains("129.90") && back.contains("as of"), "{back}");
+}
+
 /// Alerts of a payment each, of which all are answered together; the first ones find nobody, and then the console notices.
 fn a_run_without_an_answer() -> Rig {
     let mut rig = Made { alerts: alike(9), ..remote() }.start();

@@ -386,7 +386,8 @@ impl Queue {
             if self.refused_orders.contains(&sort.field) {
                 incoming.fall_back();
             }
-            self.incoming = Some(incoming);
+            // Where nobody answers, its name would stand over the rows of another until the next try.
+            if self.link.is_unreachable() { self.take_unread(incoming) } else { self.incoming = Some(incoming) }
         }
         effects
     }

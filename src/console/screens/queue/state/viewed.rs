@@ -35,8 +35,8 @@ impl Queue {
     /// Asks for another list whose columns are as wide as its own alerts need.
     fn ask_anew(&mut self, filter: AlertFilter, sort: Sort) -> Vec<Effect> {
         let effects = self.ask(filter, sort);
-        if let Some(incoming) = &mut self.incoming {
-            incoming.forget_widths();
+        if let Some(unread) = self.incoming.as_mut().or_else(|| Some(&mut self.listing).filter(|listing| listing.total().is_none())) {
+            unread.forget_widths();
         }
         effects
     }
