@@ -1,5 +1,6 @@
 //! The lines over the list: counts, sums of what is listed or marked, what lapses; and what is searched for.
 
+use avert::console::SessionInfo;
 use avert::desk::BuiltIn;
 use avert::domain::time::Clock;
 use avert::domain::{Alert, AlertId, Deadline};
@@ -193,4 +194,15 @@ fn the_search_is_the_last_chip_to_go() {
 
     let chips = rig.screen().lines().find(|line| line.contains("status:open")).unwrap().to_owned();
     assert!(chips.contains("…  harbour"), "{chips}");
+}
+
+#[test]
+fn what_is_marked_where_nothing_is_sent_from_offers_no_answer() {
+    let place = SessionInfo { name: "shop".to_owned(), read_only: true, ..SessionInfo::default() };
+    let mut rig = Made { place, size: (120, 40), ..Made::default() }.start();
+
+    rig.press("*");
+
+    let screen = rig.screen();
+    assert!(screen.contains(" marked  ") && !screen.contains("b answers"), "{screen}");
 }

@@ -195,7 +195,9 @@ fn put_marked(queue: &Queue, draw: &DrawContext<'_>, pieces: &mut Vec<Piece>, br
     // What lapses soon is worth more than what the key does.
     let does = if brevity == NAME_GIVES_WAY { "" } else { does(action) };
     let key = draw.key(action);
-    let needed = 3 + columns(&words) + 2 + columns(&key) + columns(does);
+    // Where nothing is sent from, nothing is offered that would.
+    let is_idle = action == Action::Bulk && draw.place.read_only;
+    let needed = 3 + columns(&words) + if is_idle { 0 } else { 2 + columns(&key) + columns(does) };
     pieces.push(Piece::new(3, words, theme.accent).doing(action));
     let mut all = needed <= room.columns;
     let alerts: Option<Vec<&Alert>> = match action {
@@ -213,8 +215,10 @@ fn put_marked(queue: &Queue, draw: &DrawContext<'_>, pieces: &mut Vec<Piece>, br
         None if brevity == NAME_GIVES_WAY => pieces.push(Piece::new(2, "no sum yet", theme.quiet)),
         None => pieces.push(Piece::new(2, "sum not known yet", theme.quiet)),
     }
-    pieces.push(Piece::new(2, key, theme.key).doing(action));
-    pieces.push(Piece::new(0, does, theme.quiet).doing(action));
+    if !is_idle {
+        pieces.push(Piece::new(2, key, theme.key).doing(action));
+        pieces.push(Piece::new(0, does, theme.quiet).doing(action));
+    }
     all
 }
 
