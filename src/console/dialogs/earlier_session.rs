@@ -30,7 +30,7 @@ impl EarlierSession {
         Self { left, targets: ClickTargets::default() }
     }
 
-    fn decisions(&self, question: &mut Question, title: &str, left: &[LeftDecision], after: &str, cx: &AppContext) {
+    fn decisions(&self, question: &mut Question, title: &str, left: &[&LeftDecision], after: &str, cx: &AppContext) {
         let (theme, times) = (&cx.theme, cx.times());
         if left.is_empty() {
             return;
@@ -96,9 +96,13 @@ impl Dialog for EarlierSession {
         );
         let [activity, again] = [Action::ShowActivity, Action::Reopen].map(|action| cx.key(action));
         let kept = format!("Nothing of it was sent. {activity}, then {again} opens each as it was filled in.");
-        self.decisions(&mut question, "Did not leave", unsent, &kept, cx);
-        let looked_up = "Being looked up; it is never sent again by itself.";
-        self.decisions(&mut question, "Sent, and its answer never came", unanswered, looked_up, cx);
+        self.decisions(&mut question, "Did not leave", &unsent.iter().collect::<Vec<_>>(), &kept, cx);
+        let (parked, looked_up): (Vec<_>, Vec<_>) =
+            unanswered.iter().partition(|left| cx.unfinished.parked_on(left.said.alert.id).is_some());
+        let word = format!("Nobody looks it up any more: {} says what became of it.", cx.key(Action::Settle));
+        self.decisions(&mut question, "Sent, and waits for a person's word", &parked, &word, cx);
+        let looks = "Being looked up; it is never sent again by itself.";
+        self.decisions(&mut question, "Sent, and its answer never came", &looked_up, looks, cx);
         if !texts.is_empty() {
             question.gap();
             question.line("Text in an open form is kept", theme.warning);

@@ -16,6 +16,7 @@ use chrono::Duration;
 
 use super::fake::{Fake, morning};
 use super::rig::{Made, Rig, assert_screens, clock, records, screens};
+use super::settling::unfinished;
 
 /// The steps that were written down, by name.
 fn steps(rig: &Rig) -> Vec<&'static str> {
@@ -64,6 +65,23 @@ fn after_a_death_at(size: (u16, u16)) -> (Rig, Vec<Alert>) {
     };
     let kept = DeskState { left, ..DeskState::default() };
     (Made { size, kept, operator: false, ..Made::of(alerts.clone()) }.start(), alerts)
+}
+
+#[test]
+fn what_an_earlier_console_sent_and_a_person_is_asked_about_is_not_said_to_be_looked_up() {
+    let alerts = morning(clock().now());
+    let left = Leftovers { unanswered: vec![left(&alerts[0], true), left(&alerts[1], true)], ..Leftovers::default() };
+    let mut rig = Made { size: (120, 40), kept: DeskState { left, ..DeskState::default() }, ..Made::of(alerts.clone()) }.start();
+    *rig.service.unfinished.lock().unwrap() = vec![unfinished(alerts[1].id, "PARKED")];
+    rig.hear();
+
+    let screen = rig.screen();
+
+    let below = |title: &str| screen.lines().skip_while(|line| !line.contains(title)).nth(1).unwrap_or_default();
+    assert!(below("Sent, and its answer never came").contains("ETHOCA 129.90 EUR"), "{screen}");
+    assert!(below("Sent, and waits for a person's word").contains("VERIFI 1,480.00 AED"), "{screen}");
+    assert!(screen.contains("Nobody looks it up any more: p says what became of it."), "{screen}");
+    assert_eq!(screen.matches("Being looked up").count(), 1, "{screen}");
 }
 
 #[test]
