@@ -202,6 +202,11 @@ impl AppContext {
         self.tell(tone, text.into(), Some(alert), None, None);
     }
 
+    /// Notifies the user of something that may be so no longer: `of` names it.
+    pub fn notify_of(&mut self, of: &str, tone: Tone, text: impl Into<String>) {
+        self.tell(tone, text.into(), None, None, Some(of.to_owned()));
+    }
+
     /// Notifies the user of how something about an alert is now, in place of what was told of it before.
     pub fn notify_anew(&mut self, of: &str, alert: &Alert, tone: Tone, text: impl Into<String>) {
         let of = format!("{of} {}", alert.id);

@@ -353,11 +353,17 @@ pub fn answered_since(alert: &Alert, is_ours: bool, cx: &mut AppContext) {
     }
 }
 
+/// What is told of decisions that wait for a person's word.
+const PARKED: &str = "parked";
+
 /// Takes in which decisions the engine has not finished.
 pub fn listed_unfinished(answer: Reply<Vec<ResolutionAttempt>>, cx: &mut AppContext) {
     // What it told last stands until it tells something else; the header says by itself that it does not answer.
     let Ok(all) = answer else { return cx.unfinished.failed(cx.now) };
     let event = cx.unfinished.take(all, cx.now);
+    if cx.unfinished.parked().next().is_none() {
+        cx.toasts.withdraw(PARKED);
+    }
     if let Some(first) = event.first() {
         let key = cx.key(Action::Settle);
         let what = match event.len() {
@@ -365,7 +371,8 @@ pub fn listed_unfinished(answer: Reply<Vec<ResolutionAttempt>>, cx: &mut AppCont
             many => format!("{} decisions wait for a person's word", count(many as u64)),
         };
         cx.calls.failed_together("A decision waits for a person's word");
-        cx.notify(Tone::Bad, format!("{what}: the network cannot tell whether it arrived. {key} opens it."));
+        cx.toasts.withdraw(PARKED);
+        cx.notify_of(PARKED, Tone::Bad, format!("{what}: the network cannot tell whether it arrived. {key} opens it."));
     }
 }
 
@@ -374,6 +381,7 @@ pub fn settled(id: AlertId, applied: bool, answer: Reply<Alert>, cx: &mut AppCon
     cx.unfinished.changed(cx.now);
     match answer {
         Ok(alert) => {
+            cx.toasts.withdraw(PARKED);
             let ours = cx.decisions.of(id).filter(|_| cx.decisions.is_checking(id)).cloned();
             let event = match &alert.outcome {
                 Some(_) => DecisionEvent::Landed(Box::new(alert.clone())),

@@ -120,6 +120,18 @@ fn a_person_says_that_it_did_not_and_the_alert_can_be_answered_again() {
     assert_eq!(rig.service.alert(id).unwrap().status, AlertStatus::Chargeback);
 }
 
+#[test]
+fn what_is_told_of_a_parked_decision_goes_once_it_is_settled() {
+    let (mut rig, _) = rig("PARKED");
+    let told = "REFUNDED waits for a person's word: the network cannot tell";
+    assert!(rig.screen().contains(told), "{}", rig.screen());
+
+    rig.press("p n ctrl-s");
+    rig.hear();
+
+    assert!(rig.screen().contains("the network did not apply it") && !rig.screen().contains(told), "{}", rig.screen());
+}
+
 #[rstest]
 #[case("p enter")]
 #[case("p a enter enter enter enter")]
