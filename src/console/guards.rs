@@ -54,8 +54,9 @@ pub fn cannot_be_answered(alert: &Alert, known: KnownDecisions<'_>) -> Option<Ge
     if alert.outcome.is_some() {
         return Some(out_as_answered(&answered_as(alert)));
     }
-    if known.here.waiting().any(|decision| decision.alert.id == alert.id) {
-        return Some(Gets::out("its decision waits here, not sent"));
+    if let Some(waiting) = known.here.waiting().find(|decision| decision.alert.id == alert.id) {
+        let follows = "its decision waits here for the refund";
+        return Some(Gets::out(if waiting.follows() { follows } else { "its decision waits here, not sent" }));
     }
     if known.here.is_underway(alert.id) {
         return Some(Gets::out("a decision on it is on its way"));

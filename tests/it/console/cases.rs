@@ -255,7 +255,7 @@ fn what_waits_here_after_a_refused_refund_has_its_keys_in_the_footer_and_is_not_
 
     assert!(footer.contains("2 decisions wait, not sent  ctrl-r asks  u takes back"), "{footer}");
     assert!(asked.contains("The refund was not recorded"), "asked on every screen:\n{asked}");
-    assert!(rig.screen().contains("its decision waits here, not sent"), "{}", rig.screen());
+    assert!(rig.screen().contains("its decision waits here for the refund"), "{}", rig.screen());
     let named = dialog.lines().filter(|line| line.contains("INVALID (duplicate"));
     assert!(named.clone().count() == 2 && named.clone().all(|line| line.contains(" UTC")), "deadlines are told in full:\n{dialog}");
 }
