@@ -448,7 +448,7 @@ fn the_repeat_key_repeats_what_a_person_decided_and_not_what_a_rule_did() {
 
     rig.press(".");
 
-    assert!(rig.screen().contains("No decision was made here yet"), "{}", rig.screen());
+    assert!(rig.screen().contains("No decision was made since this console began"), "{}", rig.screen());
 }
 
 #[test]

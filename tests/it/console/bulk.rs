@@ -711,7 +711,7 @@ fn the_last_decision_is_made_again_with_its_comment_and_can_be_taken_back() {
 
     let sent = rig.service.resolutions.lock().unwrap().clone();
 
-    assert!(none.contains("No decision was made here yet"), "{none}");
+    assert!(none.contains("No decision was made since this console began"), "{none}");
     let expected = Resolution::Current { decision: Decision::NotRefunded, comments: "no order".to_owned() };
     assert_eq!(sent.iter().map(|(_, request)| request.resolution.clone()).collect::<Vec<_>>(), [expected.clone(), expected]);
 }

@@ -182,7 +182,7 @@ pub fn nothing_to_repeat(cx: &mut AppContext) -> Orders {
         return Vec::new();
     }
     let key = cx.key(Action::Repeat);
-    cx.hint(format!("No decision was made here yet: {key} repeats the last one."));
+    cx.hint(format!("No decision was made since this console began: {key} repeats the last one."));
     Vec::new()
 }
 
