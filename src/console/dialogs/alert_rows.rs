@@ -132,7 +132,13 @@ fn placed(rows: &[AlertRow<'_>], columns: &[Column], happens: u16, room: u16) ->
             }
             // What is less than the whole card, written tightly, is its last four.
             Column::Card if spare + TIGHTER < wide => narrow,
-            // Half an id names nothing.
+            // Half an id names nothing. What tells the alerts of one payment apart is worth more than the end of what happens.
+            Column::ProviderId if columns.contains(&Column::Type) => {
+                if room < x + wide + GAP + happens.min(WHAT.0) + BAR {
+                    break;
+                }
+                wide
+            }
             Column::ProviderId if spare < wide => break,
             _ => wide.min(spare),
         };
@@ -493,6 +499,17 @@ mod tests {
         let known = [Column::ProviderId, Column::Amount].map(Column::title);
         let all = format!("{}, {}, SHARES, WITH i", known[0], known[1]);
         assert_eq!(shown[..4], [all, format!("{}, SHARES, WITH i", known[1]), "SHARES, WITH i".to_owned(), "WITH i".to_owned()]);
+    }
+
+    #[test]
+    fn alerts_of_one_payment_are_told_apart_before_all_of_what_happens_is_said() {
+        let alert = Alert { provider_id: "8BD351BP2POPPPC6JSP2OH5M".to_owned(), ..card() };
+        let rows = [AlertRow { what: "left out: ".repeat(7), ..row(&alert) }];
+
+        let (columns, what) = placed(&rows, OF_ONE_AMOUNT, WHAT.1, 116);
+
+        assert!(columns.iter().any(|(column, _, width)| *column == Column::ProviderId && *width == 24), "{columns:?}");
+        assert!(116 - what >= WHAT.0, "{what}");
     }
 
     #[test]
