@@ -208,6 +208,24 @@ fn a_decision_of_this_desk_that_the_engine_gave_up_is_told_as_not_recorded_and_n
 }
 
 #[test]
+fn activity_leads_from_a_decision_that_waits_for_a_word_to_where_it_is_said() {
+    let mut rig = Made { size: (200, 60), ..Made::default() }.start();
+    let id = rig.current();
+    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told("time-out"))));
+    rig.press("n ctrl-s");
+    rig.advance(Duration::seconds(6));
+    assert!(rig.app.decisions().is_checking(id));
+
+    *rig.service.unfinished.lock().unwrap() = vec![unfinished(id, "PARKED")];
+    rig.hear();
+    rig.press("4");
+
+    let screen = rig.screen();
+    assert!(screen.contains("waits for a person's word: p says what became of it"), "{screen}");
+    assert!(!screen.contains("next look") && !screen.contains("for a new answer"), "{screen}");
+}
+
+#[test]
 fn elsewhere_a_decision_whose_answer_never_came_is_looked_at_until_it_is_found() {
     let mut rig = Made { operator: false, ..Made::default() }.start();
     let id = rig.current();

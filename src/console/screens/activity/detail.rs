@@ -258,6 +258,10 @@ impl Page<'_> {
         }
         let pending = live(record, self.cx);
         match pending.map(|decision| (decision, &decision.state)) {
+            Some((_, State::Checking(_))) if self.cx.unfinished.parked_on(record.said.alert.id).is_some() => {
+                let key = self.cx.key(Action::Settle);
+                self.fact("", LABEL, &format!("waits for a person's word: {key} says what became of it"), theme.warning);
+            }
             Some((decision, State::Checking(polling))) => {
                 let outcome = if polling.polls == 0 { "" } else { ": no outcome yet" };
                 self.fact("", LABEL, &format!("{}{outcome}", looked_words(decision, polling.polls)), theme.quiet);

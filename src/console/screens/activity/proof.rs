@@ -106,6 +106,9 @@ pub fn proof(record: &DecisionRecord, cx: &AppContext) -> (&'static str, RowTone
             (sign, RowTone::Unsure, format!("not sent: {why}. It waits here; {undo} takes it back, {ask} asks again"))
         }
         Some(State::Sending) => (sign, RowTone::Under, "with the service, no answer yet".to_owned()),
+        Some(State::Checking(_)) if cx.unfinished.parked_on(record.said.alert.id).is_some() => {
+            (sign, RowTone::Unsure, format!("not known: waits for a person's word, {} says what became of it", cx.key(Action::Settle)))
+        }
         Some(State::Checking(polling)) => {
             let next = polling.next_wake().map(|at| format!("; next look {}", cx.times().moment(at, cx.now))).unwrap_or_default();
             let looked = pending.map_or_else(String::new, |decision| looked_words(decision, polling.polls));
