@@ -278,6 +278,25 @@ fn of_what_is_answered_already_the_form_says_what_was_decided_by_whom_and_with_w
 }
 
 #[test]
+fn an_audit_log_that_does_not_answer_is_not_asked_again_for_its_own_answer() {
+    let mut rig = sandbox(alike(3)).start();
+    let first = rig.current();
+    rig.press("* b alt-n");
+    let theirs = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
+    rig.service.record(first, &ResolveRequest { resolution: theirs, idempotency_key: None }).unwrap();
+    rig.hear();
+    rig.advance(Duration::seconds(2));
+    let asks = |effects: &[Effect]| effects.iter().filter(|effect| matches!(effect, Effect::AuditOf(_))).count();
+
+    let none = Message::AuditOf(vec![(first, true)], Err(ServiceError::Unavailable("busy".to_owned())));
+    let at_once = rig.app.update(none);
+    let answered = rig.service.alert(first).unwrap();
+    let read_again = rig.app.update(Message::Concluded(Box::new(answered)));
+
+    assert_eq!((asks(&at_once), asks(&read_again)), (0, 1));
+}
+
+#[test]
 fn sums_that_have_no_room_beside_their_count_stand_below_it() {
     let mut alerts = alike(36);
     for (number, alert) in alerts.iter_mut().enumerate() {

@@ -497,7 +497,10 @@ impl ManyForm {
         }
         outcome.extend(self.read_again(cx.now));
         if !matches!(message, Message::Tick) {
-            outcome.extend(self.ask_audit(cx));
+            // What the log did not tell is asked for again when something else comes: its own answer asks for nothing.
+            if !matches!(message, Message::AuditOf(..)) {
+                outcome.extend(self.ask_audit(cx));
+            }
             self.learn_who_answered(cx);
         }
         self.work_out(cx);
