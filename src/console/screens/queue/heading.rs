@@ -198,7 +198,8 @@ fn put_marked(queue: &Queue, draw: &DrawContext<'_>, pieces: &mut Vec<Piece>, br
     // Where nothing is sent from, nothing is offered that would.
     let is_idle = action == Action::Bulk && draw.place.read_only;
     let needed = 3 + columns(&words) + if is_idle { 0 } else { 2 + columns(&key) + columns(does) };
-    pieces.push(Piece::new(3, words, theme.accent).doing(action));
+    let marked_words = Piece::new(3, words, theme.accent);
+    pieces.push(if is_idle { marked_words } else { marked_words.doing(action) });
     let mut all = needed <= room.columns;
     let alerts: Option<Vec<&Alert>> = match action {
         Action::Bulk => Some(marked.alerts().iter().collect()),

@@ -386,10 +386,18 @@ impl Queue {
             if self.refused_orders.contains(&sort.field) {
                 incoming.fall_back();
             }
-            // Where nobody answers, its name would stand over the rows of another until the next try.
-            if self.link.is_unreachable() { self.take_unread(incoming) } else { self.incoming = Some(incoming) }
+            self.incoming = Some(incoming);
         }
         effects
+    }
+
+    /// Where nobody answers, the name of the list that is asked for would stand over the rows of another until the next try.
+    fn name_nothing_wrong(&mut self) {
+        if self.link.is_unreachable()
+            && let Some(incoming) = self.incoming.take()
+        {
+            self.take_unread(incoming);
+        }
     }
 
     /// Gives up the list that was asked for and is not here.
@@ -473,7 +481,9 @@ impl Queue {
         match query::parse(&search.input.text(), self.vocabulary) {
             Ok((filter, sort)) => {
                 search.error = None;
-                self.ask(filter, sort)
+                let effects = self.ask(filter, sort);
+                self.name_nothing_wrong();
+                effects
             }
             Err(error) => {
                 search.error = Some(error);

@@ -10,7 +10,9 @@ impl Queue {
     pub fn show(&mut self, view: View) -> Vec<Effect> {
         let (filter, sort) = (view.filter.clone(), view.sort);
         self.view = view;
-        self.ask_anew(filter, sort)
+        let effects = self.ask_anew(filter, sort);
+        self.name_nothing_wrong();
+        effects
     }
 
     /// Takes the view that is listed as it is by now: one of today is another one after midnight. Of what is asked for only the day that was
@@ -35,8 +37,8 @@ impl Queue {
     /// Asks for another list whose columns are as wide as its own alerts need.
     fn ask_anew(&mut self, filter: AlertFilter, sort: Sort) -> Vec<Effect> {
         let effects = self.ask(filter, sort);
-        if let Some(unread) = self.incoming.as_mut().or_else(|| Some(&mut self.listing).filter(|listing| listing.total().is_none())) {
-            unread.forget_widths();
+        if let Some(incoming) = &mut self.incoming {
+            incoming.forget_widths();
         }
         effects
     }
