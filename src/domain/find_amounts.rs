@@ -180,8 +180,11 @@ struct Side {
 impl Side {
     /// Nothing where there is what belongs to no amount.
     fn read(text: &str, bracket: char) -> Option<Self> {
-        // With letters at it a hyphen is none of a number: `INV-1001`.
-        let is_hyphened = |pair: &[u8]| pair.contains(&b'-') && pair.iter().any(u8::is_ascii_lowercase);
+        // With letters between it and the number's end of the text a hyphen is none of a number: `INV-1001`, `1001-abc`.
+        let is_hyphened = |pair: &[u8]| match (bracket, pair) {
+            ('(', [letter, b'-']) | (')', [b'-', letter]) => letter.is_ascii_lowercase(),
+            _ => false,
+        };
         if text.as_bytes().windows(2).any(is_hyphened) {
             return None;
         }
@@ -271,6 +274,7 @@ mod tests {
     #[case::minus("-1.234,50 €")]
     #[case::true_minus("−1 234,50 €")]
     #[case::minus_behind_the_sign("€-1,234.50")]
+    #[case::minus_before_the_code("-EUR 1,234.50")]
     #[case::minus_behind("1.234,50- EUR")]
     #[case::plus("+1,234.50")]
     #[case::brackets("(1,234.50)")]
