@@ -36,7 +36,7 @@ impl Inner {
                     Ok(renewed) => {
                         let (name, value) = renewed.header();
                         let answer = self.send_once(call.secret_header(name, value)).await?;
-                        if matches!(answer.status, 401 | 403) {
+                        if matches!(answer.status, 401 | 403) && !answer.refusal().is_page {
                             tokens.refused(&renewed);
                         }
                         answer
