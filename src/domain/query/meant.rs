@@ -11,8 +11,8 @@ const MOST_CATEGORIES: usize = 6;
 
 /// The filter that is meant where words name a state (`expired`), an answer (`not found`), a UTC day (`2026-11-24`), by which an alert was
 /// raised, or refunded where that is said and lists can tell it, or are the code of a merchant category (`4722`) or its words (`travel
-/// agencies`) where lists can tell that; the other words are searched for. A time behind a day and a reason in brackets behind an answer, as they are shown, are left aside. `None`
-/// where no word names one.
+/// agencies`) where lists can tell that; the other words are searched for. A time behind a day and a reason in brackets behind an answer,
+/// as they are shown, are left aside. `None` where no word names one.
 pub fn meant(text: &str, vocabulary: Vocabulary) -> Option<AlertFilter> {
     let words = words_of(text);
     if let [word] = words.as_slice()
