@@ -41,7 +41,7 @@ fn as_keyed(key: &str) -> Option<String> {
 
 impl FindQuery {
     /// Reads what was typed. What stands for the hidden digits of a card parts words, a card number is read as its BIN and its last four
-    /// digits, and an amount may be written as people write it ([`with_amounts`]).
+    /// digits, and an amount may be written as people write it.
     ///
     /// # Errors
     /// Says what is allowed, where nothing is looked for or too much.
