@@ -27,6 +27,7 @@ pub mod examine;
 mod expiry;
 mod files;
 mod find;
+mod find_asked;
 mod find_index;
 mod handle;
 mod heads;
