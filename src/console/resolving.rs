@@ -371,7 +371,6 @@ pub fn listed_unfinished(answer: Reply<Vec<ResolutionAttempt>>, cx: &mut AppCont
             many => format!("{} decisions wait for a person's word", count(many as u64)),
         };
         cx.calls.failed_together("A decision waits for a person's word");
-        cx.toasts.withdraw(PARKED);
         cx.notify_of(PARKED, Tone::Bad, format!("{what}: the network cannot tell whether it arrived. {key} opens it."));
     }
 }
