@@ -87,6 +87,11 @@ impl Answer {
     pub(super) fn refusal(&self) -> Refusal {
         Refusal::read(&self.body)
     }
+
+    /// Whether the service refuses who asks; a page of HTML is a proxy's word.
+    pub(super) fn refuses_who_asks(&self) -> bool {
+        matches!(self.status, 401 | 403) && !self.refusal().is_page
+    }
 }
 
 /// Why a call has no answer.

@@ -57,7 +57,7 @@ impl Inner {
         let renewed = tokens.renewed(&used, &self.http, &self.pauses).await.map_err(NoAnswer::Refused)?;
         let (name, value) = renewed.header();
         let answer = self.http.send_patiently(call.secret_header(name, value), &self.pauses).await?;
-        if matches!(answer.status, 401 | 403) && !answer.refusal().is_page {
+        if answer.refuses_who_asks() {
             tokens.refused(&renewed);
         }
         Ok(answer)

@@ -29,14 +29,14 @@ impl Inner {
             .within(self.http.write_timeout);
         let call = self.signed(call);
         let answer = self.send_once(call.clone().secret_header(name, value)).await?;
-        let answer = match (answer.status, &self.access, token) {
+        let answer = match (answer.refuses_who_asks(), &self.access, token) {
             // Who asks is looked at before what is asked: nothing was decided, and nothing was sent twice.
-            (401 | 403, Authorization::Token(tokens), Some(used)) if used.may_have_expired() && !answer.refusal().is_page => {
+            (true, Authorization::Token(tokens), Some(used)) if used.may_have_expired() => {
                 match tokens.renewed(&used, &self.http, &self.pauses).await {
                     Ok(renewed) => {
                         let (name, value) = renewed.header();
                         let answer = self.send_once(call.secret_header(name, value)).await?;
-                        if matches!(answer.status, 401 | 403) && !answer.refusal().is_page {
+                        if answer.refuses_who_asks() {
                             tokens.refused(&renewed);
                         }
                         answer
