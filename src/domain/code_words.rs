@@ -58,10 +58,12 @@ pub fn merchant_category(code: &str) -> Option<&'static str> {
 
 /// The merchant category codes of whose words each of these begins one, in whatever letter case; a word of few letters begins none.
 pub fn merchant_categories(words: &[&str]) -> Vec<String> {
-    let begins = |said: &str, word: &str| {
-        word.chars().count() >= LEAST_LETTERS && said.split(|c: char| !c.is_alphanumeric()).any(|said| said.starts_with(&fold(word)))
-    };
-    let is_meant = |said: &str| !words.is_empty() && words.iter().all(|word| begins(said, word));
+    if words.is_empty() || words.iter().any(|word| word.chars().count() < LEAST_LETTERS) {
+        return Vec::new();
+    }
+    let words: Vec<_> = words.iter().map(|word| fold(word)).collect();
+    let begins = |said: &str, word: &str| said.split(|c: char| !c.is_alphanumeric()).any(|said| said.starts_with(word));
+    let is_meant = |said: &str| words.iter().all(|word| begins(said, word));
     let meant = CODES.categories.iter().filter(|(_, said)| is_meant(&fold(said)));
     meant.flat_map(|(codes, _)| codes.clone()).map(|code| format!("{code:04}")).collect()
 }
