@@ -73,7 +73,7 @@ impl ExportForm {
         let what = if asked.is_empty() { many } else { format!("{many}: {asked}") };
         let query = AlertQuery { filter, sort, page: PageRequest { page: 0, size: MAX_PAGE_SIZE } };
         let named = if queue.is_set_aside() { "found" } else { &queue.view.name };
-        let listing = queue.incoming.as_ref().unwrap_or(&queue.listing);
+        let listing = queue.asked_listing();
         let list = ExportedList { query, chosen: listing.chosen().cloned(), hidden: listing.hidden_ids() };
         Self::new(&what, named, Exported::List(Box::new(list)), cx)
     }
@@ -139,7 +139,7 @@ impl ExportForm {
 
 /// How many alerts of what is listed are exported, as far as it is known, and which are not: those that the list passes over.
 fn many_words(queue: &Queue) -> String {
-    let listing = queue.incoming.as_ref().unwrap_or(&queue.listing);
+    let listing = queue.asked_listing();
     let [one, more] = if listing.chosen().is_some() { ["snoozed alert", "snoozed alerts"] } else { ["alert", "alerts"] };
     // While another list is read, how many there are is not known.
     let Some(listed) = listing.listed() else {

@@ -324,19 +324,24 @@ impl Queue {
         }
     }
 
+    /// The list that is asked for: the one that is shown, or another that is not here yet.
+    pub fn asked_listing(&self) -> &Listing {
+        self.incoming.as_ref().unwrap_or(&self.listing)
+    }
+
     /// What is asked for, answered or not.
     pub fn filter(&self) -> &AlertFilter {
-        self.incoming.as_ref().unwrap_or(&self.listing).filter()
+        self.asked_listing().filter()
     }
 
     /// In which order.
     pub fn sort(&self) -> Sort {
-        self.incoming.as_ref().unwrap_or(&self.listing).sort()
+        self.asked_listing().sort()
     }
 
     /// In which order what is asked for is read: another one where the service refuses that.
     pub fn order(&self) -> Sort {
-        self.incoming.as_ref().unwrap_or(&self.listing).order()
+        self.asked_listing().order()
     }
 
     /// The alert under the cursor.
@@ -392,7 +397,7 @@ impl Queue {
     }
 
     /// Where nobody answers, the name of the list that is asked for would stand over the rows of another until the next try.
-    fn name_nothing_wrong(&mut self) {
+    fn clear_rows_offline(&mut self) {
         if self.link.is_unreachable()
             && let Some(incoming) = self.incoming.take()
         {
@@ -482,7 +487,7 @@ impl Queue {
             Ok((filter, sort)) => {
                 search.error = None;
                 let effects = self.ask(filter, sort);
-                self.name_nothing_wrong();
+                self.clear_rows_offline();
                 effects
             }
             Err(error) => {

@@ -30,7 +30,7 @@ impl Queue {
 
     /// Whether what is asked for is the alerts that are put aside alone.
     pub fn lists_snoozed(&self) -> bool {
-        self.incoming.as_ref().unwrap_or(&self.listing).chosen().is_some()
+        self.asked_listing().chosen().is_some()
     }
 
     /// The cursor leaves what was put aside, where it stands on one of these.

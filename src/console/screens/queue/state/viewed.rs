@@ -11,7 +11,7 @@ impl Queue {
         let (filter, sort) = (view.filter.clone(), view.sort);
         self.view = view;
         let effects = self.ask_anew(filter, sort);
-        self.name_nothing_wrong();
+        self.clear_rows_offline();
         effects
     }
 
