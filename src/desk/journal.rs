@@ -98,10 +98,22 @@ impl Journal {
             .open(journal.path())
             .and_then(|mut file| set_torn_line_aside(&mut file, &journal.path()).map(|()| file))
             .map_err(|error| unwritten(&error))?;
-        let mut bytes = Vec::new();
-        file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_end(&mut bytes)).map_err(|error| unread(&error))?;
-        let kept = journal.prune(&bytes, now).map_err(|error| unwritten(&error))?;
-        let leftovers = journal.leftovers(&kept);
+        file.seek(SeekFrom::Start(0)).map_err(|error| unread(&error))?;
+        // Line by line: the text of months is not held.
+        let (mut has_old, mut broken) = (false, None);
+        let lines = BufReader::new(file).split(b'\n').map_while(|line| line.map_err(|error| broken = Some(error)).ok());
+        let entries = lines.filter_map(|line| serde_json::from_slice(&line).ok());
+        let leftovers = journal.leftovers(entries.filter(|entry| {
+            let is_old = is_old(entry, now);
+            has_old |= is_old;
+            !is_old
+        }));
+        if let Some(error) = broken {
+            return Err(unread(&error));
+        }
+        if has_old {
+            journal.prune(now).map_err(|error| unwritten(&error))?;
+        }
         journal.sweep_sessions();
         Ok((journal, leftovers))
     }
@@ -213,48 +225,37 @@ impl Journal {
         turn(&self.directory.join("journal.lock"))
     }
 
-    /// Drops the lines beyond the retention, in one step; what cannot be read stays. Returns the entries that are kept.
-    fn prune(&self, bytes: &[u8], now: Timestamp) -> io::Result<Vec<JournalEntry>> {
-        let is_old = |entry: &JournalEntry| from_iso(&entry.at).is_some_and(|at| now - at > KEPT);
-        let (mut kept, mut lines, mut pruned) = (Vec::new(), Vec::with_capacity(bytes.len()), false);
-        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-            let entry: Option<JournalEntry> = serde_json::from_slice(line).ok();
-            if entry.as_ref().is_some_and(is_old) {
-                pruned = true;
-                continue;
-            }
-            lines.extend_from_slice(line);
-            kept.extend(entry);
-        }
-        if pruned {
-            replace(&self.directory, &self.path(), &lines)?;
-        }
-        Ok(kept)
+    /// Drops the lines beyond the retention, in one step; what cannot be read stays.
+    fn prune(&self, now: Timestamp) -> io::Result<()> {
+        let bytes = fs::read(self.path())?;
+        let is_kept = |line: &&[u8]| !serde_json::from_slice(line).is_ok_and(|entry| is_old(&entry, now));
+        let kept: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').filter(is_kept).collect();
+        replace(&self.directory, &self.path(), &kept.concat())
     }
 
     /// What consoles on this place that are gone left unfinished.
-    fn leftovers(&self, entries: &[JournalEntry]) -> Leftovers {
+    fn leftovers(&self, entries: impl Iterator<Item = JournalEntry>) -> Leftovers {
         let mut alive: HashMap<Uuid, bool> = HashMap::new();
         let mut lives = |session| *alive.entry(session).or_insert_with(|| self.is_alive(session));
         let mut begun = BegunDecisions::default();
         let mut texts: Vec<JournalAlert> = Vec::new();
         // Once another console has written, what was lost was read.
         let (mut lost, mut last) = (Vec::new(), None);
-        for entry in entries.iter().filter(|entry| entry.place == self.place) {
+        for entry in entries.filter(|entry| entry.place == self.place) {
             let lives = lives(entry.session);
             if last.replace(entry.session) != Some(entry.session) {
                 lost.clear();
             }
             lost.extend(entry.step.lost_words().filter(|_| !lives).map(str::to_owned));
-            begun.take(entry);
-            match &entry.step {
+            begun.take(&entry);
+            match entry.step {
                 JournalStep::Typing { alert } => {
                     texts.retain(|other| other.id != alert.id);
                     if !lives {
-                        texts.push(alert.clone());
+                        texts.push(alert);
                     }
                 }
-                JournalStep::Closed { alert } => texts.retain(|other| other.id != *alert),
+                JournalStep::Closed { alert } => texts.retain(|other| other.id != alert),
                 _ => {}
             }
         }
@@ -438,6 +439,11 @@ fn holds(file: &mut File, mark: &JournalMark) -> io::Result<bool> {
 
 /// The journal's file in the directory of a desk.
 pub const FILE: &str = "journal.ndjson";
+
+/// Whether an entry is beyond the retention.
+fn is_old(entry: &JournalEntry, now: Timestamp) -> bool {
+    from_iso(&entry.at).is_some_and(|at| now - at > KEPT)
+}
 
 fn path(directory: &Path) -> PathBuf {
     directory.join(FILE)

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::io::{self, BufRead as _, BufReader, Seek as _, SeekFrom};
 use std::path::Path;
 
 use serde::Deserialize;
@@ -29,29 +29,40 @@ struct StepLine {
 /// The moments at which decisions of people on this place were recorded, in the order of the journal; each decision once. What a rule
 /// decides is nobody's pace.
 pub(super) fn recorded(journal: &Path, place: &str) -> Result<Vec<Timestamp>, DeskError> {
-    let text =
-        tail(journal).map_err(|error| DeskError { path: journal.to_owned(), line: None, message: format!("cannot be read: {error}") })?;
-    let lines: Vec<StepLine> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    let mut seen: HashSet<String> = lines.iter().filter(|line| line.rule.is_some()).map(|line| line.decision.clone()).collect();
-    let recorded = lines.iter().filter(|line| (line.step == "recorded" || line.step == "asDecided") && line.place == place);
-    Ok(recorded.filter(|line| seen.insert(line.decision.clone())).filter_map(|line| from_iso(&line.at)).collect())
+    recorded_in(journal, place).map_err(|error| DeskError {
+        path: journal.to_owned(),
+        line: None,
+        message: format!("cannot be read: {error}"),
+    })
 }
 
-/// The end of the file, from a line's beginning on; nothing where there is no file.
-fn tail(path: &Path) -> io::Result<String> {
+fn recorded_in(journal: &Path, place: &str) -> io::Result<Vec<Timestamp>> {
+    let (mut seen, mut recorded): (HashSet<String>, _) = (HashSet::new(), Vec::new());
+    let Some(lines) = last_lines(journal)? else { return Ok(recorded) };
+    for line in lines {
+        let Ok(StepLine { at, place: of, step, decision, rule }) = serde_json::from_slice(&line?) else { continue };
+        if rule.is_some() {
+            seen.insert(decision);
+        } else if (step == "recorded" || step == "asDecided") && of == place && seen.insert(decision) {
+            recorded.extend(from_iso(&at));
+        }
+    }
+    Ok(recorded)
+}
+
+/// The lines at the end of the file, from a line's beginning on; nothing where there is no file.
+fn last_lines(path: &Path) -> io::Result<Option<io::Split<BufReader<File>>>> {
     let mut file = match File::open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(String::new()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         file => file?,
     };
     let skipped = file.metadata()?.len().saturating_sub(READ);
     file.seek(SeekFrom::Start(skipped))?;
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
-    let text = String::from_utf8_lossy(&bytes);
-    Ok(match text.split_once('\n') {
-        Some((_, whole)) if skipped > 0 => whole.to_owned(),
-        _ => text.into_owned(),
-    })
+    let mut lines = BufReader::new(file).split(b'\n');
+    if skipped > 0 {
+        lines.next().transpose()?;
+    }
+    Ok(Some(lines))
 }
 
 #[cfg(test)]
