@@ -6,7 +6,7 @@ mod looking;
 mod together;
 mod waiting;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use chrono::Duration;
 
@@ -28,6 +28,9 @@ pub const MARGIN: Duration = Duration::seconds(10);
 
 /// Where one decision could not be sent, the others stay so long: by then it is found out whether they can be.
 const PROBED_WITHIN: Duration = Duration::seconds(2);
+
+/// The most landed alerts that are held.
+const MOST_LANDED: usize = 1_000;
 
 /// The last moment for a decision on an alert to leave in time; none where the deadline is not known to the moment, or has passed.
 fn last_moment(alert: &Alert, now: Timestamp) -> Option<Timestamp> {
@@ -277,6 +280,8 @@ pub struct Decisions {
     told: Option<Timestamp>,
     /// Those made together that are paused.
     paused: HashSet<u64>,
+    /// Alerts with the outcomes that their decisions here came to, the last ones: lists of what waits no longer have them.
+    landed: VecDeque<Alert>,
     /// How the alerts of first decisions were answered by another who was faster, while others wait here for these.
     overtaken: HashMap<u64, Alert>,
     /// The first decisions that did not leave because another alert on the payment is refunded: what was to follow them is true all the same.
@@ -518,13 +523,13 @@ impl Decisions {
     /// Where a decision is after an answer.
     fn note(&mut self, key: u64, event: &DecisionEvent, now: Timestamp) {
         let state = match event {
-            DecisionEvent::Landed(_) | DecisionEvent::AsDecided(_) | DecisionEvent::Overtaken(_) => {
+            DecisionEvent::Landed(alert) | DecisionEvent::AsDecided(alert) | DecisionEvent::Overtaken(alert) => {
+                self.landed.truncate(MOST_LANDED - 1);
+                self.landed.push_front((**alert).clone());
                 let first = self.first_of(key);
                 // Whoever gave the answer: what was to follow it is true.
                 self.let_follow(first, !matches!(event, DecisionEvent::Overtaken(_)), now);
-                if let DecisionEvent::Overtaken(alert) = event
-                    && self.holds_others(first)
-                {
+                if matches!(event, DecisionEvent::Overtaken(_)) && self.holds_others(first) {
                     self.overtaken.insert(first, (**alert).clone());
                 }
                 return self.all.retain(|decision| decision.key != key);

@@ -21,6 +21,11 @@ impl Decisions {
         self.all.iter().filter(|decision| decision.is_coming())
     }
 
+    /// The alerts whose decisions came to an outcome here, with it, as far as they are held: the last one first.
+    pub fn landed(&self) -> impl Iterator<Item = &Alert> {
+        self.landed.iter()
+    }
+
     /// The refund on its way that a decision on another alert of the payment rests on. `known` are alerts on the payment.
     pub(super) fn rests_on(&self, alert: &Alert, resolution: &Resolution, known: &[AlertId]) -> Option<u64> {
         if !resolution.rests_on_another() {

@@ -1,9 +1,11 @@
 //! The marks beside the time left: right before the cursor comes, each in a cell of its own; and what could not be compared is said.
 
 use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, AlertType, Provider};
+use avert::domain::{Alert, AlertId, AlertType, Deadline, Provider};
+use chrono::Duration;
+use rstest::rstest;
 
-use super::fake::{morning, refunded_sibling};
+use super::fake::{morning, morning_of_twins, refunded_sibling};
 use super::rig::{Made, Rig, clock};
 
 /// A morning whose fourth alert has a refunded double that is in no list of open ones.
@@ -59,7 +61,7 @@ fn a_refunded_double_by_its_arn_asks_for_the_tick_where_no_card_digits_are_known
     rig.update(avert::console::message::Message::GoToAlert(id));
 
     rig.press("r ctrl-s");
-    rig.advance(chrono::Duration::seconds(10));
+    rig.advance(Duration::seconds(10));
 
     assert_eq!(rig.sent(), 0, "{}", rig.screen());
     assert!(rig.screen().contains("same ARN"), "{}", rig.screen());
@@ -76,12 +78,12 @@ fn a_refunded_double_whose_bin_is_missing_is_told_as_perhaps_and_asks_for_the_ti
     let id: AlertId = alerts[3].id;
     let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
     rig.update(avert::console::message::Message::GoToAlert(id));
-    rig.advance(chrono::Duration::seconds(1));
+    rig.advance(Duration::seconds(1));
     rig.press("enter");
     let case = rig.screen();
 
     rig.press("esc r ctrl-s");
-    rig.advance(chrono::Duration::seconds(10));
+    rig.advance(Duration::seconds(10));
 
     let form = rig.screen();
     assert_eq!(rig.sent(), 0, "{form}");
@@ -102,6 +104,25 @@ fn in_a_remote_session_what_could_not_be_compared_is_said() {
 
     assert!(rig.screen().contains("ARN"), "{}", rig.screen());
     assert!(rig.screen().contains("not checked"), "{}", rig.screen());
+}
+
+#[rstest]
+#[case::refunded("r", "⚠")]
+#[case::not_refunded("n", "=")]
+fn the_double_of_what_was_answered_here_keeps_its_sign_when_that_one_is_no_longer_listed(#[case] answer: &str, #[case] sign: &str) {
+    let (mut alerts, [_, twin]) = morning_of_twins(clock().now());
+    // The cursor does not come to it.
+    let last = alerts.iter_mut().find(|alert| alert.id == twin).unwrap();
+    (last.deadline, last.rule_name) = (Deadline::At(clock().now() + Duration::days(9)), None);
+    last.merchant_order_id = Some("TW-9".to_owned());
+    let mut rig = Made { operator: false, size: (200, 60), ..Made::of(alerts) }.start();
+
+    rig.press(&format!("{answer} ctrl-s"));
+    rig.advance(Duration::seconds(90));
+
+    let row = row_of(&mut rig, "TW-9");
+    assert_eq!(rig.sent(), 1);
+    assert!(row.contains(sign), "{row}\n{}", rig.screen());
 }
 
 #[test]

@@ -137,9 +137,14 @@ fn draw_rows(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions
     let listing = &queue.listing;
     let range = queue.range_rows();
     let coming = draw.known_decisions().refunds_unlisted(listing.alerts(), |id| listing.find(id));
-    let in_sight = listing.window().into_iter().filter_map(|(_, index)| listing.row(index).alert());
-    let warned = duplicate::with_duplicate_in(in_sight.filter(|alert| alert.outcome.is_none()), coming.iter().map(|other| &**other));
-    let known = |alert: &Alert| Known::of(alert, &warned, queue);
+    let in_sight = || {
+        let rows = listing.window().into_iter().filter_map(|(_, index)| listing.row(index).alert());
+        rows.filter(|alert| alert.outcome.is_none())
+    };
+    let (refunded, answered): (Vec<_>, Vec<_>) = draw.known_decisions().here.landed().partition(|alert| alert.refund_is_likely());
+    let warned = duplicate::with_duplicate_in(in_sight(), coming.iter().map(|other| &**other).chain(refunded));
+    let paired = duplicate::with_duplicate_in(in_sight(), answered);
+    let known = |alert: &Alert| Known::of(alert, [&warned, &paired], queue);
     for (line, index) in listing.window() {
         let row = Rect { y: regions.rows.y + line, height: 1, width: regions.rows.width.saturating_sub(2), ..regions.rows };
         if index == listing.cursor() {
@@ -223,9 +228,11 @@ struct Known {
 }
 
 impl Known {
-    /// `warned`: the alerts on whose payment a refund is on its way, of which the detail warns as it does of one that is recorded.
-    fn of(alert: &Alert, warned: &HashSet<AlertId>, queue: &Queue) -> Self {
-        let duplicate = if warned.contains(&alert.id) { Some(true) } else { queue.duplicate(alert.id) };
+    /// `warned`: the alerts on whose payment a refund is on its way or was recorded here, of which the detail warns as it does of one that is
+    /// listed; `paired`: those on whose payment another answer was.
+    fn of(alert: &Alert, [warned, paired]: [&HashSet<AlertId>; 2], queue: &Queue) -> Self {
+        let listed = || queue.duplicate(alert.id).or(paired.contains(&alert.id).then_some(false));
+        let duplicate = if warned.contains(&alert.id) { Some(true) } else { listed() };
         Self { duplicate, order_refunded: queue.refunded_by_order(alert.id) }
     }
 
