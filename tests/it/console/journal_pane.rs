@@ -25,6 +25,18 @@ fn the_pane_stands_at_the_right_where_there_is_room_and_else_at_the_foot() {
 }
 
 #[test]
+fn the_key_of_the_pane_leaves_no_page_that_lies_over_the_screen() {
+    let mut rig = started(Made { size: (160, 40), ..desk() });
+    rig.press("enter");
+    let case = rig.screen();
+
+    rig.press("L");
+
+    let after = rig.screen();
+    assert!(case.contains("WHAT HAPPENED") && after.contains("WHAT HAPPENED") && !after.contains("Journal"), "{case}\n{after}");
+}
+
+#[test]
 fn tab_goes_into_the_pane_and_enter_there_to_the_alert() {
     let mut rig = started(Made { size: (160, 40), ..desk() });
     let first = decide(&mut rig, "r", "refund 88240");
