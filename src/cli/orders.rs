@@ -50,6 +50,9 @@ fn import(context: &Context, args: &OrderImportArgs, owner: Option<OrderOwner>) 
     let named: BTreeMap<OrderField, Option<String>> = args.map.iter().cloned().collect();
     let mut before = orders.headers()?;
     before.retain(|field, _| !named.contains_key(field));
+    // A name that is taken back is of no file, and helps none: it goes whatever this one has.
+    let taken_back = named.iter().filter(|(_, header)| header.is_none()).map(|(field, _)| (*field, None)).collect();
+    orders.keep_headers(&taken_back)?;
     let given = named.iter().filter_map(|(field, header)| Some((*field, header.clone()?))).collect();
     let importer = OrderImporter::new(input, &given, &before).map_err(|error| unusable(args, &error))?;
     let is_there = |header: &str| importer.as_ref().is_some_and(|importer| importer.has(header));

@@ -83,6 +83,19 @@ fn the_header_of_a_column_is_named_once_and_kept() {
 }
 
 #[test]
+fn a_header_is_taken_back_though_the_file_cannot_be_read_without_it() {
+    let home = tempfile::tempdir().unwrap();
+    let orders = file(home.path(), "Name;Total\n#1001;5\n");
+    run_ok(home.path(), &["orders", "import", &orders, "--map", "order_id=Name"]);
+
+    let taken_back = refused(&run(home.path(), &["orders", "import", &orders, "--map", "order_id="]), 2);
+    let after = refused(&run(home.path(), &["orders", "import", &orders]), 2);
+
+    let unnamed = "--map order_id=Header; the first row has \"Name\", \"Total\"";
+    assert!(taken_back.contains(unnamed) && after.contains(unnamed) && !after.contains("named before"), "{taken_back}\n{after}");
+}
+
+#[test]
 fn a_header_that_is_not_in_the_file_is_misuse_and_is_not_kept() {
     let home = tempfile::tempdir().unwrap();
     let orders = file(home.path(), "order_id,ref\nA-1,R\n");
