@@ -58,8 +58,7 @@ impl RunResult {
             Self::TakenBack => "skipped",
             Self::Recorded { .. } | Self::AsDecided { .. } => "recorded",
             Self::Conflict(_) => "conflict",
-            Self::Refused(_) | Self::DecidedAgain { .. } => "refused",
-            Self::NotSent(_) => "failed",
+            Self::Refused(_) | Self::DecidedAgain { .. } | Self::NotSent(_) => "failed",
             Self::Unknown(_) => "unknown",
         }
     }

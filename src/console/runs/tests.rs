@@ -52,6 +52,13 @@ fn what_was_refused_or_is_not_known_is_not_settled() {
 }
 
 #[test]
+fn what_was_not_recorded_and_can_be_tried_again_has_in_a_file_the_word_that_the_command_has_for_it() {
+    let results = [RunResult::Refused("network not reached".to_owned()), RunResult::NotSent(String::new())];
+
+    assert_eq!(results.map(|result| result.word()), ["failed"; 2]);
+}
+
+#[test]
 fn a_run_has_ended_when_its_last_decision_has() {
     let (mut runs, _) = begun(&[7, 8]);
 
