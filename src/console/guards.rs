@@ -104,6 +104,8 @@ pub fn speaks_against<'o>(
     let doubles = known.duplicates(alert, on_payment.iter().copied());
     let denied = denied_refund(alert, resolution, &doubles, advised_by).filter(|_| !cautions.contains(&Caution::NetworkRule));
     cautions.extend(denied.map(|_| Caution::RefundDenied));
+    let is_open = resolution.gives_money_back() && advised_by.is_some_and(|order| order.leaves_refund_open);
+    cautions.extend(is_open.then_some(Caution::RefundOpen));
     // Money comes first; what may have arrived already, before it.
     cautions.sort_by_key(|caution| !matches!(caution, Caution::MayHaveArrived | Caution::RefundDenied));
     let caution = *cautions.first()?;

@@ -123,7 +123,7 @@ mod tests {
     }
 
     fn order(decision: Decision, refund: Option<RefundTime>) -> Option<OrderAdvice> {
-        Some(OrderAdvice { decision, why: "why", refund, refunded_at: None })
+        Some(OrderAdvice { decision, why: "why", refund, refunded_at: None, leaves_refund_open: false })
     }
 
     fn shipped() -> Option<OrderAdvice> {

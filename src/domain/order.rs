@@ -231,6 +231,8 @@ pub struct OrderAdvice {
     pub refund: Option<RefundTime>,
     /// The moment of that, where it is told.
     pub refunded_at: Option<Timestamp>,
+    /// Whether the order was cancelled, and nothing tells whether its money went back: who refunds looks first.
+    pub leaves_refund_open: bool,
 }
 
 impl OrderAdvice {

@@ -238,12 +238,26 @@ fn an_order_whose_money_went_back_leaves_the_alert_to_people(
 ) {
     let (alert, around) = (small(), Around::default());
     let decision = if refund.is_some() { Decision::Invalid(InvalidReason::PreviouslyRefunded) } else { Decision::NotRefunded };
-    let order = Some(OrderAdvice { decision, why: "why", refund, refunded_at: None });
+    let order = Some(OrderAdvice { decision, why: "why", refund, refunded_at: None, leaves_refund_open: false });
 
     let acts = around.desk().acts(&[(alert.clone(), Loadable::Loaded(OnPayment { others: vec![], order }))]);
 
     let rules: Vec<&str> = acts.staged.iter().map(|act| act.rule.as_str()).collect();
     assert_eq!((rules, acts.left.len()), (vec![rule; staged], 1 - staged));
+}
+
+#[rstest]
+#[case::refunds(Decision::Refunded, 0)]
+#[case::says_that_no_money_goes_back(Decision::NotRefunded, 1)]
+fn a_refund_of_a_cancelled_order_that_may_be_refunded_is_left_to_people(#[case] decision: Decision, #[case] staged: usize) {
+    let (alert, mut around) = (small(), Around::default());
+    around.rules[1].decision = decision;
+    let why = "cancelled; whether it was refunded is not told";
+    let order = Some(OrderAdvice { decision: Decision::Refunded, why, refund: None, refunded_at: None, leaves_refund_open: true });
+
+    let acts = around.desk().acts(&[(alert.clone(), Loadable::Loaded(OnPayment { others: vec![], order }))]);
+
+    assert_eq!((acts.staged.len(), acts.left.len()), (staged, 1 - staged));
 }
 
 #[test]

@@ -22,7 +22,7 @@ impl OrderAdvice {
             Some(false) => (REFUNDED_EARLIER, "refunded before the alert", RefundTime::Before),
             None => (REFUNDED_EARLIER, "refunded already; when is not known", RefundTime::Unknown),
         };
-        Self { decision, why, refund: Some(refund), refunded_at }
+        Self { decision, why, refund: Some(refund), refunded_at, leaves_refund_open: false }
     }
 
     /// What the same order advises for another alert on its payment that is about the same money: that it was refunded is told of the
@@ -62,14 +62,8 @@ impl OrderMatch {
             (OrderState::Delivered, _) => (Decision::NotRefunded, "delivered: it cannot be stopped any more"),
             (OrderState::Paid, _) => return None,
         };
-        Some(OrderAdvice { decision, why, refund: None, refunded_at: None })
-    }
-
-    /// Whether the order was cancelled, and nothing tells whether its money went back.
-    pub fn leaves_the_refund_open(&self) -> bool {
-        self.order.state == Some(OrderState::Cancelled)
-            && self.order.refunded_amount.is_none()
-            && self.confidence >= MatchConfidence::Likely
+        let leaves_refund_open = self.order.state == Some(OrderState::Cancelled) && self.order.refunded_amount.is_none();
+        Some(OrderAdvice { decision, why, refund: None, refunded_at: None, leaves_refund_open })
     }
 
     /// Whether all of the disputed money went back; `None` where no refunded amount is known, or it cannot be compared.
@@ -155,7 +149,6 @@ mod tests {
         let advice = [other, untold].map(|alert| found.advice(&alert));
 
         assert_eq!(advice, [None, None]);
-        assert!(!found.leaves_the_refund_open());
     }
 
     #[rstest]

@@ -2,7 +2,7 @@
 
 use avert::desk::Desk;
 use avert::domain::resolution::{Decision, InvalidReason};
-use avert::domain::{Alert, AlertId, Currency, Deadline, MerchantOrder, OrderState, Resolution};
+use avert::domain::{Alert, AlertId, Currency, Deadline, Environment, MerchantOrder, OrderState, Resolution};
 use chrono::Duration;
 use rstest::rstest;
 
@@ -379,6 +379,59 @@ fn a_cancelled_order_suggests_its_refund_and_says_that_nobody_told_whether_it_we
         "{form}"
     );
     assert!(!form.contains("this answer fits"), "{form}");
+}
+
+/// A console on two alerts of two payments, whose orders are cancelled: nothing tells whether they are refunded.
+fn rig_of_two_cancelled() -> (tempfile::TempDir, Rig) {
+    let now = clock().now();
+    let waits = |alert: &Alert| Alert { deadline: Deadline::At(now + Duration::hours(5)), ..alert.clone() };
+    let alerts: Vec<Alert> = morning(now).iter().take(2).map(waits).collect();
+    let directory = tempfile::tempdir().unwrap();
+    let desk = Desk::open(directory.path()).unwrap();
+    let orders = [(&alerts[0], "NW-1"), (&alerts[1], "NW-2")].map(|(alert, id)| order_of(alert, id, OrderState::Cancelled));
+    desk.make_orders().unwrap().import(orders.to_vec()).unwrap();
+    let mut made = Made { alerts, desk: Some(desk), size: (200, 60), ..Made::default() };
+    made.place.environment = Some(Environment::Sandbox);
+    (directory, made.start())
+}
+
+#[test]
+fn a_refund_is_not_repeated_unseen_where_a_cancelled_order_may_be_refunded() {
+    let (_directory, mut rig) = rig_of_two_cancelled();
+
+    rig.press("r ctrl-s .");
+
+    let form = rig.screen();
+    assert_eq!(rig.app.decisions().staged().len(), 1, "{form}");
+    assert!(form.contains("Not repeated yet: whether it was refunded is not told."), "{form}");
+    assert!(form.contains("was cancelled; whether its money went back is not told: look first"), "{form}");
+}
+
+#[test]
+fn a_form_for_several_leaves_out_the_refund_of_a_cancelled_order_that_may_be_refunded() {
+    let (_directory, mut rig) = rig_of_two_cancelled();
+
+    rig.press("* b alt-r");
+    rig.advance(Duration::seconds(1));
+    let refund = rig.screen();
+    rig.press("alt-n");
+    let none = rig.screen();
+
+    assert_eq!(refund.matches("its order was cancelled; whether it was refunded is not told").count(), 2, "{refund}");
+    assert!(!none.contains("was cancelled") && none.contains("2 will be sent"), "{none}");
+}
+
+#[test]
+fn where_a_rule_suggests_a_refund_the_detail_still_says_that_a_cancelled_order_may_be_refunded() {
+    let (directory, alert) = (tempfile::tempdir().unwrap(), morning(clock().now())[0].clone());
+    let desk = Desk::open(directory.path()).unwrap();
+    desk.make_orders().unwrap().import(vec![order_of(&alert, "NW-1", OrderState::Cancelled)]).unwrap();
+    let rules = "all: provider:ethoca,verifi,cdrn -> refunded";
+
+    let mut rig = Made { alerts: vec![alert], desk: Some(desk), rules, size: (200, 60), ..Made::default() }.start();
+
+    let detail = rig.screen();
+    assert!(detail.contains("all suggests: REFUNDED") && detail.contains("whether it was refunded is not"), "{detail}");
 }
 
 #[test]

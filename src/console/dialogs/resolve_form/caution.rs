@@ -16,6 +16,9 @@ pub enum Caution {
     NetworkRule,
     /// Money has gone back already, and the answer says otherwise.
     RefundDenied,
+    /// The shop's order was cancelled, nothing tells whether its money went back, and the answer says that it goes back. The form of one alert
+    /// shows it and asks for no tick.
+    RefundOpen,
     /// The facts of the alert changed while its form was open.
     Changed,
     /// The window has closed.
@@ -53,6 +56,7 @@ impl Caution {
             Self::PaidTwice => "may be paid twice",
             Self::NetworkRule => "network's rule probably refunded",
             Self::RefundDenied => "refunded already",
+            Self::RefundOpen => "its order was cancelled; whether it was refunded is not told",
             Self::Changed => "the alert has changed meanwhile",
             Self::Closed => "the window has closed",
             Self::Notice => "no answer is asked for",

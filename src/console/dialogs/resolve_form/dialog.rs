@@ -23,7 +23,7 @@ use crate::console::text::counted;
 use crate::console::unfinished::{Stage, elsewhere_in_words, in_words};
 use crate::console::{Action, AppContext, Dialog, Effect, Keep, Loadable, Message, Order, Orders, Tone, dialog};
 use crate::desk::{ComingDecision, Draft, DraftsOfAlert, JournalStep};
-use crate::domain::{Alert, AlertId, Resolution, Timestamp, duplicate};
+use crate::domain::{Alert, AlertId, OrderMatch, Resolution, Timestamp, duplicate};
 
 /// The form, and what is known around its alert.
 struct ResolveDialog {
@@ -270,7 +270,8 @@ fn warnings(alert: &Alert, facts: &Facts, cx: &AppContext) -> Vec<FormWarning> {
     warnings.extend(order.map(|(id, advice)| FormWarning::Order(id.to_owned(), advice)));
     let matched = facts.orders.as_ref().filter(|_| facts.alert == Some(alert.id)).and_then(|orders| orders.as_ref().ok());
     let best = matched.and_then(|matched| matched.matches.first());
-    warnings.extend(best.filter(|order| order.leaves_the_refund_open()).map(|order| FormWarning::Cancelled(order.order.order_id.clone())));
+    let leaves_open = |order: &&OrderMatch| order.advice(alert).is_some_and(|advice| advice.leaves_refund_open);
+    warnings.extend(best.filter(leaves_open).map(|order| FormWarning::Cancelled(order.order.order_id.clone())));
     warnings
 }
 

@@ -438,6 +438,11 @@ impl ResolveForm {
         self.older.as_ref().map_or(self.choice == Choice::NotRefunded, Older::denies_refund)
     }
 
+    /// Whether the answer says that money goes back, and nothing tells whether that of the cancelled order went back already.
+    fn leaves_refund_open(&self) -> bool {
+        self.refunds() && self.warnings.iter().any(|warning| matches!(warning, FormWarning::Cancelled(_)))
+    }
+
     /// What speaks so much against the answer that it has to be confirmed once more; the gravest first.
     fn cautions(&self) -> Vec<Caution> {
         let says = SaysOfMoney { refunds: self.refunds(), refunded_before: self.says_refunded_before() };
@@ -544,6 +549,7 @@ impl ResolveForm {
         let why = match of_one {
             true => "Not repeated yet: a stopped amount is of one payment alone.",
             false if self.fitting_reason().is_some() => "Not repeated: another answer fits, see Instead.",
+            false if self.leaves_refund_open() => "Not repeated yet: whether it was refunded is not told.",
             false => return self.submit(),
         };
         self.word = Some(why.to_owned());

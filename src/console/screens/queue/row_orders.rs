@@ -90,6 +90,7 @@ mod tests {
             why: "refunded before the alert",
             refund: Some(RefundTime::Before),
             refunded_at: None,
+            leaves_refund_open: false,
         }
     }
 

@@ -42,8 +42,11 @@ impl Parts<'_> {
         }
         let is_advised = before.is_some();
         self.section("ORDER", self.order_facts(alert, first, others, matched));
-        if let Some(advice) = advice.filter(|_| suggests && !is_advised) {
-            self.advice(&advice);
+        match advice.filter(|_| !is_advised) {
+            Some(advice) if suggests => self.advice(&advice),
+            // Another answer is suggested, and this holds beside it.
+            Some(advice) if advice.leaves_refund_open => self.say(advice.why, self.draw.theme.warning),
+            _ => {}
         }
         self.offer(&format!("{unmatch}  not this order"), Some(Action::Unmatch));
     }
