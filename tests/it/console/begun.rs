@@ -113,6 +113,28 @@ fn what_stands_in_the_form_is_kept_when_the_terminal_goes_away() {
 }
 
 #[test]
+fn the_journal_has_a_text_that_the_console_ended_under_before_it_rested() {
+    let mut rig = Rig::new(alike(3));
+    rig.press("r");
+    rig.type_text("no order");
+
+    let effects = rig.app.abandon();
+
+    let is_typing = |effect: &&Effect| matches!(effect, Effect::Keep(Keep::Journal(JournalStep::Typing { .. })));
+    assert_eq!(effects.iter().filter(is_typing).count(), 1, "{effects:?}");
+}
+
+#[test]
+fn a_form_without_a_text_leaves_none_in_the_journal_when_the_console_ends() {
+    let mut rig = Rig::new(alike(3));
+    rig.press("r");
+
+    let effects = rig.app.abandon();
+
+    assert!(!effects.iter().any(|effect| matches!(effect, Effect::Keep(Keep::Journal(_)))), "{effects:?}");
+}
+
+#[test]
 fn the_footer_offers_to_answer_together_only_what_is_marked() {
     let mut rig = Rig::new(alike(5));
     let footer = |rig: &mut Rig| rig.screen().lines().last().unwrap().to_owned();

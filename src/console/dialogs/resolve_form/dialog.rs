@@ -310,12 +310,14 @@ impl ResolveDialog {
         }
         let draft = self.form.draft();
         self.typed.kept = draft.clone();
-        let mut outcome = Orders::new();
-        if !draft.is_bare() && !std::mem::replace(&mut self.typed.recorded, true) {
-            outcome.push(record(JournalStep::Typing { alert: self.form.alert().into() }));
-        }
-        outcome.extend(run(self.keep_here(draft, cx)));
-        outcome
+        run(self.keep_open(draft, cx))
+    }
+
+    /// Keeps what stands in a form that nobody has closed; the first time the journal says so.
+    fn keep_open(&mut self, draft: Draft, cx: &mut AppContext) -> Vec<Effect> {
+        let is_first = !draft.is_bare() && !std::mem::replace(&mut self.typed.recorded, true);
+        let typing = is_first.then(|| Effect::Keep(Keep::Journal(JournalStep::Typing { alert: self.form.alert().into() })));
+        typing.into_iter().chain(self.keep_here(draft, cx)).collect()
     }
 
     /// Keeps what stands in the form. What was not touched leaves the draft that is there as it is.
@@ -519,6 +521,7 @@ impl Dialog for ResolveDialog {
     }
 
     fn abandon(&mut self, cx: &mut AppContext) -> Vec<Effect> {
-        self.keep(self.form.draft(), cx)
+        let draft = self.form.draft();
+        if draft == self.typed.kept { Vec::new() } else { self.keep_open(draft, cx) }
     }
 }
