@@ -55,7 +55,7 @@ impl Inner {
         };
         match answer.status {
             // A proxy's word is none of the service's, which may have had the decision: some look at answers too.
-            401 | 403 if refusal.is_page => {
+            400 | 401 | 403 | 404 | 406 | 422 | 451 if refusal.is_page => {
                 let said = words(&refusal, "a page of HTML");
                 let why = format!("it answered {}, but not as the service does: {said}", answer.status);
                 Err(ServiceError::Indeterminate(about(&answer, &why)))

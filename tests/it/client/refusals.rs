@@ -53,13 +53,42 @@ fn fields(field: &str, message: &str) -> Vec<FieldError> {
     answer(400, &json!({"statusCode": 400, "message": ["Ethoca is down"], "error": "Bad Request"})),
     ServiceError::Refused("Ethoca is down".into())
 )]
-#[case(ResponseTemplate::new(400).set_body_string("<html><title>Oops</title>"), ServiceError::Refused("a page of HTML: Oops".into()))]
+#[case(ResponseTemplate::new(400).set_body_string("Ethoca is down"), ServiceError::Refused("Ethoca is down".into()))]
 #[case(ResponseTemplate::new(400), ServiceError::Refused("it answered 400 and gave no reason".into()))]
 #[tokio::test]
 async fn a_refused_decision_is_sent_once_and_told_for_what_it_is(#[case] response: ResponseTemplate, #[case] expected: ServiceError) {
     let (error, sent) = refused_resolve(response).await;
 
     assert_eq!((without_exchange(error), sent), (expected, 1));
+}
+
+#[rstest]
+#[case::bad_request(400)]
+#[case::no_such_alert(404)]
+#[case::not_acceptable(406)]
+#[case::not_processable(422)]
+#[case::withheld(451)]
+#[tokio::test]
+async fn a_page_in_place_of_an_answer_is_a_proxys_and_leaves_it_open_what_the_service_did(#[case] status: u16) {
+    let page = ResponseTemplate::new(status).set_body_string("<html><title>Request blocked</title>");
+
+    let (error, sent) = refused_resolve(page).await;
+
+    let why = format!("it answered {status}, but not as the service does: a page of HTML: Request blocked");
+    assert!(matches!(&error, ServiceError::Indeterminate(said) if said.starts_with(&why)), "{error}");
+    assert_eq!(sent, 1);
+}
+
+#[rstest]
+#[case::as_json(answer(404, &json!({"message": "no such alert"})))]
+#[case::as_text(ResponseTemplate::new(404).set_body_string("Not Found"))]
+#[case::without_a_word(ResponseTemplate::new(404))]
+#[tokio::test]
+async fn an_alert_that_the_service_does_not_have_is_not_found(#[case] response: ResponseTemplate) {
+    let (error, sent) = refused_resolve(response).await;
+
+    assert!(matches!(error, ServiceError::AlertNotFound(_)), "{error}");
+    assert_eq!(sent, 1);
 }
 
 /// The error without what stands behind its words: which exchange it is about.
