@@ -413,7 +413,7 @@ impl App {
         match self.dialogs.iter().rev().map(|dialog| dialog.data_age()).find(|age| *age != DataAge::OfList) {
             Some(DataAge::Own) => None,
             Some(DataAge::ReadAt(at)) => Some(at),
-            Some(DataAge::OfList) | None => self.screens.queue.link.read_at,
+            Some(DataAge::OfList) | None => self.screens.queue.read_at(),
         }
     }
 
@@ -446,7 +446,7 @@ impl App {
         let hour = |since: &Timestamp| if clocked { times.hour(*since) } else { times.bare_hour(*since) };
         let second = |at| if clocked { times.hour_second(at) } else { times.clock_second(at) };
         match &queue.link.trouble {
-            Some((since, _)) if has_list && queue.link.is_unreachable() => {
+            Some((since, _)) if queue.link.is_unreachable() => {
                 let next = queue.link.next_try().map(second);
                 return wrong(match (wording, next) {
                     (Wording::Full, Some(next)) => format!("offline since {}, retry {next}", hour(since)),
@@ -520,12 +520,14 @@ impl App {
             format!("Since {} {what}: {}. It is tried again {next}.", self.cx.times().hour(*since), why(error))
         };
         if let Some((since, error)) = link.trouble.as_ref().filter(|_| self.screens.queue.listing.rows() > 0) {
-            return Some(again("the list cannot be read", since, error));
+            let what = if link.is_unreachable() { "the service is not reached" } else { "the list cannot be read" };
+            return Some(again(what, since, error));
         }
         if let Some((since, error)) = &self.cx.writes.failing {
             return Some(again("nothing can be recorded", since, error));
         }
-        if let Some((part, (since, error))) = link.missing() {
+        // Of a service that is not reached nothing is read: where there are no rows it is said in their place.
+        if let Some((part, (since, error))) = link.missing().filter(|_| !link.is_unreachable()) {
             return Some(again(&format!("{} cannot be read", part.words()), since, error));
         }
         let call = self.cx.last_call.failed()?;

@@ -121,7 +121,7 @@ fn a_view_that_is_chosen_offline_has_no_rows_at_once_and_the_one_before_comes_ba
     rig.press("v up enter");
     let back = rig.screen();
 
-    assert!(!chosen.contains("129.90") && chosen.contains("The alerts cannot be shown right now."), "{chosen}");
+    assert!(!chosen.contains("129.90") && chosen.contains("This list was not read."), "{chosen}");
     assert!(back.contains("129.90") && back.contains("as of"), "{back}");
 }
 
@@ -609,4 +609,36 @@ fn moving_within_what_is_loaded_asks_for_no_page_and_a_jump_for_one() {
     assert_eq!((moved - loaded, jumped - moved), (0, 1));
     assert_eq!(rig.app.queue().listing.cursor(), 9_999);
     assert!(rig.app.queue().listing.current().is_some());
+}
+
+#[test]
+fn a_view_that_is_chosen_offline_says_that_it_was_not_read_since_when_and_when_it_is_tried_again() {
+    let mut rig = Made { size: (160, 30), ..remote() }.start();
+    rig.service.set_down(unreachable());
+    rig.press("ctrl-r v down enter");
+    rig.advance(Duration::seconds(40));
+
+    let screen = rig.screen();
+
+    let header = screen.lines().next().unwrap();
+    assert!(header.contains("▲ offline since 14:03") && !header.contains("list"), "{screen}");
+    assert!(screen.contains("This list was not read.") && !screen.contains("cannot be"), "{screen}");
+    assert!(screen.contains("The service is not reached since 14:03 UTC: no connection."), "{screen}");
+    let next = header.split("retry ").nth(1).and_then(|rest| rest.split_whitespace().next()).unwrap();
+    assert!(screen.contains(&format!("It is tried again at {next} UTC; ctrl-r tries at once.")), "{screen}");
+}
+
+#[test]
+fn an_answer_to_a_list_that_is_no_longer_shown_says_nothing_of_the_service() {
+    let mut rig = Made { size: (160, 30), ..remote() }.start();
+    rig.service.set_down(unreachable());
+    rig.press("ctrl-r");
+    rig.holding = true;
+    rig.press("ctrl-r v down enter");
+    rig.advance(Duration::minutes(2));
+
+    rig.release();
+
+    let screen = rig.screen();
+    assert!(screen.lines().next().unwrap().contains("▲ offline since 14:03"), "{screen}");
 }

@@ -359,7 +359,7 @@ fn a_deployment_of_an_unknown_authority_is_told_with_what_to_do_and_sent_nothing
     let mut rig = console(Client::new(options).unwrap().deployment(), server.host());
 
     let screen = rig.screen();
-    assert!(screen.contains("list not read since 14:03") && !screen.contains("● live"), "{screen}");
+    assert!(screen.contains("offline since 14:03") && !screen.contains("● live"), "{screen}");
     assert!(screen.contains("authority that is not trusted here") && screen.contains("--ca-file"), "{screen}");
     assert!(server.asked().is_empty());
     rig.press("?");

@@ -18,6 +18,7 @@ use crate::console::text::{capitalized, counted, cut, sanitize};
 use crate::console::times::{self, Urgency};
 use crate::console::widgets::scrollbar;
 use crate::console::{Action, DrawContext, Loadable, Pen, text};
+use crate::domain::exchange::without_exchange;
 use crate::domain::{Alert, AlertId, SortOrder, duplicate, query};
 use crate::service::ServiceError;
 
@@ -403,6 +404,15 @@ fn draw_empty(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: 
             lines.push(("This deployment cannot be asked for that.".to_owned(), draw.theme.strong));
             lines.push((sentence(error), draw.theme.plain));
             lines.push((format!("{} changes what is asked for.", key(Action::Filter)), draw.theme.quiet));
+        }
+        (Some((since, error)), None) if queue.link.is_unreachable() => {
+            let hour = draw.times.hour(*since);
+            let why = if let ServiceError::Unreachable(why) = error { why.clone() } else { error.to_string() };
+            let why = sanitize(&without_exchange(&why)).into_owned();
+            let next = queue.link.next_try().map_or_else(|| "by itself".to_owned(), |at| format!("at {}", draw.times.second(at)));
+            lines.push(("This list was not read.".to_owned(), draw.theme.strong));
+            lines.push((format!("The service is not reached since {hour}: {}.", why.trim_end_matches('.')), draw.theme.plain));
+            lines.push((format!("It is tried again {next}; {} tries at once.", key(Action::Refresh)), draw.theme.quiet));
         }
         (Some((_, error)), _) => {
             lines.push(("The alerts cannot be shown right now.".to_owned(), draw.theme.strong));

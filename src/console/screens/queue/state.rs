@@ -344,6 +344,11 @@ impl Queue {
         self.asked_listing().order()
     }
 
+    /// When what is listed was read; nothing where it was not.
+    pub fn read_at(&self) -> Option<Timestamp> {
+        self.link.read_at.filter(|_| self.listing.total().is_some())
+    }
+
     /// The alert under the cursor.
     pub fn current(&self) -> Option<&Alert> {
         self.listing.current()

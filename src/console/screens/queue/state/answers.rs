@@ -115,7 +115,7 @@ impl Queue {
                     self.refresh_again = false;
                 }
                 self.ask_gone |= taken && self.listing.is_gone();
-                if taken || !self.listing.is_refreshing() {
+                if taken {
                     self.answered(now);
                 }
             }
