@@ -193,11 +193,14 @@ fn tell_unlooked(decision: &PendingDecision, why: String, cx: &mut AppContext) -
 /// Takes in what a look for a decision of unknown fate found.
 pub fn looked_up(key: u64, found: Reply<Found>, cx: &mut AppContext) -> Orders {
     let Some(decision) = cx.decisions.get(key).cloned() else { return Vec::new() };
+    // What broke off the decision may have been the end of the connection: the list is not read again before long.
+    let unreachable = found.as_ref().err().filter(|error| matches!(error, ServiceError::Unreachable(_))).cloned();
     let event = cx.decisions.looked_up(key, found, cx.now);
     if cx.operator && event.is_some() {
         cx.unfinished.changed(cx.now);
     }
-    event.map_or_else(Vec::new, |event| notify(&decision, event, cx))
+    let told = event.map_or_else(Vec::new, |event| notify(&decision, event, cx));
+    unreachable.map(|error| Message::OutOfReach(error).into()).into_iter().chain(told).collect()
 }
 
 /// The order that writes a step into the journal.

@@ -642,3 +642,22 @@ fn an_answer_to_a_list_that_is_no_longer_shown_says_nothing_of_the_service() {
     let screen = rig.screen();
     assert!(screen.lines().next().unwrap().contains("▲ offline since 14:03"), "{screen}");
 }
+
+#[test]
+fn a_decision_that_broke_off_has_the_header_say_at_once_that_the_service_is_not_reached() {
+    let mut rig = Made { size: (160, 30), ..remote() }.start();
+    rig.service.next_resolution(Fate::Refused(ServiceError::Indeterminate("the connection broke".to_owned())));
+    rig.press("r ctrl-s");
+    rig.service.set_down(unreachable());
+
+    rig.advance(Duration::seconds(6));
+    let screen = rig.screen();
+    rig.advance(Duration::seconds(20));
+    let later = rig.screen();
+
+    let header = screen.lines().next().unwrap();
+    assert!(header.contains("▲ offline since 14:03, retry 14:03:"), "{screen}");
+    assert!(screen.contains("not known whether REFUNDED arrived"), "{screen}");
+    assert!(screen.contains("Since 14:03 UTC the service is not reached: no connection. It is tried again at 14:03:"), "{screen}");
+    assert!(later.lines().next().unwrap().contains("▲ offline since 14:03, retry 14:0"), "{later}");
+}

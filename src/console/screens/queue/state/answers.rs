@@ -57,7 +57,8 @@ impl Queue {
                 }
                 self.changed(now);
             }
-            Message::OutOfReach(error) => self.list_failed(error, now),
+            // Once it is known, no other call puts off when it is tried again.
+            Message::OutOfReach(error) if !self.link.is_unreachable() => self.list_failed(error, now),
             Message::Deliveries(id, answer) if self.facts.alert == Some(id) => {
                 self.link.took_part(ReadPart::Webhooks, &answer, now);
                 self.facts.deliveries.answer(answer);
