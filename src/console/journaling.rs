@@ -269,22 +269,23 @@ impl App {
 /// Tells that another console ended before decisions of its had left.
 fn tell_unsent(left: &[LeftDecision], cx: &mut AppContext) {
     let [activity, again] = [Action::ShowActivity, Action::Reopen].map(|action| cx.key(action));
+    // Where nothing is sent from, no form opens.
+    let opens = |what: &str| match cx.place.read_only {
+        true => format!("{activity} shows {what}"),
+        false => format!("{activity}, then {again} opens {what} as it was filled in"),
+    };
     match left {
         [] => {}
         [one] => {
             let (alert, word) = (alert_of(&one.said.alert), said_in_words(&one.said));
-            let words = format!(
-                "{}: {word} did not leave, its console ended first. Nothing of it was sent: {activity}, then {again} opens it as it was filled in.",
-                subject(&alert)
-            );
+            let words =
+                format!("{}: {word} did not leave, its console ended first. Nothing of it was sent: {}.", subject(&alert), opens("it"));
             cx.calls.failed(&alert);
             cx.notify_about(&alert, Tone::Bad, words);
         }
         many => {
             let many = format!("{} decisions did not leave", count(many.len() as u64));
-            let words = format!(
-                "{many}, their console ended first. Nothing of it was sent: {activity}, then {again} opens each as it was filled in."
-            );
+            let words = format!("{many}, their console ended first. Nothing of it was sent: {}.", opens("each"));
             cx.calls.failed_together(many);
             cx.notify(Tone::Bad, words);
         }

@@ -95,7 +95,11 @@ impl Dialog for EarlierSession {
             theme.strong,
         );
         let [activity, again] = [Action::ShowActivity, Action::Reopen].map(|action| cx.key(action));
-        let kept = format!("Nothing of it was sent. {activity}, then {again} opens each as it was filled in.");
+        let kept = match cx.place.read_only {
+            // Where nothing is sent from, no form opens.
+            true => format!("Nothing of it was sent. {activity} shows each."),
+            false => format!("Nothing of it was sent. {activity}, then {again} opens each as it was filled in."),
+        };
         self.decisions(&mut question, "Did not leave", &unsent.iter().collect::<Vec<_>>(), &kept, cx);
         let (parked, looked_up): (Vec<_>, Vec<_>) =
             unanswered.iter().partition(|left| cx.unfinished.parked_on(left.said.alert.id).is_some());

@@ -266,6 +266,24 @@ fn what_a_console_had_staged_that_is_gone_needs_somebody_at_those_that_run() {
 }
 
 #[test]
+fn where_nothing_is_sent_no_key_is_named_that_opens_what_another_console_had_staged() {
+    let directory = tempfile::tempdir().unwrap();
+    let (alerts, _) = morning_of_twins(clock().now());
+    let (desk, kept) = desk(&directory);
+    let place = SessionInfo { name: "acme-eu".to_owned(), read_only: true, ..SessionInfo::default() };
+    let mut rig = Made { desk: Some(desk), kept, place, size: (200, 60), ..Made::of(alerts.clone()) }.start();
+    let other = another(&directory, &alerts[0], Far::Staged);
+    rig.advance(Duration::seconds(60));
+
+    drop(other);
+    rig.advance(Duration::seconds(6));
+
+    let told = told(&mut rig);
+    assert!(told.contains("did not leave, its console ended first. Nothing of it was sent: 4 shows it."), "{told}");
+    assert!(!told.contains("filled in"), "{told}");
+}
+
+#[test]
 fn what_did_not_leave_and_was_seen_to_is_told_by_no_later_console() {
     let directory = tempfile::tempdir().unwrap();
     let (alerts, _) = morning_of_twins(clock().now());

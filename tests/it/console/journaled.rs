@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration as Wait;
 
+use avert::console::SessionInfo;
 use avert::console::app::DeskState;
 use avert::console::effects::{Effect, Keep};
 use avert::console::message::Message;
@@ -135,6 +136,18 @@ fn what_an_earlier_console_did_not_finish_is_said_at_the_start() {
 #[test]
 fn what_an_earlier_console_did_not_finish_in_pictures() {
     assert_screens!("after_a_death", screens(|size| after_a_death_at(size).0));
+}
+
+#[test]
+fn where_nothing_is_sent_no_key_is_named_that_opens_what_did_not_leave() {
+    let alerts = morning(clock().now());
+    let left = Leftovers { unsent: vec![left(&alerts[1], false)], ..Leftovers::default() };
+    let place = SessionInfo { read_only: true, ..SessionInfo::default() };
+    let mut rig = Made { kept: DeskState { left, ..DeskState::default() }, place, ..Made::of(alerts) }.start();
+
+    let told = rig.screen();
+
+    assert!(told.contains("Nothing of it was sent. 4 shows each.") && !told.contains("filled in"), "{told}");
 }
 
 #[test]
