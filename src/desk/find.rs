@@ -31,6 +31,8 @@ pub struct FoundAlerts {
     pub on_order: Option<FoundOnOrder>,
     /// Those behind all others that are of a day which was typed.
     pub on_day: Vec<(AlertId, DayOf)>,
+    /// Whether the service was not reached, and only alerts that are held were looked through.
+    pub only_held: bool,
 }
 
 /// What a day that was typed is to an alert.
@@ -43,6 +45,16 @@ pub enum DayOf {
 }
 
 impl FoundAlerts {
+    /// What matches among alerts that are held, where the service is not reached.
+    pub fn among_held(query: &FindQuery, held: &[Alert], size: u32) -> Self {
+        let alerts = among(query, held, size as usize).into_iter().cloned().collect();
+        let looked = match held.len() {
+            1 => "only the one alert that is loaded was looked at".to_owned(),
+            many => format!("only the {} loaded alerts were looked through", count(many as u64)),
+        };
+        Self { alerts, limits: vec![format!("The service is not reached: {looked}.")], only_held: true, ..Self::default() }
+    }
+
     /// The same with what matches of alerts that are held already, where the service could not be asked for every field.
     pub fn and_held(mut self, query: &FindQuery, held: &[Alert], size: u32) -> Self {
         if held.is_empty() || self.limits.is_empty() {

@@ -45,7 +45,7 @@ impl AlertSearch {
             return Vec::new();
         }
         match FindQuery::parse(text) {
-            Ok(query) if self.shown.as_ref().is_some_and(|(known, answer)| *known == query && answer.is_ok()) => Vec::new(),
+            Ok(query) if self.shown.as_ref().is_some_and(|shown| is_answer(shown, &query)) => Vec::new(),
             Ok(query) => {
                 self.asked = Some(query.clone());
                 vec![Effect::Find(query).into()]
@@ -108,6 +108,11 @@ impl AlertSearch {
             _ => &[],
         }
     }
+}
+
+/// Whether this is the service's answer to a search.
+fn is_answer((known, answer): &(FindQuery, Reply<FoundAlerts>), query: &FindQuery) -> bool {
+    known == query && answer.as_ref().is_ok_and(|found| !found.only_held)
 }
 
 /// Whether a key goes to the field: what is a letter, and what edits a line. Letters by AltGr come with both control and alt.

@@ -16,8 +16,10 @@ use crate::console::widgets::menu::{Selection, is_roomy};
 use crate::console::widgets::panel::PanelWidth;
 use crate::console::widgets::text_input::Typed;
 use crate::console::{Action, AppContext, Dialog, Effect, KeyContext, Message, Order, Orders, Pen, TextInput, Tone};
+use crate::desk::find::FoundAlerts;
 use crate::domain::query::{DEFAULT_SORT, meant, render};
 use crate::domain::{Alert, AlertFilter, Timestamp};
+use crate::service::ServiceError;
 
 /// What is searched.
 const WHAT: &str = "order number, ARN, amount, auth code, transaction, card, name, comment";
@@ -44,7 +46,7 @@ pub struct FindDialog {
     search: AlertSearch,
     /// Whether the best one is gone to as soon as it is known.
     goes: bool,
-    /// What the Queue holds, to be compared here where the service cannot be asked for every field.
+    /// What the Queue holds, to be compared here where the service cannot be asked for every field, or is not reached.
     held: Vec<Alert>,
 }
 
@@ -52,7 +54,7 @@ pub struct FindDialog {
 pub fn open(queue: &mut Queue, cx: &AppContext) -> Orders {
     let missed = queue.missed();
     let before = if missed.is_some() { queue.close_search(false) } else { Vec::new() };
-    let held = if cx.operator { Vec::new() } else { queue.listing.alerts().cloned().collect() };
+    let held = queue.listing.alerts().cloned().collect();
     let find = FindDialog::of(missed.as_deref().unwrap_or_default(), held, cx);
     run(before).into_iter().chain(dialog::open(find)).collect()
 }
@@ -97,7 +99,12 @@ impl FindDialog {
 
     /// The list of what the words name that no text says.
     fn meant(&self, cx: &AppContext) -> Option<AlertFilter> {
-        meant(&self.input.text(), cx.views.vocabulary)
+        meant(&self.input.text(), cx.views.vocabulary).filter(|_| !self.is_of_held())
+    }
+
+    /// Whether the service was not reached, and only what the Queue holds was looked through.
+    fn is_of_held(&self) -> bool {
+        matches!(self.search.shown(), Some((_, Ok(found))) if found.only_held)
     }
 
     /// Whether it is known that no text says what is typed.
@@ -160,7 +167,13 @@ impl Dialog for FindDialog {
         match message {
             Message::Tick if self.search.next_due().is_some_and(|due| due <= cx.now) => return self.search(),
             Message::Found(query, answer) => {
-                let answer = answer.clone().map(|found| found.and_held(query, &self.held, SHOWN_OF_FOUND));
+                let answer = match answer.clone() {
+                    Err(ServiceError::Unreachable(_)) if !self.held.is_empty() => {
+                        Ok(FoundAlerts::among_held(query, &self.held, SHOWN_OF_FOUND))
+                    }
+                    Ok(found) if !cx.operator => Ok(found.and_held(query, &self.held, SHOWN_OF_FOUND)),
+                    answer => answer,
+                };
                 if !self.search.answered(query, &answer) {
                     return Vec::new();
                 }
@@ -220,6 +233,7 @@ impl Dialog for FindDialog {
         let (is_nothing, meant) = (self.is_nothing(), self.meant(cx).map(|filter| render(&filter, DEFAULT_SORT)));
         let nothing = match &meant {
             Some(query) => format!("No text of an alert says this. As a list: {query}"),
+            None if self.is_of_held() => "None of these has all of these words.".to_owned(),
             None => "No alert has all of these words.".to_owned(),
         };
         let next = format!(
@@ -235,7 +249,7 @@ impl Dialog for FindDialog {
             _ => "",
         };
         // Where what the words name can be listed, that is what to do next.
-        let says_next = is_nothing && meant.is_none() && is_roomy(area);
+        let says_next = is_nothing && meant.is_none() && !self.is_of_held() && is_roomy(area);
         let above = u16::from(is_roomy(area));
         let limits: Vec<String> = self.search.limits().iter().flat_map(|limit| wrap_to(&sanitize(limit), room, LINES_OF_A_LIMIT)).collect();
         let of_alert = match self.search.alerts() {

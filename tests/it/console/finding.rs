@@ -512,6 +512,45 @@ fn a_search_that_fails_says_why_and_is_tried_again_when_more_is_typed() {
     assert!(rig.screen().contains("order SIB-77"), "{}", rig.screen());
 }
 
+#[rstest]
+fn while_the_service_is_not_reached_what_is_loaded_is_looked_through_by_the_same_words_and_that_is_said(
+    #[values(true, false)] operator: bool,
+) {
+    let mut rig = Made { operator, size: (160, 40), ..Made::default() }.start();
+    rig.service.set_down(Some(ServiceError::Unreachable("no connection".to_owned())));
+    rig.press("ctrl-r");
+
+    find(&mut rig, "A-10293 berlin");
+    let found = rig.screen();
+    find_more(&mut rig, " nowhere");
+    let nothing = rig.screen();
+    rig.service.set_down(None);
+    rig.type_text("x");
+    rig.press("backspace");
+    rig.advance(Duration::milliseconds(500));
+    let reached = rig.screen();
+
+    let limit = "The service is not reached: only the 19 loaded alerts were looked through.";
+    assert!(found.contains(limit) && found.contains("1 alert found, best first") && found.contains("A-10293"), "{found}");
+    assert!(nothing.contains(limit) && nothing.contains("None of these has all of these words."), "{nothing}");
+    assert!(!nothing.contains("No alert has") && !nothing.contains("Searched are"), "{nothing}");
+    assert!(!reached.contains(limit) && reached.contains("No alert has all of these words."), "{reached}");
+}
+
+#[test]
+fn what_was_found_among_the_loaded_alerts_is_gone_to_offline() {
+    let mut rig = Made { operator: false, ..Made::default() }.start();
+    rig.service.set_down(Some(ServiceError::Unreachable("no connection".to_owned())));
+    rig.press("ctrl-r");
+
+    find(&mut rig, "A-10266");
+    rig.press("enter");
+
+    let current = rig.current();
+    assert_eq!(rig.service.alert(current).unwrap().merchant_order_id.as_deref(), Some("A-10266"));
+    assert!(rig.screen().contains("Open, by deadline"), "{}", rig.screen());
+}
+
 #[test]
 fn what_cannot_be_searched_for_is_said_and_nothing_is_asked() {
     let mut rig = Rig::new(desk().0);
