@@ -661,3 +661,44 @@ fn a_decision_that_broke_off_has_the_header_say_at_once_that_the_service_is_not_
     assert!(screen.contains("Since 14:03 UTC the service is not reached: no connection. It is tried again at 14:03:"), "{screen}");
     assert!(later.lines().next().unwrap().contains("▲ offline since 14:03, retry 14:0"), "{later}");
 }
+
+#[rstest]
+#[case::the_next_column("s")]
+#[case::the_other_way_round("S")]
+fn a_list_that_is_sorted_offline_keeps_its_rows_with_the_order_they_were_read_in_and_that_is_said(#[case] key: &str) {
+    let mut rig = Made { size: (160, 30), ..remote() }.start();
+    rig.service.set_down(unreachable());
+    rig.press("ctrl-r");
+
+    rig.press(key);
+    let sorted = rig.screen();
+    rig.press("j");
+    rig.advance(Duration::seconds(40));
+    let later = rig.screen();
+
+    assert!(sorted.contains("Not sorted: the service is not reached. The rows keep the order they were read in."), "{sorted}");
+    for screen in [sorted, later] {
+        assert!(screen.contains("129.90") && screen.contains("LEFT▲") && screen.contains("Open, by deadline"), "{screen}");
+        assert!(screen.contains("sort:deadline") && !screen.contains("has nothing to do"), "{screen}");
+    }
+    rig.service.set_down(None);
+    rig.advance(Duration::seconds(31));
+    rig.press(key);
+    assert!(!rig.screen().contains("LEFT▲"), "{}", rig.screen());
+}
+
+#[rstest]
+#[case::it_is_not_reached(unreachable(), "the service is not reached")]
+#[case::it_is_busy(Some(ServiceError::Unavailable("it is busy".to_owned())), "the list cannot be read")]
+fn a_list_whose_new_order_cannot_be_read_goes_back_to_the_one_before(#[case] down: Option<ServiceError>, #[case] why: &str) {
+    let mut rig = Made { size: (160, 30), ..remote() }.start();
+    rig.service.set_down(down);
+
+    rig.press("S");
+
+    let screen = rig.screen();
+    assert!(screen.contains(&format!("Not sorted: {why}. The rows keep the order they were read in.")), "{screen}");
+    assert!(screen.contains("129.90") && screen.contains("LEFT▲") && screen.contains("Open, by deadline   19   as of"), "{screen}");
+    rig.press("r");
+    assert!(rig.screen().contains("Resolve"), "{}", rig.screen());
+}

@@ -56,6 +56,10 @@ impl Screen for Queue {
                 if self.take_range_ended() {
                     cx.hint("The range has ended with the list it was of; nothing of it was marked.");
                 }
+                if self.take_unsorted() {
+                    let why = if self.link.is_unreachable() { "the service is not reached" } else { "the list cannot be read" };
+                    cx.hint(format!("Not sorted: {why}. The rows keep the order they were read in."));
+                }
                 let mut effects = self.follow_snoozes(&cx.snoozes, now);
                 effects.extend(self.renew_view(now, cx.calendar()));
                 effects.extend(self.run_due(now));
@@ -92,7 +96,7 @@ impl Screen for Queue {
             Message::OpenBegun if self.marked.is_empty() => cx.group_drafts.read_marks(true).into_iter().collect(),
             Message::OpenBegun => return vec![Order::Act(Action::Bulk)],
             Message::List(filter, sort) => self.ask(filter, sort),
-            Message::Sort(sort) => self.ask(self.filter().clone(), sort),
+            Message::Sort(sort) => self.ask_sorted(sort),
             Message::ShowView(view) => self.show(view),
             Message::GoToFound(alert) => self.go_to_found(&alert),
             Message::ListFound(filter, sort, said) => {

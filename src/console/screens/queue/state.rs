@@ -175,6 +175,8 @@ pub struct Queue {
     unfound: bool,
     /// Whether a range has ended with its list, and nobody was told yet.
     range_ended: bool,
+    /// Whether it could not be read in the order that was asked for, and nobody was told yet.
+    unsorted: bool,
 }
 
 impl Queue {
@@ -427,12 +429,22 @@ impl Queue {
         self.ask_sorted(sorted_by(self.sort(), field))
     }
 
-    /// Asks for the same list in another order; the cursor stays on its alert, as far as that is among what is read first.
-    fn ask_sorted(&mut self, sort: Sort) -> Vec<Effect> {
+    /// Asks for the same list in another order; the cursor stays on its alert, as far as that is among what is read first. The service sorts:
+    /// where it is not reached the rows stay as they are.
+    pub fn ask_sorted(&mut self, sort: Sort) -> Vec<Effect> {
+        if self.link.is_unreachable() && self.incoming.is_none() && self.listing.total().is_some() {
+            self.unsorted |= sort != self.sort();
+            return Vec::new();
+        }
         let followed = self.listing.cursor_id();
         let effects = self.ask(self.filter().clone(), sort);
         self.followed = followed.filter(|_| self.incoming.is_some());
         effects
+    }
+
+    /// Whether it could not be read in the order that was asked for; told once.
+    pub fn take_unsorted(&mut self) -> bool {
+        std::mem::take(&mut self.unsorted)
     }
 
     /// The columns of the list that is shown, where they stand.

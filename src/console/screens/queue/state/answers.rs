@@ -5,7 +5,7 @@ use std::time::Duration as Wait;
 use super::Queue;
 use crate::console::guards::on_its_payment;
 use crate::console::screens::queue::link::ReadPart;
-use crate::console::screens::queue::listing::Ticket;
+use crate::console::screens::queue::listing::{Listing, Ticket};
 use crate::console::{Effect, Loadable, Message, Reply};
 use crate::domain::{Alert, AlertId, Page, Timestamp, duplicate};
 use crate::service::ServiceError;
@@ -141,12 +141,21 @@ impl Queue {
 
     /// The list could not be read, or not counted.
     fn list_failed(&mut self, error: ServiceError, now: Timestamp) {
-        // Rows of one list under the name of another would be taken for it.
-        if let Some(incoming) = self.incoming.take() {
-            self.take_unread(incoming);
+        match self.incoming.take() {
+            Some(incoming) if self.is_resorted(&incoming) => (self.unsorted, self.followed) = (true, None),
+            // Rows of one list under the name of another would be taken for it.
+            Some(incoming) => self.take_unread(incoming),
+            None => {}
         }
         self.link.list_failed(&error);
         self.failed(error, now);
+    }
+
+    /// Whether a list that was asked for has the alerts of the one that is shown, in another order.
+    fn is_resorted(&self, incoming: &Listing) -> bool {
+        let shown = &self.listing;
+        let is_same = incoming.filter() == shown.filter() && incoming.chosen().is_some() == shown.chosen().is_some();
+        is_same && shown.total().is_some() && self.search.is_none() && self.aside.as_ref().is_none_or(|aside| aside.listing.is_some())
     }
 
     /// The service did not answer; it is asked again after a while. Returns how long.
