@@ -18,7 +18,7 @@ use super::app::{App, DeskState, Parts};
 use super::compact_backend::CompactBackend;
 use super::runner::Runner;
 use super::session::{ConsoleError, LostAtEnd, NextConsole, Session, SessionInfo};
-use super::terminal::{FrameWriter, KeyReader, TerminalGuard, can_stop};
+use super::terminal::{FrameWriter, KeyReader, LOOK, TerminalGuard, can_stop, is_in_foreground};
 use super::{Effect, Message, Theme};
 use crate::desk::{Desk, DeskAddress};
 use crate::domain::time::SharedClock;
@@ -145,10 +145,25 @@ struct Screen {
     guard: TerminalGuard,
     /// What the title says; nothing where it is left alone.
     title: Option<String>,
+    /// Whether a shell has had the terminal since the last frame.
+    away: bool,
 }
 
 impl Screen {
+    /// Whether the terminal is ours; where a shell has had it, it is taken again.
+    fn has_terminal(&mut self) -> io::Result<bool> {
+        if !is_in_foreground() {
+            self.away = true;
+            return Ok(false);
+        }
+        if self.away {
+            self.redraw()?;
+        }
+        Ok(true)
+    }
+
     fn redraw(&mut self) -> io::Result<()> {
+        self.away = false;
         self.guard.regain(self.title.as_deref())?;
         // Not `Terminal::clear`, which asks for the cursor's place and waits for an answer.
         self.terminal.backend_mut().forget();
@@ -159,12 +174,28 @@ impl Screen {
 
 impl Surface for Screen {
     fn draw(&mut self, app: &mut App) -> io::Result<bool> {
+        if !self.has_terminal()? {
+            return Ok(false);
+        }
         self.terminal.draw(|frame| app.draw(frame))?;
         self.writer.present().map(|sent| sent > 0)
     }
 
     fn perform(&mut self, effect: Effect) -> io::Result<()> {
+        let is_ours = self.has_terminal()?;
         match effect {
+            // A call is heard, whoever has the terminal.
+            Effect::Notice(notice) => self.writer.send(notice.sequence().as_bytes()),
+            Effect::Title(title) if !is_ours => {
+                self.title = title;
+                Ok(())
+            }
+            Effect::Suspend => {
+                self.guard.suspend()?;
+                self.away = true;
+                self.has_terminal().map(drop)
+            }
+            _ if !is_ours => Ok(()),
             Effect::Copy(text) => {
                 let mut sequence = String::new();
                 let written = crossterm::Command::write_ansi(&CopyToClipboard::to_clipboard_from(text), &mut sequence);
@@ -180,7 +211,6 @@ impl Surface for Screen {
                 sequence.zeroize();
                 sent
             }
-            Effect::Notice(notice) => self.writer.send(notice.sequence().as_bytes()),
             Effect::Title(title) => {
                 let sent = self.writer.send(&self.guard.title(title.as_deref()));
                 self.title = title;
@@ -188,16 +218,12 @@ impl Surface for Screen {
             }
             Effect::Mouse(on) => self.guard.set_mouse(on),
             Effect::Redraw => self.redraw(),
-            Effect::Suspend => {
-                self.guard.suspend(self.title.as_deref())?;
-                self.redraw()
-            }
             _ => Ok(()),
         }
     }
 
     fn heartbeat(&mut self) -> io::Result<()> {
-        self.writer.heartbeat()
+        if self.has_terminal()? { self.writer.heartbeat() } else { Ok(()) }
     }
 }
 
@@ -249,7 +275,7 @@ pub(super) async fn run(
         size: (size.width, size.height),
     };
     let (mut app, first) = App::new(parts);
-    let mut screen = Screen { terminal, writer, guard, title };
+    let mut screen = Screen { terminal, writer, guard, title, away: false };
 
     // A stop from outside is what ctrl-z is from inside.
     let result = tokio::select! {
@@ -302,13 +328,23 @@ impl Signals {
     /// Waits for a signal that ends the console; its name.
     async fn wait(&mut self, tell: impl Fn(Message)) -> &'static str {
         let [(term, term_name), (hup, hup_name), (int, int_name)] = &mut self.ends;
+        // No signal tells what runs already that it is in the foreground again.
+        let mut away = false;
         loop {
             tokio::select! {
                 _ = term.recv() => return term_name,
                 _ = hup.recv() => return hup_name,
                 _ = int.recv() => return int_name,
-                _ = self.stop.recv() => tell(Message::Suspend),
-                _ = self.go_on.recv() => tell(Message::Continued),
+                _ = self.stop.recv() => {
+                    tell(Message::Suspend);
+                    continue;
+                }
+                _ = self.go_on.recv() => {}
+                () = tokio::time::sleep(LOOK), if away => {}
+            }
+            away = !is_in_foreground();
+            if !away {
+                tell(Message::Continued);
             }
         }
     }

@@ -145,24 +145,32 @@ impl TerminalGuard {
         if on { execute!(io::stdout(), EnableMouseCapture) } else { execute!(io::stdout(), DisableMouseCapture) }
     }
 
-    /// Gives the terminal back, stops the process as ctrl-z does everywhere, and takes the terminal again once it is continued.
+    /// Gives the terminal back and stops the process as ctrl-z does everywhere; returns once it is continued.
     #[cfg(unix)]
-    pub(super) fn suspend(&self, title: Option<&str>) -> io::Result<()> {
+    pub(super) fn suspend(&self) -> io::Result<()> {
         restore(&self.entered);
-        signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGTSTP)?;
-        self.take(title)
+        signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGTSTP)
     }
 
-    /// Takes the terminal again where a shell has taken it: the process was stopped from outside and continued. What was typed meanwhile was
-    /// typed for nobody.
+    #[cfg(not(unix))]
+    pub(super) fn suspend(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Takes the terminal again where it was given back, or a shell has taken it: the process was stopped from outside and continued. What
+    /// was typed meanwhile was typed for nobody.
     #[cfg(unix)]
     pub(super) fn regain(&self, title: Option<&str>) -> io::Result<()> {
         use rustix::termios::{LocalModes, QueueSelector, tcflush, tcgetattr};
-        if !tcgetattr(io::stdin()).is_ok_and(|modes| modes.local_modes.contains(LocalModes::ICANON)) {
-            return Ok(());
+        if self.entered.screen.load(Ordering::SeqCst) {
+            if !tcgetattr(io::stdin()).is_ok_and(|modes| modes.local_modes.contains(LocalModes::ICANON)) {
+                return Ok(());
+            }
+            restore(&self.entered);
+            tcflush(io::stdin(), QueueSelector::IFlush)?;
         }
-        restore(&self.entered);
-        tcflush(io::stdin(), QueueSelector::IFlush)?;
+        // Given back in the background, its modes were left to the shell, and crossterm takes them for ours still.
+        terminal::disable_raw_mode()?;
         self.take(title)
     }
 
@@ -170,6 +178,19 @@ impl TerminalGuard {
     pub(super) fn regain(&self, _title: Option<&str>) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// Whether the terminal is ours: a shell has it while the console goes on in the background.
+#[cfg(unix)]
+pub(super) fn is_in_foreground() -> bool {
+    use nix::unistd::{getpgrp, tcgetpgrp};
+    // One that does not tell may be gone, which writing to it finds out.
+    tcgetpgrp(io::stdin()).map_or(true, |group| group == getpgrp())
+}
+
+#[cfg(not(unix))]
+pub(super) fn is_in_foreground() -> bool {
+    true
 }
 
 /// Job control: whether a shell is there that continues the console once it has stopped. The kernel spares an orphaned process group the stop
@@ -211,7 +232,10 @@ fn restore(entered: &Entered) {
         let _ = out.write_all(POP_TITLE);
     }
     let _ = out.flush();
-    let _ = terminal::disable_raw_mode();
+    // In the background its modes are the shell's, and who changes them is stopped.
+    if is_in_foreground() {
+        let _ = terminal::disable_raw_mode();
+    }
 }
 
 fn write_report(directory: &Path, info: &PanicHookInfo<'_>) -> io::Result<PathBuf> {
@@ -300,6 +324,9 @@ impl<W> Write for FrameWriter<W> {
     }
 }
 
+/// How often it is looked whether the terminal is ours.
+pub(super) const LOOK: Duration = Duration::from_millis(250);
+
 /// A reader thread for terminal events, ended on drop. crossterm 0.29 spins inside its read once the terminal is gone, so nothing that has to
 /// go on may wait in it; the heartbeat ends the console then.
 pub(super) struct KeyReader {
@@ -313,7 +340,12 @@ impl KeyReader {
         let stopped = Arc::clone(&stop);
         std::thread::spawn(move || {
             while !stopped.load(Ordering::SeqCst) {
-                let next = match event::poll(Duration::from_secs(2)) {
+                // Who reads what is typed for the shell is stopped.
+                if !is_in_foreground() {
+                    std::thread::sleep(LOOK);
+                    continue;
+                }
+                let next = match event::poll(LOOK) {
                     Ok(false) => continue,
                     // What came after the end belongs to whoever reads next.
                     Ok(true) if stopped.load(Ordering::SeqCst) => return,

@@ -1,11 +1,13 @@
 //! The real binary in a pseudo-terminal: an alert resolved by keys, seen on the screen and in the database.
 
 use std::path::Path;
+use std::time::Instant;
 
 use chrono::{Duration, Utc};
+use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::support::binary::{Server, run_ok, signal};
+use crate::support::binary::{Server, binary, run_ok, signal};
 use crate::support::terminal::Terminal;
 
 const CTRL_S: &str = "\x13";
@@ -100,6 +102,40 @@ fn enter_alone_never_sends_a_decision() {
     assert_eq!(alert(home.path(), "SMOKE-0")["outcome"], Value::Null);
     terminal.press("q");
     assert_eq!(terminal.wait_exit().0, 0);
+}
+
+#[rstest]
+#[case::by_its_key(|terminal: &mut Terminal| terminal.press("\x1a"))]
+#[case::from_outside(|terminal: &mut Terminal| signal(terminal.in_foreground(), "STOP"))]
+fn what_a_shell_continues_in_the_background_sends_and_leaves_the_terminal_alone_until_it_has_it_again(#[case] stop: fn(&mut Terminal)) {
+    let home = tempfile::tempdir().unwrap();
+    bring_in(home.path(), &["FIRST SHOP", "SECOND SHOP"]);
+    let shell = ["--norc", "--noprofile", "-i"];
+    let variables = [("AVERT_GRACE_SECONDS", "5"), ("PS1", "shell> ")];
+    let mut terminal = Terminal::start_program(Path::new("bash"), home.path(), &shell, &variables, 120, 40);
+    terminal.wait_for("shell>");
+    terminal.press(&format!("{} open\r", binary().display()));
+    terminal.wait_for("SECOND SHOP");
+    open_form(&mut terminal, "n");
+    terminal.press(CTRL_S);
+    terminal.wait_for("undo");
+
+    stop(&mut terminal);
+    terminal.wait_for("Stopped");
+    let drawn = terminal.pictures();
+    terminal.press("bg\r");
+    let waited = Instant::now();
+    while alert(home.path(), "SMOKE-0")["outcome"].is_null() {
+        assert!(waited.elapsed().as_secs() < 60, "nothing was sent; the screen:\n{}", terminal.text());
+    }
+    terminal.press("echo a''live\r");
+    terminal.wait_for("alive");
+    assert_eq!(terminal.pictures(), drawn, "{}", terminal.text());
+
+    terminal.press("fg\r");
+    terminal.wait_until("the console, and no shell", |screen| screen.contains("SECOND SHOP") && !screen.contains("shell>"));
+    terminal.press("q");
+    terminal.wait_for("shell>");
 }
 
 #[test]

@@ -265,6 +265,18 @@ impl Terminal {
         child.0.wait().expect("an exit status");
     }
 
+    /// How many pictures were ever begun.
+    pub fn pictures(&self) -> usize {
+        let shown = self.screen.0.lock().unwrap();
+        shown.raw.windows(BEGIN.len()).filter(|window| *window == BEGIN).count()
+    }
+
+    /// The process group that has the terminal.
+    pub fn in_foreground(&self) -> u32 {
+        let group = self.master.process_group_leader().expect("somebody has the terminal");
+        u32::try_from(group).expect("a process number")
+    }
+
     /// The process number of the program.
     pub fn process(&self) -> u32 {
         self.child.0.process_id().expect("a running program")
