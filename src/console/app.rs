@@ -8,6 +8,7 @@ use ratatui::layout::Rect;
 
 use super::auto_rules::AutoRules;
 use super::calls::Calls;
+use super::clock_news::ClockNews;
 use super::decisions::Decisions;
 use super::desk_check::DeskCheck;
 use super::dialog::run;
@@ -50,6 +51,7 @@ use crate::domain::{AlertFilter, AlertId, Timestamp};
 pub struct App {
     pub(super) cx: AppContext,
     clock: SharedClock,
+    clock_news: ClockNews,
     pub(super) area: Rect,
     pub(super) more_notes: u16,
     pub(super) screens: Screens,
@@ -154,6 +156,7 @@ impl App {
                 next_console: None,
             },
             clock,
+            clock_news: ClockNews::default(),
             area,
             more_notes: 0,
             screens: Screens {
@@ -204,6 +207,9 @@ impl App {
             return Vec::new();
         }
         self.cx.now = self.clock.now();
+        if let Some(news) = self.clock_news.look(self.cx.now, self.clock.jumped_ahead()) {
+            self.cx.notify(Tone::Bad, news);
+        }
         let closed = resolving::closed_unseen(&mut self.cx);
         if let Some(missed) = self.cx.decisions.tell_time(self.cx.now) {
             let (undo, went_by) = (self.cx.key(Action::Undo), times::spell_until(self.cx.now + missed, self.cx.now));

@@ -13,6 +13,7 @@ pub mod begun_text;
 mod calling;
 pub mod calls;
 mod choosing;
+pub mod clock_news;
 pub mod compact_backend;
 mod context;
 pub mod decisions;

@@ -11,6 +11,11 @@ pub type Timestamp = DateTime<Utc>;
 pub trait Clock: Send + Sync + 'static {
     /// The present moment, in whole microseconds.
     fn now(&self) -> Timestamp;
+
+    /// How far the machine's date has jumped ahead of that, where it is not believed.
+    fn jumped_ahead(&self) -> Option<TimeDelta> {
+        None
+    }
 }
 
 /// A shared clock.

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use chrono::TimeDelta;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
@@ -87,6 +88,8 @@ struct ClockWatch {
     guard: ClockGuard,
     /// What was last kept or recalled.
     kept: Option<ClockMemory>,
+    /// How far the date was last seen ahead of what is believed.
+    ahead: TimeDelta,
 }
 
 impl Clock for GuardedClock {
@@ -96,6 +99,7 @@ impl Clock for GuardedClock {
         // The count first: a thread that is held up in between must not see the date fall behind.
         let count = (counting.boot_time)();
         let observation = watch.guard.observe(self.date.now(), count);
+        watch.ahead = observation.ahead;
         drop(watch);
         match observation.change {
             Some(ClockChange::Jumped) => tracing::warn!(
@@ -114,6 +118,10 @@ impl Clock for GuardedClock {
         }
         metrics::gauge!("avert_clock_ahead_seconds").set(observation.ahead.as_seconds_f64());
         observation.now
+    }
+
+    fn jumped_ahead(&self) -> Option<TimeDelta> {
+        Some(self.watch().ahead).filter(|ahead| *ahead > TimeDelta::zero())
     }
 }
 
@@ -171,8 +179,6 @@ impl GuardedClock {
 
 #[cfg(test)]
 mod tests {
-    use chrono::TimeDelta;
-
     use super::*;
     use crate::domain::time::SystemClock;
 
@@ -198,6 +204,30 @@ mod tests {
         let moments = [clock.now(), clock.now(), clock.now()];
 
         assert!(moments.is_sorted() && !clock.take_set_back(), "{moments:?}");
+    }
+
+    /// A date that is set by hand.
+    #[derive(Clone)]
+    struct SetByHand(Arc<Mutex<Timestamp>>);
+
+    impl Clock for SetByHand {
+        fn now(&self) -> Timestamp {
+            *self.0.lock().unwrap()
+        }
+    }
+
+    #[test]
+    fn how_far_a_date_has_jumped_is_told_while_it_is_not_believed() {
+        let date = SetByHand(Arc::new(Mutex::new(Timestamp::UNIX_EPOCH)));
+        let clock = GuardedClock::new(Arc::new(date.clone()), Some(MonotonicClock::new(|| Duration::from_secs(7))));
+
+        let told = [0, 7_200, 0].map(|seconds| {
+            *date.0.lock().unwrap() = Timestamp::UNIX_EPOCH + TimeDelta::seconds(seconds);
+            (clock.now(), clock.jumped_ahead())
+        });
+
+        let now = Timestamp::UNIX_EPOCH;
+        assert_eq!(told, [(now, None), (now, Some(TimeDelta::hours(2))), (now, None)]);
     }
 
     #[test]

@@ -70,6 +70,25 @@ fn since_when_something_is_wrong_says_its_clock_where_two_are_shown(#[case] cloc
     assert!(header.contains(words), "{header}");
 }
 
+#[test]
+fn a_clock_that_has_jumped_is_told_once_in_plain_words_and_so_is_one_that_was_set_back() {
+    let mut rig = Made { size: (200, 60), ..Made::default() }.start();
+    let told = |rig: &mut Rig, words: &str| rig.screen().contains(words);
+
+    rig.clock.doubt(Some(Duration::hours(2)));
+    rig.update(Message::Tick);
+    let jumped = told(&mut rig, "This machine's clock has jumped ahead by 2 h: it is believed once");
+    rig.press("esc");
+    rig.advance(Duration::seconds(90));
+    let again = told(&mut rig, "has jumped ahead");
+    rig.clock.doubt(None);
+    rig.clock.advance(Duration::minutes(-45));
+    rig.update(Message::Tick);
+
+    assert_eq!((jumped, again), (true, false));
+    assert!(told(&mut rig, "This machine's clock was set back by 45 min: times here go by it."), "{}", rig.screen());
+}
+
 #[rstest]
 #[case::the_case("enter", |id| Message::SameCards(vec![(id, Err(busy()))]))]
 #[case::a_form("r", |id| Message::SameCards(vec![(id, Err(busy()))]))]

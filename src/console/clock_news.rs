@@ -1,0 +1,64 @@
+//! What is told of the machine's clock: once that it has jumped ahead and is not believed, and each time that it was set back.
+
+use chrono::Duration;
+
+use super::times::spell;
+use crate::domain::Timestamp;
+use crate::domain::clock::CONFIRMED;
+
+/// What is set back by less changes nothing that is shown.
+const LEAST: Duration = Duration::minutes(1);
+
+/// What is known of the clock, and told.
+#[derive(Debug, Default)]
+pub struct ClockNews {
+    seen: Option<Timestamp>,
+    /// Whether it was told that the date is ahead.
+    told_ahead: bool,
+}
+
+impl ClockNews {
+    /// Takes in what time it is, and how far the machine's date has jumped ahead of that; what is to be said of it.
+    pub fn look(&mut self, now: Timestamp, ahead: Option<Duration>) -> Option<String> {
+        let back = self.seen.replace(now).map(|seen| seen - now).filter(|back| *back >= LEAST);
+        let was_told = std::mem::replace(&mut self.told_ahead, ahead.is_some());
+        if let Some(ahead) = ahead.filter(|_| !was_told) {
+            let minutes = CONFIRMED.as_secs() / 60;
+            return Some(format!(
+                "This machine's clock has jumped ahead by {}: it is believed once it has gone on evenly for {minutes} minutes, and times here go by the one before until then.",
+                spell(ahead)
+            ));
+        }
+        back.map(|back| format!("This machine's clock was set back by {}: times here go by it.", spell(back)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::time::from_iso;
+
+    #[test]
+    fn a_date_that_has_jumped_ahead_is_told_once_until_it_jumps_again() {
+        let now = from_iso("2026-03-10T12:00:00Z").unwrap();
+        let mut news = ClockNews::default();
+        let jumped = Some(Duration::minutes(125));
+
+        let told = [None, jumped, jumped, None, jumped].map(|ahead| news.look(now, ahead).is_some());
+        let words = ClockNews::default().look(now, jumped).unwrap();
+
+        assert_eq!(told, [false, true, false, false, true]);
+        assert!(words.contains("has jumped ahead by 2 h 5 min: it is believed once it has gone on evenly for 10 minutes"), "{words}");
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_is_told_and_one_that_is_kept_right_in_small_steps_is_not() {
+        let now = from_iso("2026-03-10T12:00:00Z").unwrap();
+        let mut news = ClockNews::default();
+
+        let told = [0, 3_600, 3_550, 1_750, 1_751].map(|seconds| news.look(now + Duration::seconds(seconds), None));
+
+        let set_back = "This machine's clock was set back by 30 min: times here go by it.".to_owned();
+        assert_eq!(told, [None, None, None, Some(set_back), None]);
+    }
+}
