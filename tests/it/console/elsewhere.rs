@@ -2,6 +2,7 @@
 //! asked of it.
 
 use avert::console::SessionInfo;
+use avert::console::message::Message;
 use avert::desk::BuiltIn;
 use avert::domain::time::Clock;
 use avert::domain::webhook::received::{Forwarding, Receipt};
@@ -701,4 +702,17 @@ fn a_list_whose_new_order_cannot_be_read_goes_back_to_the_one_before(#[case] dow
     assert!(screen.contains("129.90") && screen.contains("LEFT▲") && screen.contains("Open, by deadline   19   as of"), "{screen}");
     rig.press("r");
     assert!(rig.screen().contains("Resolve"), "{}", rig.screen());
+}
+
+#[test]
+fn what_else_finds_nobody_does_not_put_off_when_the_service_is_tried_again() {
+    let mut rig = Made { size: (160, 30), ..remote() }.start();
+    rig.service.set_down(unreachable());
+    rig.press("ctrl-r");
+    let before = rig.screen();
+
+    rig.update(Message::OutOfReach(ServiceError::Unreachable("no connection".to_owned())));
+
+    assert!(before.contains("retry 14:03:01"), "{before}");
+    assert_eq!(rig.screen(), before);
 }
