@@ -184,8 +184,8 @@ impl TerminalGuard {
 #[cfg(unix)]
 pub(super) fn is_in_foreground() -> bool {
     use nix::unistd::{getpgrp, tcgetpgrp};
-    // One that does not tell may be gone, which writing to it finds out.
-    tcgetpgrp(io::stdin()).map_or(true, |group| group == getpgrp())
+    // One that does not tell may be gone, which writing to it finds out; a group of another PID namespace has the number 0 here.
+    tcgetpgrp(io::stdin()).map_or(true, |group| group == getpgrp() || group.as_raw() == 0)
 }
 
 #[cfg(not(unix))]
