@@ -511,7 +511,7 @@ impl App {
         if let Some(outcome) = self.act_on_journal(action) {
             return self.carry_out(outcome);
         }
-        let (open, means_something) = (self.dialogs.len(), self.means_something(action));
+        let (open, means_something) = (self.dialogs.len(), self.why_idle(action).is_none());
         self.cx.said = false;
         if action == Action::Refresh {
             // Whoever let decisions wait wants to be asked once more.

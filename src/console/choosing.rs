@@ -6,6 +6,7 @@ use super::app::App;
 use super::dialogs::help::Help;
 use super::dialogs::palette::{Palette, offers};
 use super::dialogs::repeat_in_form;
+use super::idle::{NO_RULE_ACTS, NONE_STAGED, NONE_TOLD, unless};
 use super::screens::ScreenName;
 use super::{Action, Effect, KeyContext, Keys, Orders, dialog};
 
@@ -19,26 +20,28 @@ impl App {
         }
     }
 
-    /// Whether an action means something where one is.
-    pub(super) fn means_something(&self, action: Action) -> bool {
+    /// Why an action means nothing where one is, where that is so.
+    pub(super) fn why_idle(&self, action: Action) -> Option<&'static str> {
         let cx = &self.cx;
         match self.dialogs.last() {
-            Some(dialog) => dialog.offers(action, cx),
-            None if self.is_in_pane() && self.pane.is_own(action) => self.pane.offers(action, cx),
-            None => self.means_something_anywhere(action).unwrap_or_else(|| self.screens.shown().offers(action, cx)),
+            Some(dialog) => dialog.why_idle(action, cx),
+            None if self.is_in_pane() && self.pane.is_own(action) => self.pane.why_idle(action, cx),
+            None => self.why_idle_anywhere(action).unwrap_or_else(|| self.screens.shown().why_idle(action, cx)),
         }
     }
 
-    /// The same of what is the same on every screen.
-    fn means_something_anywhere(&self, action: Action) -> Option<bool> {
+    /// The same of what is the same on every screen; `None` of what is not.
+    fn why_idle_anywhere(&self, action: Action) -> Option<Option<&'static str>> {
         Some(match action {
-            Action::Undo => !self.cx.decisions.staged().is_empty(),
-            Action::GoToTold => self.cx.toasts.about().is_some(),
-            Action::RulesPause => !self.cx.auto.names().is_empty(),
+            Action::Undo => unless(!self.cx.decisions.staged().is_empty(), NONE_STAGED),
+            Action::GoToTold => unless(self.cx.toasts.about().is_some(), NONE_TOLD),
+            Action::RulesPause => unless(!self.cx.auto.names().is_empty(), NO_RULE_ACTS),
             // In the journal's pane these keys are those of the screen, which is not shown.
-            Action::ActivityFilter | Action::ActivityExport if self.screens.current != ScreenName::Activity => false,
-            Action::NextPane if self.shows_pane() => true,
-            Action::NextPane if self.screens.current == ScreenName::Queue => false,
+            Action::ActivityFilter | Action::ActivityExport if self.screens.current != ScreenName::Activity => {
+                Some("it is for the Activity screen")
+            }
+            Action::NextPane if self.shows_pane() => None,
+            Action::NextPane if self.screens.current == ScreenName::Queue => Some("the journal is not beside the screen"),
             _ => return None,
         })
     }
@@ -55,7 +58,8 @@ impl App {
     pub(super) fn say_nothing_done(&mut self, action: Action) {
         use Action::{Back, Bottom, DetailDown, DetailUp, Down, PageDown, PageUp, Top, Up};
         if !matches!(action, Back | Bottom | DetailDown | DetailUp | Down | PageDown | PageUp | Top | Up) {
-            self.cx.hint_idle(action);
+            let why = self.why_idle(action);
+            self.cx.hint_idle(action, why);
         }
     }
 
@@ -66,7 +70,7 @@ impl App {
             return Vec::new();
         }
         let keymap = &self.cx.settings.keymap;
-        let mut all = offers::actions(keymap, &contexts, |action| self.means_something(action));
+        let mut all = offers::actions(keymap, &contexts, |action| self.why_idle(action));
         if contexts.contains(&KeyContext::Queue) && self.dialogs.is_empty() {
             all.extend(offers::in_lists(keymap));
         }

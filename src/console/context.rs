@@ -240,11 +240,12 @@ impl AppContext {
         self.toasts.hint(text, self.now);
     }
 
-    /// Says that an action does nothing where one is.
-    pub fn hint_idle(&mut self, action: Action) {
+    /// Says that an action does nothing where one is, and why as far as that is known.
+    pub fn hint_idle(&mut self, action: Action, why: Option<&'static str>) {
         let words = self.settings.keymap.binding(action).map_or("", |binding| &binding.words).to_owned();
         let key = self.key(action);
-        self.hint(format!("{key} ({words}) has nothing to do here now."));
+        let why = why.map_or_else(String::new, |why| format!(": {why}"));
+        self.hint(format!("{key} ({words}) has nothing to do here now{why}."));
     }
 
     /// Says that a key means nothing where one is, as far as somebody may have meant something by it.

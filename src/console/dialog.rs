@@ -5,6 +5,7 @@ use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use super::idle::OTHER_PLACE;
 use super::{Action, AppContext, Effect, KeyContext, Message};
 use crate::domain::{AlertId, Timestamp};
 
@@ -63,9 +64,14 @@ pub trait Dialog: Send {
         &[]
     }
 
-    /// Whether an action of those contexts means something on it now.
-    fn offers(&self, _: Action, _: &AppContext) -> bool {
-        false
+    /// Why an action of those contexts means nothing on it now, where that is so.
+    fn why_idle(&self, _: Action, _: &AppContext) -> Option<&'static str> {
+        Some(OTHER_PLACE)
+    }
+
+    /// Whether such an action means something on it now.
+    fn offers(&self, action: Action, cx: &AppContext) -> bool {
+        self.why_idle(action, cx).is_none()
     }
 
     /// Does an action that was chosen in a list over it; `None` where that is not its own.

@@ -7,6 +7,7 @@ use crossterm::event::{Event, MouseButton, MouseEventKind};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use super::idle::{NOTHING_LISTED, OTHER_PLACE, unless};
 use super::screens::activity::acts;
 use super::screens::activity::draw::put_told;
 use super::screens::activity::rows::{ActivityRow, Happening, PART_INDENT, proof_in, row_of};
@@ -124,15 +125,23 @@ impl JournalPane {
         Some(Vec::new())
     }
 
+    /// Why an action means nothing while it has the keys, where that is so.
+    pub fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
+        use Action::{Bottom, CopyId, CopyJson, Dismiss, Down, GoToAlert, PageDown, PageUp, Reopen, Top, Up};
+        match action {
+            GoToAlert | Reopen | Dismiss | CopyId | CopyJson => match self.chosen(cx) {
+                Some(chosen) => acts::why_idle(&chosen, action, cx),
+                None => Some(NOTHING_LISTED),
+            },
+            Down | Up | PageDown | PageUp | Top | Bottom => unless(!self.rows(cx).is_empty(), NOTHING_LISTED),
+            Action::Back | Action::Help => None,
+            _ => Some(OTHER_PLACE),
+        }
+    }
+
     /// Whether the footer tells of an action while it has the keys.
     pub fn offers(&self, action: Action, cx: &AppContext) -> bool {
-        match action {
-            Action::GoToAlert | Action::Reopen | Action::Dismiss | Action::CopyId | Action::CopyJson => {
-                self.chosen(cx).is_some_and(|chosen| acts::offers(&chosen, action, cx))
-            }
-            Action::Back | Action::Help => true,
-            _ => false,
-        }
+        self.why_idle(action, cx).is_none()
     }
 
     /// What the footer calls an action while it has the keys, where that is not what the keymap calls it.

@@ -30,6 +30,7 @@ mod failures;
 pub mod group_drafts;
 pub mod guards;
 pub mod header;
+pub mod idle;
 mod input;
 pub mod journal_feed;
 pub mod journal_pane;

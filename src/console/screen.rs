@@ -39,9 +39,14 @@ pub trait Screen {
         None
     }
 
+    /// Why an action means nothing now, where that is so.
+    fn why_idle(&self, _action: Action, _cx: &AppContext) -> Option<&'static str> {
+        None
+    }
+
     /// Whether the footer tells of an action now.
-    fn offers(&self, _action: Action, _cx: &AppContext) -> bool {
-        true
+    fn offers(&self, action: Action, cx: &AppContext) -> bool {
+        self.why_idle(action, cx).is_none()
     }
 
     /// What is wrong with what is being typed; it stands in place of notifications.

@@ -16,6 +16,7 @@ use crate::console::answer_words::BY_WHOM;
 use crate::console::decisions::{Departure, PendingDecision, State, fate_of_run};
 use crate::console::dialog::DataAge;
 use crate::console::guards::left_out_words;
+use crate::console::idle::{NONE_LEAVES, NONE_TOLD, OTHER_PLACE, unless};
 use crate::console::keymap::Chord;
 use crate::console::resolving::{briefly, record, undo};
 use crate::console::runs::{DECIDED_AGAIN, DecisionRun, LeftOut, RunCounts, RunItem, RunResult, RunRow};
@@ -120,7 +121,7 @@ impl RunProgress {
             action if leads_elsewhere(action) => lead_elsewhere(action),
             action if is_everywhere(action) => vec![Order::Act(action)],
             action => {
-                cx.hint_idle(action);
+                cx.hint_idle(action, Some(OTHER_PLACE));
                 Vec::new()
             }
         }
@@ -332,12 +333,12 @@ impl Dialog for RunProgress {
         &CONTEXTS
     }
 
-    fn offers(&self, action: Action, cx: &AppContext) -> bool {
+    fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
         match action {
-            Action::Undo => cx.decisions.not_left().next().is_some(),
-            Action::GoToTold => cx.toasts.about().is_some(),
-            Action::Back | Action::Refresh => true,
-            action => leads_elsewhere(action) || is_everywhere(action),
+            Action::Undo => unless(cx.decisions.not_left().next().is_some(), NONE_LEAVES),
+            Action::GoToTold => unless(cx.toasts.about().is_some(), NONE_TOLD),
+            Action::Back | Action::Refresh => None,
+            action => unless(leads_elsewhere(action) || is_everywhere(action), OTHER_PLACE),
         }
     }
 

@@ -438,7 +438,7 @@ fn a_key_of_the_screen_that_means_nothing_in_the_pane_says_so() {
 
     rig.press("L tab f");
 
-    assert!(rig.screen().contains("f (filter) has nothing to do here now."), "{}", rig.screen());
+    assert!(rig.screen().contains("f (filter) has nothing to do here now: it is for the Activity screen."), "{}", rig.screen());
 }
 
 #[test]

@@ -11,6 +11,7 @@ use rstest::rstest;
 
 use super::fake::{morning, refunded_sibling};
 use super::rig::{Made, Rig, clock};
+use super::webhooks;
 
 fn doubled() -> Made {
     let now = clock().now();
@@ -183,6 +184,86 @@ fn nothing_that_fits_is_said_and_enter_does_nothing() {
     rig.press("enter");
 
     assert!(rig.screen().contains("Palette"), "{}", rig.screen());
+}
+
+#[test]
+fn what_does_nothing_now_stands_last_with_why_and_choosing_it_says_so_and_no_more() {
+    let mut rig = doubled().start();
+    rig.press(":");
+    rig.press("end");
+    let listed = rig.screen();
+    let effects = rig.done.len();
+
+    rig.press("ctrl-u");
+    type_in(&mut rig, "last decision again");
+    rig.press("enter");
+
+    let idle = listed.find("Nothing to do here now").unwrap_or_else(|| panic!("{listed}"));
+    let repeat = listed.find("no decision was made here yet").unwrap_or_else(|| panic!("{listed}"));
+    let applies = listed.rfind("set quiet hours").unwrap_or_else(|| panic!("{listed}"));
+    assert!(applies < idle && idle < repeat, "{listed}");
+    let said = rig.screen();
+    assert!(said.contains(". (repeat) has nothing to do here now: no decision was made here yet."), "{said}");
+    assert!(said.contains("Palette") && rig.app.decisions().staged().is_empty(), "{said}");
+    assert!(rig.done[effects..].iter().all(|effect| matches!(effect, Effect::Find(..) | Effect::GiveUpFind)), "{:?}", &rig.done[effects..]);
+}
+
+#[rstest]
+#[case("copy")]
+#[case("down")]
+#[case("up")]
+#[case("open")]
+#[case("mouse")]
+fn an_exact_name_comes_first(#[case] name: &str) {
+    let mut rig = doubled().start();
+    // What was used last never comes before it.
+    type_in(&mut rig, "copy JSON");
+    rig.press("enter");
+
+    type_in(&mut rig, name);
+
+    let screen = rig.screen();
+    let names: Vec<&str> = screen
+        .lines()
+        .skip_while(|line| !line.contains("Palette"))
+        .skip(5)
+        .map(|line| line.trim_start_matches(['▌', '│', ' ']).split("  ").next().unwrap_or_default())
+        .take_while(|name| !name.is_empty())
+        .collect();
+    assert_eq!(names.first(), Some(&name), "{screen}");
+    assert_eq!(names.iter().filter(|other| **other == name).count(), 1, "{screen}");
+}
+
+#[test]
+fn what_has_the_very_name_is_chosen_though_it_does_nothing_now() {
+    let mut rig = webhooks::on(Made::default());
+    // An endpoint is under the cursor, no delivery.
+    rig.press("shift-tab tab");
+    type_in(&mut rig, "send again");
+    rig.press("enter");
+
+    let said = rig.screen();
+    assert!(said.contains("s (send again) has nothing to do here now: no delivery is here."), "{said}");
+    assert!(!said.contains("send all") || said.contains("Palette"), "{said}");
+}
+
+#[test]
+fn an_alert_that_is_found_comes_before_what_does_nothing_now() {
+    let mut made = doubled();
+    made.alerts[4].provider_id = "PARKE-7".to_owned();
+    let wanted = made.alerts[4].id;
+    let mut rig = made.start();
+    rig.holding_searches = true;
+
+    rig.press(":");
+    rig.type_text("parke");
+    let before = rig.screen();
+    rig.press("enter");
+    rig.advance(Duration::milliseconds(400));
+    rig.release();
+
+    assert!(before.contains("no decision is parked"), "{before}");
+    assert_eq!(rig.current(), wanted, "{}", rig.screen());
 }
 
 #[test]

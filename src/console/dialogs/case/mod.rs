@@ -25,6 +25,7 @@ use super::resolve_form::Choice;
 use super::{copy_menu, links_menu};
 use super::{note_form, settle, snooze_menu};
 use crate::console::dialog::{DataAge, run};
+use crate::console::idle::{NONE_LEAVES, NONE_MADE, NONE_PARKED, NONE_TOLD, READ_ONLY, unless};
 use crate::console::screens::queue::facts::Facts;
 use crate::console::screens::queue::orders::change_match;
 use crate::console::screens::queue::state::Queue;
@@ -255,7 +256,7 @@ impl CaseDialog {
             Action::Suggested => return self.take_suggestion(cx),
             Action::GoToWarned => match cx.known_decisions().weightiest(self.current(), &self.alerts).map(|warned| warned.id) {
                 Some(id) => self.go_to(self.alerts.iter().position(|alert| alert.id == id).unwrap_or(0)),
-                None => cx.hint_idle(action),
+                None => self.hint_idle(action, cx),
             },
             Action::Refresh => {
                 // Whoever let decisions wait wants to be asked once more.
@@ -264,9 +265,15 @@ impl CaseDialog {
                 return self.read_again(cx);
             }
             action if is_everywhere(action) => return vec![Order::Act(action)],
-            action => cx.hint_idle(action),
+            action => self.hint_idle(action, cx),
         }
         Vec::new()
+    }
+
+    /// Says why an action does nothing here.
+    fn hint_idle(&self, action: Action, cx: &mut AppContext) {
+        let why = self.why_idle(action, cx);
+        cx.hint_idle(action, why);
     }
 
     /// What is known around the alert under the cursor.
@@ -290,7 +297,7 @@ impl CaseDialog {
         match self.suggested(cx) {
             Some(decision) => self.decide(decision.into(), cx),
             None => {
-                cx.hint_idle(Action::Suggested);
+                self.hint_idle(Action::Suggested, cx);
                 Vec::new()
             }
         }
@@ -476,21 +483,31 @@ impl Dialog for CaseDialog {
         &CONTEXTS
     }
 
-    fn offers(&self, action: Action, cx: &AppContext) -> bool {
+    fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
         use Action::{Back, CopyId, CopyJson, DetailDown, DetailUp, Find, GoToAlert, Note, OpenLink, PageDown, PageUp, Raw};
+        let writes = || unless(!cx.place.read_only, READ_ONLY);
         match action {
-            Action::Refund | Action::NotRefunded | Action::Invalid => !cx.place.read_only && self.takes(action, cx),
-            Action::Down | Action::Up | Action::Top | Action::Bottom | Action::NextPane => self.alerts.len() > 1,
-            Action::Settle => cx.unfinished.parked().next().is_some(),
-            Action::Undo => cx.decisions.not_left().next().is_some(),
-            Action::Refresh => true,
-            Action::GoToTold => cx.toasts.about().is_some(),
-            Back | CopyId | CopyJson | DetailDown | DetailUp | Find | GoToAlert | Note | OpenLink | PageDown | PageUp | Raw => true,
-            Action::Snooze => self.alerts.iter().any(|alert| alert.outcome.is_none()),
-            Action::Suggested => !cx.place.read_only && self.suggested(cx).is_some(),
-            Action::Unmatch => self.facts_here().orders.as_ref().is_some_and(Result::is_ok),
-            Action::GoToWarned => cx.known_decisions().weightiest(self.current(), &self.alerts).is_some(),
-            action => leads_elsewhere(action) || is_everywhere(action),
+            Action::Refund | Action::NotRefunded | Action::Invalid => {
+                writes().or_else(|| unless(self.takes(action, cx), "it is answered, or has its decision"))
+            }
+            Action::Repeat if cx.last_made.is_none() => Some(NONE_MADE),
+            Action::Repeat => Some("a case is answered by one form"),
+            Action::Down | Action::Up | Action::Top | Action::Bottom | Action::NextPane => {
+                unless(self.alerts.len() > 1, "the case has one alert")
+            }
+            Action::Settle => unless(cx.unfinished.parked().next().is_some(), NONE_PARKED),
+            Action::Undo => unless(cx.decisions.not_left().next().is_some(), NONE_LEAVES),
+            Action::Refresh => None,
+            Action::GoToTold => unless(cx.toasts.about().is_some(), NONE_TOLD),
+            Back | CopyId | CopyJson | DetailDown | DetailUp | Find | GoToAlert | Note | OpenLink | PageDown | PageUp | Raw => None,
+            Action::Snooze => unless(self.alerts.iter().any(|alert| alert.outcome.is_none()), "every alert of the case is answered"),
+            Action::Suggested => writes().or_else(|| unless(self.suggested(cx).is_some(), "nothing is suggested")),
+            Action::Unmatch => unless(self.facts_here().orders.as_ref().is_some_and(Result::is_ok), "no order is known"),
+            Action::GoToWarned => {
+                let warned = cx.known_decisions().weightiest(self.current(), &self.alerts);
+                unless(warned.is_some(), "no warning names another alert")
+            }
+            action => unless(leads_elsewhere(action) || is_everywhere(action), "it is for the Queue's list"),
         }
     }
 

@@ -22,6 +22,7 @@ use super::page_keys::{is_everywhere, leads_elsewhere};
 use super::resolve_form::{Choice, FormContext, ResolveForm};
 use crate::console::answer_words::who_answered;
 use crate::console::guards::{Gets, is_searched, looked_up_at_once, on_its_payment};
+use crate::console::idle::{NONE_LEAVES, NONE_TOLD, OTHER_PLACE, unless};
 use crate::console::known_refunds::KnownRefunds;
 use crate::console::message::AdvisedAlert;
 use crate::console::resolving::{stage_together, subject};
@@ -538,11 +539,11 @@ impl Dialog for ManyForm {
         if self.part == Part::List { &CONTEXTS } else { &[] }
     }
 
-    fn offers(&self, action: Action, cx: &AppContext) -> bool {
+    fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
         match action {
-            Action::Undo => cx.decisions.not_left().next().is_some(),
-            Action::GoToTold => cx.toasts.about().is_some(),
-            action => action == Action::Back || leads_elsewhere(action) || is_everywhere(action),
+            Action::Undo => unless(cx.decisions.not_left().next().is_some(), NONE_LEAVES),
+            Action::GoToTold => unless(cx.toasts.about().is_some(), NONE_TOLD),
+            action => unless(action == Action::Back || leads_elsewhere(action) || is_everywhere(action), OTHER_PLACE),
         }
     }
 

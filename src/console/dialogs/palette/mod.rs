@@ -51,6 +51,12 @@ pub struct Palette {
     over_page: bool,
 }
 
+/// A choice that is held as itself while what is found comes in.
+enum HeldChoice {
+    Alert(AlertId),
+    Idle(PaletteGoal),
+}
+
 /// A line of it.
 enum PaletteRow<'p> {
     Offer(&'p PaletteOffer),
@@ -64,22 +70,27 @@ impl Palette {
         Self { input: TextInput::one_line(""), menu, offers, search: AlertSearch::default(), goes: false, over_page }
     }
 
-    /// The offers that fit, then the alerts.
+    /// The offers that fit, then the alerts, and last what does nothing now.
     fn rows(&self, cx: &AppContext) -> Vec<PaletteRow<'_>> {
         let typed = self.input.text();
         let recent = if typed.trim().is_empty() { &cx.recent[..cx.recent.len().min(RECENT)] } else { &cx.recent };
-        let offers = offers::ranked(&self.offers, &typed, recent).into_iter().map(|at| PaletteRow::Offer(&self.offers[at]));
+        let ranked = offers::ranked(&self.offers, &typed, recent).into_iter().map(|at| &self.offers[at]);
+        let (idle, offers): (Vec<_>, Vec<_>) = ranked.partition(|offer| is_behind(offer, &typed));
         let looked_for = is_looked_for(&typed);
         let alerts = self.search.alerts().iter().filter(|_| looked_for).take(ALERTS).map(PaletteRow::Alert);
-        offers.chain(alerts).collect()
+        offers.into_iter().map(PaletteRow::Offer).chain(alerts).chain(idle.into_iter().map(PaletteRow::Offer)).collect()
     }
 
-    /// The headings over the rows. What fits best stands without them, but alerts do not.
+    /// The headings over the rows. What fits best stands without them, but alerts and what does nothing now do not.
     fn headings<'r>(&self, rows: &[PaletteRow<'r>], cx: &AppContext) -> Vec<(usize, &'r str)> {
+        let typed = self.input.text();
         let first_alert = rows.iter().position(|row| matches!(row, PaletteRow::Alert(_))).map(|at| (at, "Alerts"));
+        let first_idle = rows.iter().position(|row| matches!(row, PaletteRow::Offer(offer) if is_behind(offer, &typed)));
+        let idle = first_idle.map(|at| (at, "Nothing to do here now"));
         if !self.input.is_empty() {
-            return first_alert.into_iter().collect();
+            return first_alert.into_iter().chain(idle).collect();
         }
+        let rows = &rows[..first_idle.unwrap_or(rows.len())];
         let used = rows
             .iter()
             .take_while(|row| matches!(row, PaletteRow::Offer(offer) if cx.recent.iter().take(RECENT).any(|id| *id == offer.goal.id())))
@@ -91,6 +102,7 @@ impl Palette {
                 headings.push((at, &offer.group));
             }
         }
+        headings.extend(idle);
         headings
     }
 
@@ -105,22 +117,42 @@ impl Palette {
         self.search.typed(cx);
     }
 
-    /// The alert that is chosen.
-    fn chosen_alert(&self, cx: &AppContext) -> Option<AlertId> {
+    /// What is chosen, where it is held as itself. An offer that does something stands above all alerts and keeps its row; of one that does
+    /// nothing now the first row says only that nothing else was found yet.
+    fn held(&self, cx: &AppContext) -> Option<HeldChoice> {
         let rows = self.rows(cx);
-        match rows.get(self.menu.chosen.index(rows.len())?)? {
-            PaletteRow::Alert(alert) => Some(alert.id),
+        let at = self.menu.chosen.index(rows.len())?;
+        match rows[at] {
+            PaletteRow::Alert(alert) => Some(HeldChoice::Alert(alert.id)),
+            PaletteRow::Offer(offer) if at > 0 && is_behind(offer, &self.input.text()) => Some(HeldChoice::Idle(offer.goal.clone())),
             PaletteRow::Offer(_) => None,
         }
     }
 
-    /// Takes in what was found. An offer that is chosen stays so, since alerts come below it; an alert stays so as itself, not as a row.
-    fn take_found(&mut self, chosen: Option<AlertId>, cx: &mut AppContext) -> Orders {
+    /// Whether an alert is gone to once it is found: nothing else goes by what is typed, or the alerts are of what was typed before.
+    fn waits_for_alert(&self, cx: &AppContext) -> bool {
+        let rows = self.rows(cx);
+        match self.menu.chosen.index(rows.len()) {
+            None => true,
+            Some(_) if self.search.is_current() || !is_looked_for(&self.input.text()) => false,
+            Some(at) => match rows[at] {
+                PaletteRow::Alert(_) => true,
+                PaletteRow::Offer(offer) => at == 0 && is_behind(offer, &self.input.text()),
+            },
+        }
+    }
+
+    /// Takes in what was found. An offer that is chosen stays so; an alert stays so as itself, not as a row.
+    fn take_found(&mut self, chosen: Option<HeldChoice>, cx: &mut AppContext) -> Orders {
         let goes = std::mem::take(&mut self.goes);
         let rows = self.rows(cx);
-        let is = |row: &PaletteRow<'_>, id| matches!(row, PaletteRow::Alert(alert) if alert.id == id);
+        let is = |row: &PaletteRow<'_>, held: &HeldChoice| match (row, held) {
+            (PaletteRow::Alert(alert), HeldChoice::Alert(id)) => alert.id == *id,
+            (PaletteRow::Offer(offer), HeldChoice::Idle(goal)) => offer.goal == *goal,
+            _ => false,
+        };
         let first = rows.iter().position(|row| matches!(row, PaletteRow::Alert(_)));
-        let same = chosen.filter(|_| !goes).and_then(|id| rows.iter().position(|row| is(row, id)));
+        let same = chosen.as_ref().filter(|_| !goes).and_then(|held| rows.iter().position(|row| is(row, held)));
         let at = if goes || chosen.is_some() { same.or(first) } else { None };
         drop(rows);
         match at {
@@ -139,6 +171,12 @@ impl Palette {
         // What leads elsewhere leaves the page that lies between.
         let leave = self.over_page.then_some(Order::Leave);
         let goal = match rows[at] {
+            PaletteRow::Offer(PaletteOffer { goal: PaletteGoal::Act(action), idle: Some(why), .. }) => {
+                let (action, why) = (*action, *why);
+                drop(rows);
+                cx.hint_idle(action, Some(why));
+                return Vec::new();
+            }
             PaletteRow::Offer(offer) => offer.goal.clone(),
             PaletteRow::Alert(alert) => {
                 let found = Message::GoToFound(Box::new(alert.clone()));
@@ -192,6 +230,16 @@ impl Palette {
     }
 }
 
+/// Whether an offer stands behind all that can be done or gone to: it does nothing now, and what is typed is not its very name.
+fn is_behind(offer: &PaletteOffer, typed: &str) -> bool {
+    offer.idle.is_some() && !offers::is_named(offer, typed)
+}
+
+/// What is said of an offer: what it does, or why it does nothing now.
+fn said_of(offer: &PaletteOffer) -> &str {
+    offer.idle.unwrap_or(&offer.about)
+}
+
 /// Whether alerts are looked for by what is typed.
 fn is_looked_for(typed: &str) -> bool {
     typed.trim().chars().count() >= LOOKED_FOR
@@ -214,21 +262,22 @@ fn about_room(offer: &PaletteOffer, names: u16, room: u16) -> u16 {
     room.saturating_sub(names + 2 + columns(&cut(&offer.keys, KEYS)) + 2)
 }
 
-/// An offer in so many columns: its name, what it does, and its keys at the end.
+/// An offer in so many columns: its name, what it does, and its keys at the end; all of it quiet where it does nothing now.
 fn offer_line<'l>(offer: &PaletteOffer, names: u16, room: u16, theme: &Theme) -> Line<'l> {
     let keys = cut(&offer.keys, KEYS).into_owned();
     let name = cut(&sanitize(&offer.name), names).into_owned();
     let pad = names.saturating_sub(columns(&name)) + 2;
     let about_room = about_room(offer, names, room);
-    let about = if room < NARROW { String::new() } else { cut(&sanitize(&offer.about), about_room).into_owned() };
+    let about = if room < NARROW { String::new() } else { cut(&sanitize(said_of(offer)), about_room).into_owned() };
     let gap = (about_room + 2).saturating_sub(columns(&about));
     let blanks = |count: u16| " ".repeat(usize::from(count));
+    let (name_style, key_style) = if offer.idle.is_some() { (theme.quiet, theme.quiet) } else { (theme.strong, theme.key) };
     Line::from(vec![
-        Span::styled(name, theme.strong),
+        Span::styled(name, name_style),
         Span::raw(blanks(pad)),
         Span::styled(about, theme.quiet),
         Span::raw(blanks(gap)),
-        Span::styled(keys, theme.key),
+        Span::styled(keys, key_style),
     ])
 }
 
@@ -237,7 +286,7 @@ impl Dialog for Palette {
         match message {
             Message::Tick if self.search.next_due().is_some_and(|due| due <= cx.now) => return self.search(),
             Message::Found(query, answer) => {
-                let chosen = self.chosen_alert(cx);
+                let chosen = self.held(cx);
                 if self.search.answered(query, answer) {
                     return self.take_found(chosen, cx);
                 }
@@ -261,9 +310,7 @@ impl Dialog for Palette {
                 match self.menu.update(event, length, cx) {
                     Some(Action::MenuClose) => return vec![Effect::GiveUpFind.into(), Order::Close],
                     // There may be an alert that goes by it, and those of what was typed before are not meant.
-                    Some(Action::MenuPick) if length == 0 || self.chosen_alert(cx).is_some() && !self.search.is_current() => {
-                        self.goes = !self.search.is_current();
-                    }
+                    Some(Action::MenuPick) if self.waits_for_alert(cx) => self.goes = !self.search.is_current(),
                     Some(Action::MenuPick) => return self.pick(cx),
                     _ => {}
                 }
@@ -278,13 +325,13 @@ impl Dialog for Palette {
         let room = OpenMenu::room(PanelWidth::Search, area).saturating_sub(BEFORE_BAR);
         let rows = self.rows(cx);
         let names = widest_name(&self.offers, room);
-        let offers = rows.iter().filter_map(|row| match row {
+        let alerts = rows.iter().filter(|row| matches!(row, PaletteRow::Alert(_))).count();
+        let mut alerts = self.alert_lines(&self.search.alerts()[..alerts], room, cx).into_iter();
+        let line = |row: &PaletteRow<'_>| match row {
             PaletteRow::Offer(offer) => Some(offer_line(offer, names, room, theme)),
-            PaletteRow::Alert(_) => None,
-        });
-        let mut entries: Vec<Line<'_>> = offers.collect();
-        let alerts = rows.len() - entries.len();
-        entries.extend(self.alert_lines(&self.search.alerts()[..alerts], room, cx));
+            PaletteRow::Alert(_) => alerts.next(),
+        };
+        let entries: Vec<Line<'_>> = rows.iter().filter_map(line).collect();
         let is_narrow = room < NARROW;
         let empty = match (is_looked_for(&self.input.text()), self.search.shown()) {
             (false, _) => "Nothing here goes by that.",
@@ -292,16 +339,16 @@ impl Dialog for Palette {
             (true, _) => "",
         };
         let below = match self.menu.chosen.index(rows.len()).map(|at| &rows[at]) {
-            Some(PaletteRow::Offer(offer)) if is_narrow || columns(&sanitize(&offer.about)) > about_room(offer, names, room) => {
-                offer.about.clone()
+            Some(PaletteRow::Offer(offer)) if is_narrow || columns(&sanitize(said_of(offer))) > about_room(offer, names, room) => {
+                said_of(offer).to_owned()
             }
             _ => String::new(),
         };
-        let runs = match self.menu.chosen.index(rows.len()).map(|at| &rows[at]) {
-            Some(PaletteRow::Offer(offer)) => matches!(offer.goal, PaletteGoal::Act(_) | PaletteGoal::InList(..)),
-            _ => false,
+        let pick = match self.menu.chosen.index(rows.len()).map(|at| &rows[at]) {
+            Some(PaletteRow::Offer(PaletteOffer { idle: Some(_), .. })) => Some("say why"),
+            Some(PaletteRow::Offer(PaletteOffer { goal: PaletteGoal::Act(_) | PaletteGoal::InList(..), .. })) => Some("run"),
+            _ => None,
         };
-        let pick = runs.then_some("run");
         let groups = self.headings(&rows, cx);
         let above = u16::from(is_roomy(area));
         let list = List {

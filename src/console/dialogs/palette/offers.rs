@@ -50,16 +50,19 @@ pub struct PaletteOffer {
     pub about: String,
     /// The keys that do the same.
     pub keys: String,
+    /// Why it does nothing now, where that is so.
+    pub idle: Option<&'static str>,
 }
 
 /// What stands over the screens.
 const SCREENS: &str = "Screens";
 
-/// The actions of these contexts that mean something now; those of the innermost context first, each once, as the help groups them.
-pub fn actions(keymap: &Keymap, contexts: &[KeyContext], means_something: impl Fn(Action) -> bool) -> Vec<PaletteOffer> {
+/// The actions of these contexts, each with why it means nothing now where that is so; those of the innermost context first, each once, as
+/// the help groups them.
+pub fn actions(keymap: &Keymap, contexts: &[KeyContext], why_idle: impl Fn(Action) -> Option<&'static str>) -> Vec<PaletteOffer> {
     let mut shown: Vec<&Binding> = Vec::new();
     for context in contexts {
-        let new = keymap.bindings(*context).filter(|binding| binding.action != Action::Palette && means_something(binding.action));
+        let new = keymap.bindings(*context).filter(|binding| binding.action != Action::Palette);
         for binding in new {
             if shown.iter().all(|known| known.action != binding.action) {
                 shown.push(binding);
@@ -68,7 +71,7 @@ pub fn actions(keymap: &Keymap, contexts: &[KeyContext], means_something: impl F
     }
     let in_order = |binding: &Binding| keymap.all().position(|other| other.group == binding.group);
     shown.sort_by_key(|binding| (ScreenName::of(binding.action).is_some(), in_order(binding)));
-    shown.into_iter().map(offer).collect()
+    shown.into_iter().map(|binding| PaletteOffer { idle: why_idle(binding.action), ..offer(binding) }).collect()
 }
 
 fn offer(binding: &Binding) -> PaletteOffer {
@@ -79,6 +82,7 @@ fn offer(binding: &Binding) -> PaletteOffer {
         name: binding.words.clone(),
         about: binding.about.clone(),
         keys: key_names(&binding.keys),
+        idle: None,
     }
 }
 
@@ -103,6 +107,7 @@ pub fn in_lists(keymap: &Keymap) -> Vec<PaletteOffer> {
                 name: format!("{}: {}", opener.words, binding.words),
                 about: binding.about.clone(),
                 keys,
+                idle: None,
             })
         })
     });
@@ -117,6 +122,7 @@ pub fn views(views: &SavedViews) -> Vec<PaletteOffer> {
         name: name.to_owned(),
         about: about.to_owned(),
         keys: String::new(),
+        idle: None,
     };
     let built_in = BuiltIn::ALL.iter().map(|view| offer(view.name(), view.about(views.vocabulary)));
     built_in.chain(views.own().iter().map(|view| offer(&view.name, &view.query))).collect()
@@ -129,9 +135,10 @@ pub fn settings() -> Vec<PaletteOffer> {
         PaletteOffer {
             goal: PaletteGoal::Setting(setting),
             group: "Settings".to_owned(),
-            name: setting.label.to_owned(),
+            name: format!("set {}", setting.label),
             about: format!("Change it in Settings: {}", options.join(", ")),
             keys: String::new(),
+            idle: None,
         }
     };
     USER_SETTINGS.iter().map(offer).collect()
@@ -145,17 +152,19 @@ pub fn consoles(place: &SessionInfo) -> Vec<PaletteOffer> {
         name: name.clone(),
         about: "Leave for its console; asks where a decision has not left".to_owned(),
         keys: String::new(),
+        idle: None,
     };
     let profiles = place.profiles.iter().map(|name| offer("Profiles", NextConsole::Profile(name.clone()), name));
     let organizations = place.organizations.iter().map(|name| offer("Organizations", NextConsole::Organization(name.clone()), name));
     profiles.chain(organizations).collect()
 }
 
-/// The offers that fit what is typed, by their places, best first: of equal ones what was used last. Nothing typed: what was used comes
-/// first, then all in their order.
+/// The offers that fit what is typed, by their places, best first: what goes by that very name, then what does something now; of equal ones
+/// what was used last. Nothing typed: what was used comes first, then all in their order.
 pub fn ranked(offers: &[PaletteOffer], typed: &str, recent: &[String]) -> Vec<usize> {
     let age = |offer: &PaletteOffer| recent.iter().position(|id| *id == offer.goal.id()).unwrap_or(usize::MAX);
-    let words: Vec<Word> = typed.split(SEPARATORS).filter(|word| !word.is_empty()).map(Word::of).collect();
+    let words: Vec<Word> = words_of(typed).map(Word::of).collect();
+    let is_named = |offer: &PaletteOffer| is_named(offer, typed);
     let mut matcher = Matcher::new(Config::DEFAULT);
     let mut fitting: Vec<(usize, u32)> = offers
         .iter()
@@ -166,13 +175,27 @@ pub fn ranked(offers: &[PaletteOffer], typed: &str, recent: &[String]) -> Vec<us
             scores.sum::<Option<u32>>().map(|score| (at, score.saturating_sub(detour)))
         })
         .collect();
-    fitting.sort_by_key(|(at, score)| (u32::MAX - score, age(&offers[*at]), *at));
+    fitting.sort_by_key(|(at, score)| {
+        let offer = &offers[*at];
+        (!is_named(offer), offer.idle.is_some(), u32::MAX - score, age(offer), *at)
+    });
     fitting.into_iter().map(|(at, _)| at).collect()
+}
+
+/// Whether what is typed is the very name of an offer.
+pub fn is_named(offer: &PaletteOffer, typed: &str) -> bool {
+    let letters = |text: &str| words_of(text).map(str::to_lowercase).collect::<Vec<_>>();
+    !offer.name.is_empty() && letters(&offer.name) == letters(typed)
+}
+
+/// The words of a text.
+fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    text.split(SEPARATORS).filter(|word| !word.is_empty())
 }
 
 /// The names that fit what is typed, by their places, best first; all in their order where nothing is typed.
 pub fn names_that_fit(names: &[impl AsRef<str>], typed: &str) -> Vec<usize> {
-    let words: Vec<Word> = typed.split(SEPARATORS).filter(|word| !word.is_empty()).map(Word::of).collect();
+    let words: Vec<Word> = words_of(typed).map(Word::of).collect();
     let mut matcher = Matcher::new(Config::DEFAULT);
     let mut fitting: Vec<(usize, u32)> = Vec::new();
     for (at, name) in names.iter().enumerate() {
@@ -238,7 +261,7 @@ mod tests {
     use super::*;
 
     fn all() -> Vec<PaletteOffer> {
-        actions(&Keymap::default(), &[KeyContext::Queue, KeyContext::Always], |_| true)
+        actions(&Keymap::default(), &[KeyContext::Queue, KeyContext::Always], |_| None)
     }
 
     fn names<'o>(offers: &'o [PaletteOffer], typed: &str, recent: &[String]) -> Vec<&'o str> {
@@ -287,7 +310,7 @@ mod tests {
     fn an_action_is_offered_once_and_never_the_palette_itself() {
         let keymap = Keymap::default();
 
-        let offers = actions(&keymap, &[KeyContext::Webhooks, KeyContext::Always], |_| true);
+        let offers = actions(&keymap, &[KeyContext::Webhooks, KeyContext::Always], |_| None);
 
         let tabs: Vec<_> = offers.iter().filter(|offer| offer.goal == PaletteGoal::Act(Action::NextPane)).collect();
         assert_eq!(tabs.iter().map(|tab| tab.group.as_str()).collect::<Vec<_>>(), ["Webhooks"]);

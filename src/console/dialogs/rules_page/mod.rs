@@ -10,6 +10,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::console::dialogs::page_keys::{is_everywhere, lead_elsewhere};
+use crate::console::idle::{NO_RULE_ACTS, NONE_STAGED, NONE_TOLD, OTHER_PLACE, unless};
 use crate::console::screens::ScreenName;
 use crate::console::{
     Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, Reply, Tone, dialog, times,
@@ -178,7 +179,7 @@ impl RulesPage {
             Action::Find | Action::GoToTold => return lead_elsewhere(action),
             action if ScreenName::of(action).is_some() => return lead_elsewhere(action),
             action if is_everywhere(action) => return vec![Order::Act(action)],
-            action => cx.hint_idle(action),
+            action => cx.hint_idle(action, self.why_idle(action, cx)),
         }
         Vec::new()
     }
@@ -286,16 +287,16 @@ impl Dialog for RulesPage {
         &CONTEXTS
     }
 
-    fn offers(&self, action: Action, cx: &AppContext) -> bool {
+    fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
         use Action::{Back, Bottom, Down, Find, Open, PageDown, PageUp, Refresh, Rehearse, Top, Up};
         match action {
-            Down | Up | Top | Bottom | PageDown | PageUp => cx.settings.rules.len() > 1,
-            Open | Rehearse => !cx.settings.rules.is_empty(),
-            Action::Undo => !cx.decisions.staged().is_empty(),
-            Action::GoToTold => cx.toasts.about().is_some(),
-            Action::RulesPause => !cx.auto.names().is_empty(),
-            Back | Find | Refresh => true,
-            action => ScreenName::of(action).is_some() || is_everywhere(action),
+            Down | Up | Top | Bottom | PageDown | PageUp => unless(cx.settings.rules.len() > 1, "there is no other rule"),
+            Open | Rehearse => unless(!cx.settings.rules.is_empty(), "there is no rule"),
+            Action::Undo => unless(!cx.decisions.staged().is_empty(), NONE_STAGED),
+            Action::GoToTold => unless(cx.toasts.about().is_some(), NONE_TOLD),
+            Action::RulesPause => unless(!cx.auto.names().is_empty(), NO_RULE_ACTS),
+            Back | Find | Refresh => None,
+            action => unless(ScreenName::of(action).is_some() || is_everywhere(action), OTHER_PLACE),
         }
     }
 

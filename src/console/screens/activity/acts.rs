@@ -6,20 +6,26 @@ use super::state::ChosenRow;
 use super::views::ShownRows;
 use crate::console::decisions::{State, alert_of};
 use crate::console::dialogs::copy_menu::{self, CopiedFact};
+use crate::console::idle::{OTHER_PLACE, READ_ONLY, unless};
 use crate::console::resolving::record;
 use crate::console::{Action, AppContext, KeyContext, Message, Order, Orders};
 use crate::desk::{DecisionFate, DecisionRecord, JournalStep};
 
 /// Whether an action means something for a row.
-pub fn offers(chosen: &ChosenRow, action: Action, cx: &AppContext) -> bool {
+pub fn why_idle(chosen: &ChosenRow, action: Action, cx: &AppContext) -> Option<&'static str> {
+    let is = |what: fn(&DecisionRecord, &AppContext) -> bool| chosen.record.as_ref().is_some_and(|record| what(record, cx));
     match action {
-        Action::GoToAlert => chosen.alert.is_some() || chosen.run.is_some(),
-        Action::CopyId | Action::CopyJson => chosen.alert.is_some(),
-        Action::Reopen => !cx.place.read_only && chosen.record.as_ref().is_some_and(|record| can_be_made_again(record, cx)),
-        Action::Dismiss => chosen.record.as_ref().is_some_and(|record| can_be_dismissed(record, cx)),
-        _ => false,
+        Action::GoToAlert => unless(chosen.alert.is_some() || chosen.run.is_some(), ABOUT_NONE),
+        Action::CopyId | Action::CopyJson => unless(chosen.alert.is_some(), ABOUT_NONE),
+        Action::Reopen if cx.place.read_only => Some(READ_ONLY),
+        Action::Reopen => unless(is(can_be_made_again), "this is no decision that failed"),
+        Action::Dismiss => unless(is(can_be_dismissed), "this is no decision that certainly failed"),
+        _ => Some(OTHER_PLACE),
     }
 }
+
+/// Why nothing is done with the alert of a row.
+const ABOUT_NONE: &str = "this is not about one alert";
 
 /// What the key that goes to a row's alert is called, where that is not what the keymap calls it.
 pub fn words_of_going(chosen: &ChosenRow, shown: &ShownRows) -> Option<&'static str> {

@@ -20,6 +20,7 @@ use ratatui::layout::Rect;
 
 use crate::console::dialog::{self, run};
 use crate::console::dialogs::prompt::Prompt;
+use crate::console::idle::{NONE_PARKED, NOTHING_LISTED, unless};
 use crate::console::{Action, AppContext, KeyContext, Keys, Message, Order, Orders, Screen};
 use crate::domain::Timestamp;
 
@@ -60,15 +61,16 @@ impl Screen for ActivityScreen {
         self.due()
     }
 
-    fn offers(&self, action: Action, cx: &AppContext) -> bool {
+    fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
         match action {
-            Action::CopyId | Action::CopyJson | Action::GoToAlert | Action::Reopen | Action::Dismiss => {
-                self.chosen(cx).is_some_and(|chosen| acts::offers(&chosen, action, cx))
-            }
-            Action::Settle => cx.unfinished.parked().next().is_some(),
-            Action::ActivityFilter => self.filter().is_some() || !self.rows(cx).is_empty(),
-            Action::ActivityExport => !self.each(cx).is_empty(),
-            _ => true,
+            Action::CopyId | Action::CopyJson | Action::GoToAlert | Action::Reopen | Action::Dismiss => match self.chosen(cx) {
+                Some(chosen) => acts::why_idle(&chosen, action, cx),
+                None => Some(NOTHING_LISTED),
+            },
+            Action::Settle => unless(cx.unfinished.parked().next().is_some(), NONE_PARKED),
+            Action::ActivityFilter => unless(self.filter().is_some() || !self.rows(cx).is_empty(), NOTHING_LISTED),
+            Action::ActivityExport => unless(!self.each(cx).is_empty(), NOTHING_LISTED),
+            _ => None,
         }
     }
 

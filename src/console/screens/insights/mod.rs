@@ -16,6 +16,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use crate::console::dialog::run;
+use crate::console::idle::{NO_ALERT, unless};
 use crate::console::text::count;
 use crate::console::{Action, AppContext, Effect, Keep, KeyContext, Keys, Message, Order, Orders, Screen, Tone};
 use crate::domain::{CalendarHour, Timestamp};
@@ -72,13 +73,13 @@ impl Screen for InsightsScreen {
         }
     }
 
-    fn offers(&self, action: Action, cx: &AppContext) -> bool {
+    fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
         match action {
             // There is no alert here whose id could be copied.
-            Action::CopyId => false,
-            Action::NextPane => !listed_hours(self, cx).is_empty(),
-            Action::Open => chosen_hour(self, cx).is_some(),
-            _ => true,
+            Action::CopyId => Some(NO_ALERT),
+            Action::NextPane => unless(!listed_hours(self, cx).is_empty(), "no hour has alerts that lapse"),
+            Action::Open => unless(chosen_hour(self, cx).is_some(), "no hour is chosen"),
+            _ => None,
         }
     }
 }

@@ -26,6 +26,7 @@ use ratatui::layout::Rect;
 use crate::console::decisions::leaves_at_once;
 use crate::console::dialog::run;
 use crate::console::group_drafts::GroupDraftList;
+use crate::console::idle::{ANSWERED, NO_ALERT, NONE_MADE, NONE_PARKED, NOTHING_LISTED, READ_ONLY, unless};
 use crate::console::widgets::text_input::Typed;
 use crate::console::{Action, AppContext, Effect, Keep, KeyContext, Keys, Message, Order, Orders, Screen, Tone};
 use crate::desk::Draft;
@@ -170,29 +171,40 @@ impl Screen for Queue {
         }
     }
 
-    fn offers(&self, action: Action, cx: &AppContext) -> bool {
+    fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
+        let has_alert = || unless(self.current().is_some(), NO_ALERT);
+        let is_open = || has_alert().or_else(|| unless(self.current().is_some_and(|alert| alert.outcome.is_none()), ANSWERED));
+        let writes = || unless(!cx.place.read_only, READ_ONLY);
         match action {
-            Action::Back => self.is_set_aside() || self.is_searched() || has_marks(self) || cx.group_drafts.offered().is_some(),
-            Action::Bulk => {
-                !self.marked.is_empty() && !cx.place.read_only || cx.runs.newest().is_some() || cx.group_drafts.of_marks().is_some()
+            Action::Back => unless(
+                self.is_set_aside() || self.is_searched() || has_marks(self) || cx.group_drafts.offered().is_some(),
+                "there is nothing to go back from",
+            ),
+            Action::Bulk if cx.runs.newest().is_some() || cx.group_drafts.of_marks().is_some() => None,
+            Action::Bulk => writes().or_else(|| unless(!self.marked.is_empty(), "nothing is marked")),
+            Action::Repeat => unless(cx.last_made.is_some(), NONE_MADE),
+            Action::Snooze => is_open(),
+            Action::Refund | Action::NotRefunded | Action::Invalid => writes().or_else(is_open),
+            Action::Open | Action::OpenLink | Action::CopyId | Action::CopyJson | Action::Mark | Action::MarkRange => has_alert(),
+            Action::Down
+            | Action::Up
+            | Action::PageDown
+            | Action::PageUp
+            | Action::Top
+            | Action::Bottom
+            | Action::Jump
+            | Action::MarkAll => unless(self.listing.rows() > 0, NOTHING_LISTED),
+            Action::Arrived => unless(self.listing.arrived_above() > 0, "nothing came in above"),
+            Action::Suggested | Action::Unmatch | Action::GoToWarned => has_alert(),
+            Action::DetailDown | Action::DetailUp => {
+                has_alert().or_else(|| unless(self.detail_most.get() > 0, "all of the detail is in sight"))
             }
-            Action::Repeat => cx.last_made.is_some(),
-            Action::Snooze => self.current().is_some_and(|alert| alert.outcome.is_none()),
-            Action::Refund | Action::NotRefunded | Action::Invalid => {
-                !cx.place.read_only && self.current().is_some_and(|alert| alert.outcome.is_none())
+            Action::DetailWider | Action::DetailNarrower => {
+                unless(self.regions().divider.is_some(), "the detail does not stand beside the list")
             }
-            Action::Open | Action::OpenLink | Action::CopyId | Action::CopyJson | Action::Mark | Action::MarkRange => {
-                self.current().is_some()
-            }
-            Action::Down | Action::Up | Action::PageDown | Action::PageUp | Action::Top | Action::Bottom => self.listing.rows() > 0,
-            Action::Jump | Action::MarkAll => self.listing.rows() > 0,
-            Action::Arrived => self.listing.arrived_above() > 0,
-            Action::Suggested | Action::Unmatch | Action::GoToWarned => self.current().is_some(),
-            Action::DetailDown | Action::DetailUp => self.current().is_some() && self.detail_most.get() > 0,
-            Action::DetailWider | Action::DetailNarrower => self.regions().divider.is_some(),
             // Only where there is something to settle.
-            Action::Settle => cx.unfinished.parked().next().is_some(),
-            _ => true,
+            Action::Settle => unless(cx.unfinished.parked().next().is_some(), NONE_PARKED),
+            _ => None,
         }
     }
 

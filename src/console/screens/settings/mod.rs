@@ -11,6 +11,7 @@ use ratatui::layout::Rect;
 
 use crate::console::dialog::run;
 use crate::console::dialogs::secret::ShownSecret;
+use crate::console::idle::{READ_ONLY, unless};
 use crate::console::text::sanitize;
 use crate::console::{Action, AppContext, Effect, KeyContext, Keys, Message, NextConsole, Order, Orders, Reply, Screen, Tone};
 use crate::domain::{CreatedCredential, CredentialKind, Revoked, Timestamp};
@@ -50,15 +51,20 @@ impl Screen for SettingsScreen {
         self.due()
     }
 
-    fn offers(&self, action: Action, cx: &AppContext) -> bool {
+    fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
+        let managed = || unless(!cx.place.read_only, READ_ONLY).or_else(|| unless(self.is_offered(), "none can be managed from here"));
+        let has_chosen = || unless(self.chosen().is_some(), "no key or client is here");
         match action {
-            Action::CredentialCreate => self.refusal(cx.place.read_only).is_none(),
-            Action::CredentialRevoke => self.chosen().is_some() && self.refusal(cx.place.read_only).is_none(),
-            Action::CopyId => self.chosen().is_some(),
-            Action::SettingChange => self.setting().is_some(),
-            Action::ProfileOpen => self.chosen_profile().is_some_and(|profile| !profile.here),
-            Action::NextPane => self.parts().len() > 1,
-            _ => true,
+            Action::CredentialCreate => managed(),
+            Action::CredentialRevoke => managed().or_else(has_chosen),
+            Action::CopyId => has_chosen(),
+            Action::SettingChange => unless(self.setting().is_some(), "no setting is here"),
+            Action::ProfileOpen => match self.chosen_profile() {
+                None => Some("no profile is here"),
+                Some(profile) => unless(!profile.here, "this console is on it"),
+            },
+            Action::NextPane => unless(self.parts().len() > 1, "there is one part"),
+            _ => None,
         }
     }
 }

@@ -17,6 +17,7 @@ use crate::console::dialog::run;
 use crate::console::dialogs::listen_form::ListenForm;
 use crate::console::dialogs::replay_form::ReplayForm;
 use crate::console::dialogs::send_all_again;
+use crate::console::idle::{NO_ALERT, READ_ONLY, unless};
 use crate::console::listener::RequestFailure;
 use crate::console::text::{counted, sanitize};
 use crate::console::{Action, AppContext, Effect, KeyContext, Keys, Message, Order, Orders, Reply, Screen, Tone};
@@ -25,6 +26,9 @@ use crate::service::ServiceError;
 
 use receiver::Replaying;
 use state::{WebhooksPane, WebhooksScreen, WebhooksTarget, can_be_sent_again};
+
+/// Why nothing is done with what is not seen.
+const UNSEEN: &str = "its webhooks cannot be seen from here";
 
 /// Lines a notch of the wheel scrolls the attempts.
 const WHEEL: i32 = 3;
@@ -88,23 +92,33 @@ impl Screen for WebhooksScreen {
         }
     }
 
-    fn offers(&self, action: Action, cx: &AppContext) -> bool {
-        let writes = self.refusal(cx.place.read_only).is_none();
+    fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
+        const NO_DELIVERY: &str = "no delivery is here";
+        const NO_ENDPOINT: &str = "no endpoint is here";
+        let writes = || unless(!cx.place.read_only, READ_ONLY).or_else(|| unless(self.is_offered(), UNSEEN));
+        let on_list = || unless(!self.page, "the delivery's page is open");
         match action {
-            Action::Open if self.page => false,
-            Action::Open => match self.pane {
-                WebhooksPane::Endpoints => self.endpoint().is_some(),
-                WebhooksPane::Deliveries => self.delivery().is_some(),
-                WebhooksPane::Receiver => false,
-            },
-            Action::CopyId => copied_id(self).is_some(),
-            Action::NextPane => self.next_pane() != self.pane && !self.page && !self.is_empty(),
-            Action::DeliveryFilter => self.is_offered() && !self.page && (self.is_filtered() || !self.delivery_rows().is_empty()),
-            Action::Listen | Action::Replay => self.receiver.is_offered() && !self.page,
-            Action::GoToAlert => self.alert().is_some(),
-            Action::EndpointTest | Action::SendAllAgain => writes && self.subject().is_some() && !self.page,
-            Action::SendAgain => writes && self.pane == WebhooksPane::Deliveries && self.delivery().is_some_and(can_be_sent_again),
-            _ => true,
+            Action::Open => on_list().or_else(|| match self.pane {
+                WebhooksPane::Endpoints => unless(self.endpoint().is_some(), NO_ENDPOINT),
+                WebhooksPane::Deliveries => unless(self.delivery().is_some(), NO_DELIVERY),
+                WebhooksPane::Receiver => Some("what the receiver took has no page"),
+            }),
+            Action::CopyId => unless(copied_id(self).is_some(), "nothing with an id is here"),
+            Action::NextPane => on_list().or_else(|| unless(self.next_pane() != self.pane && !self.is_empty(), "there is one list")),
+            Action::DeliveryFilter => {
+                let has_rows = self.is_filtered() || !self.delivery_rows().is_empty();
+                unless(self.is_offered(), UNSEEN).or_else(on_list).or_else(|| unless(has_rows, "there is no delivery"))
+            }
+            Action::Listen | Action::Replay => unless(self.receiver.is_offered(), "no receiver can listen here").or_else(on_list),
+            Action::GoToAlert => unless(self.alert().is_some(), NO_ALERT),
+            Action::EndpointTest | Action::SendAllAgain => {
+                writes().or_else(on_list).or_else(|| unless(self.subject().is_some(), NO_ENDPOINT))
+            }
+            Action::SendAgain => writes().or_else(|| match self.delivery().filter(|_| self.pane == WebhooksPane::Deliveries) {
+                None => Some(NO_DELIVERY),
+                Some(delivery) => unless(can_be_sent_again(delivery), "the delivery is being sent"),
+            }),
+            _ => None,
         }
     }
 }

@@ -1,0 +1,39 @@
+//! Why an action means nothing where one is, in the words that more than one place says it in.
+
+/// The reason, unless something holds.
+pub fn unless(holds: bool, why: &'static str) -> Option<&'static str> {
+    (!holds).then_some(why)
+}
+
+/// Nothing is written from this console.
+pub const READ_ONLY: &str = "this console is read-only";
+
+/// The cursor is on no alert.
+pub const NO_ALERT: &str = "no alert is here";
+
+/// What is answered takes no decision.
+pub const ANSWERED: &str = "the alert is answered";
+
+/// There is no last decision.
+pub const NONE_MADE: &str = "no decision was made here yet";
+
+/// Nothing can be taken back on a screen.
+pub const NONE_STAGED: &str = "no decision is staged";
+
+/// Nothing can be taken back on a page, where what waits counts too.
+pub const NONE_LEAVES: &str = "no decision waits to leave";
+
+/// Nothing waits for a person's word.
+pub const NONE_PARKED: &str = "no decision is parked";
+
+/// No message leads to an alert.
+pub const NONE_TOLD: &str = "no message is about an alert";
+
+/// There is nothing to pause.
+pub const NO_RULE_ACTS: &str = "no desk rule stages by itself here";
+
+/// There are no rows.
+pub const NOTHING_LISTED: &str = "the list is empty";
+
+/// What is done elsewhere.
+pub const OTHER_PLACE: &str = "this is no place for it";
