@@ -72,9 +72,10 @@ impl App {
         let notes = self.notes(area.width);
         let noted = u16::try_from(notes.len()).unwrap_or(0);
         let between = Rect { y: header.bottom(), height: area.height.saturating_sub(2 + noted), ..area };
-        let hides_lists = self.dialogs.last().is_some_and(|top| top.hides_lists());
+        // What hides lists hides them too where something lies over it.
+        let hiding = self.dialogs.iter().rposition(|dialog| dialog.hides_lists()).unwrap_or(0);
         for (index, dialog) in self.dialogs.iter().enumerate() {
-            if hides_lists && dialog.gives_way() {
+            if index < hiding && dialog.gives_way() {
                 continue;
             }
             if !self.cx.settings.plain {

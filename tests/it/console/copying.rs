@@ -97,6 +97,21 @@ fn the_case_and_a_search_copy_too() {
 }
 
 #[test]
+fn a_copy_menu_over_a_search_shows_no_list_that_lies_under_it() {
+    let mut rig = one();
+    rig.press("v");
+    assert!(rig.screen().contains("Refunded today"), "{}", rig.screen());
+    rig.press("ctrl-f");
+    rig.type_text("A-10293");
+    rig.advance(Duration::seconds(1));
+    rig.press("alt-y");
+
+    let screen = rig.screen();
+    assert!(screen.contains("Copy") && screen.contains("A-10293"), "{screen}");
+    assert!(!screen.contains("Refunded today"), "{screen}");
+}
+
+#[test]
 fn a_row_of_the_journal_copies_facts_of_its_alert() {
     let kept = DeskState { session: Some(uuid::Uuid::from_u128(7)), ..DeskState::default() };
     let mut rig = Made { kept, ..Made::of(vec![first()]) }.start();
