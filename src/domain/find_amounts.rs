@@ -135,7 +135,9 @@ impl WrittenAmount {
         }
         let is_parted = behind_stroke.is_some() || !is_digits(number);
         let is_glued = before.ends_with(is_letter) || behind.starts_with(is_letter);
-        if !is_parted && (number.len() > LONGEST_PLAIN || is_glued) {
+        // A word that has letters at its digits is read as one elsewhere, but none has a minus or brackets.
+        let is_signed = [&sides[0], &sides[1]].iter().any(|side| side.has_minus || side.has_bracket);
+        if !is_parted && (number.len() > LONGEST_PLAIN || is_glued && !is_signed) {
             return None;
         }
         let [one, other] = sides.map(|side| side.currency);
@@ -312,6 +314,9 @@ mod tests {
     #[case("1,234.567 KWD", "1234.567", "KWD")]
     #[case("20 €", "20", "EUR")]
     #[case("-20", "20", "EUR")]
+    #[case("-20usd", "20", "USD")]
+    #[case("(20usd)", "20", "USD")]
+    #[case("-usd20", "20", "USD")]
     fn an_amount_has_the_decimals_of_its_currency(#[case] text: &str, #[case] amount: &str, #[case] currency: &str) {
         assert_eq!(FindQuery::parse(text).unwrap().grade(&of(amount, currency)), Some(MatchGrade::Whole));
     }
@@ -323,6 +328,7 @@ mod tests {
     #[case("€1,234.50 USD", "USD")]
     #[case("€1,234.50 USD", "EUR")]
     #[case("1 234.50 usd", "EUR")]
+    #[case("-1234.50usd", "EUR")]
     fn an_amount_of_another_currency_is_another_one(#[case] text: &str, #[case] currency: &str) {
         assert_eq!(FindQuery::parse(text).unwrap().grade(&of("1234.50", currency)), None);
     }
@@ -342,6 +348,8 @@ mod tests {
     #[rstest]
     #[case::order("INV-1001")]
     #[case::order_behind("1001-abc")]
+    #[case::order_in_brackets("(inv1001-7)")]
+    #[case::order_behind_a_minus("-inv1001x")]
     #[case::order_with_code("inv1001")]
     #[case::day("2026-11-24")]
     #[case::german_day("24.11.2026")]

@@ -2,11 +2,12 @@
 
 use super::words::Vocabulary;
 use crate::domain::calendar::parse_day;
-use crate::domain::code_words::{merchant_categories, merchant_category};
+use crate::domain::code_words::{is_merchant_category, merchant_categories, merchant_category};
 use crate::domain::resolution::OlderWord;
 use crate::domain::{AlertFilter, AlertStatus, Calendar, CalendarDay};
 
-/// Words that name more merchant categories than so many name none: `shop`, or `hotel`, which has some hundred codes.
+/// Words that name more merchant categories than so many name none, unless they are all of one's words: `shop`, or `hotel`, which has some
+/// hundred codes, but `car rental`.
 const MOST_CATEGORIES: usize = 6;
 
 /// The filter that is meant where words name a state (`expired`), an answer (`not found`), a UTC day (`2026-11-24`), by which an alert was
@@ -107,7 +108,7 @@ fn alone(word: &str, vocabulary: Vocabulary) -> Option<AlertFilter> {
 /// The merchant categories that are meant where all that was typed are words of few of them: those of many name none.
 fn of_categories(words: &[&str], vocabulary: Vocabulary) -> Option<AlertFilter> {
     let mccs = if vocabulary == Vocabulary::Desk { merchant_categories(words) } else { Vec::new() };
-    if mccs.is_empty() || mccs.len() > MOST_CATEGORIES {
+    if mccs.is_empty() || mccs.len() > MOST_CATEGORIES && !is_merchant_category(words) {
         return None;
     }
     let mut filter = AlertFilter::default();

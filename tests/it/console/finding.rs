@@ -693,3 +693,21 @@ fn the_words_of_a_merchant_category_list_it_where_lists_can_tell_it(#[case] oper
         assert_eq!((rig.current(), rig.app.queue().listing.total()), (sold, Some(1)));
     }
 }
+
+#[rstest]
+#[case("car rental", "3400")]
+#[case("beer, wine", "5921")]
+fn a_category_is_listed_by_its_words_whatever_they_are(#[case] words: &str, #[case] code: &str) {
+    let mut alerts = desk().0;
+    let sold = alerts[2].id;
+    alerts.iter_mut().for_each(|alert| alert.mcc = Some(if alert.id == sold { code } else { "5732" }.to_owned()));
+    let mut rig = Made { size: (120, 40), ..Made::of(alerts) }.start();
+
+    find(&mut rig, words);
+    let shown = rig.screen();
+    rig.press("enter");
+    rig.advance(Duration::milliseconds(500));
+
+    assert!(shown.contains("As a list: mcc:"), "{shown}");
+    assert_eq!((rig.current(), rig.app.queue().listing.total()), (sold, Some(1)), "{}", rig.screen());
+}
