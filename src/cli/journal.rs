@@ -19,7 +19,7 @@ use crate::domain::time::{Clock as _, SystemClock, to_iso};
 use crate::domain::{Currency, Timestamp};
 
 /// The fields of a decision.
-const COLUMNS: [&str; 25] = [
+const COLUMNS: [&str; 26] = [
     "decision",
     "madeAt",
     "user",
@@ -45,6 +45,7 @@ const COLUMNS: [&str; 25] = [
     "dismissed",
     "run",
     "unlooked",
+    "settledBy",
 ];
 
 /// The fields of a notification.
@@ -158,6 +159,7 @@ fn json_of(record: &DecisionRecord) -> Value {
         "dismissed": record.dismissed,
         "run": record.together.as_ref().map(|run| &run.first),
         "unlooked": record.unlooked,
+        "settledBy": record.settled_by,
     })
 }
 
@@ -166,6 +168,7 @@ fn row(record: &DecisionRecord) -> Vec<String> {
     let reason = said.resolution.as_ref().map(|reason| format!(" {reason}")).unwrap_or_default();
     let by = if matches!(fate, DecisionFate::AsDecided(_)) { ", by whom is not known" } else { "" };
     let more = fate.status().or(fate.reason()).map(|more| format!(": {more}{by}")).unwrap_or_default();
+    let word = record.on_whose_word().map(|word| format!(", {word}")).unwrap_or_default();
     let unlooked = record.unlooked.as_ref().map(|why| format!(", doubles not looked for again: {why}")).unwrap_or_default();
     let seen_to = if record.dismissed { ", seen to" } else { "" };
     vec![
@@ -177,7 +180,7 @@ fn row(record: &DecisionRecord) -> Vec<String> {
             .join(", "),
         format!("{}{reason} {}", said.refunded, money(&said.alert)),
         [said.alert.provider.as_str(), &said.alert.provider_id].join(" "),
-        format!("{} {}{more}{unlooked}{seen_to}", words(fate.as_str()), fate_at.format("%H:%M:%S")),
+        format!("{} {}{more}{word}{unlooked}{seen_to}", words(fate.as_str()), fate_at.format("%H:%M:%S")),
     ]
 }
 

@@ -387,11 +387,12 @@ pub fn settled(id: AlertId, applied: bool, answer: Reply<Alert>, cx: &mut AppCon
             let ours = cx.decisions.of(id).filter(|_| cx.decisions.is_checking(id)).cloned();
             let event = match &alert.outcome {
                 Some(_) => DecisionEvent::Landed(Box::new(alert.clone())),
-                None => DecisionEvent::Refused("a person said that the network did not apply it".to_owned()),
+                None => DecisionEvent::Refused("the network did not apply it".to_owned()),
             };
-            let recorded = ours.and_then(|decision| {
+            let recorded = ours.map_or_else(Vec::new, |decision| {
                 cx.runs.note(decision.key, &event, cx.now);
-                step(decision.journal_key(), &event).map(record)
+                let said = JournalStep::Settled { decision: decision.journal_key() };
+                [said].into_iter().chain(step(decision.journal_key(), &event)).map(record).collect()
             });
             cx.decisions.settled(id, applied && alert.outcome.is_some(), cx.now);
             let subject = subject(&alert);
@@ -402,7 +403,7 @@ pub fn settled(id: AlertId, applied: bool, answer: Reply<Alert>, cx: &mut AppCon
             };
             cx.notify_about(&alert, Tone::Good, words);
             let alert = Box::new(alert);
-            let mut outcome: Orders = recorded.into_iter().collect();
+            let mut outcome: Orders = recorded;
             outcome.extend(if alert.outcome.is_some() { concluded(alert, applied, cx) } else { vec![Message::Concluded(alert).into()] });
             outcome
         }

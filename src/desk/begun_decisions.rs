@@ -50,6 +50,7 @@ impl BegunDecisions {
             | JournalStep::Answered { decision, .. }
             | JournalStep::Read { decision } => self.0.retain(|begun| begun.so_far.key != *decision),
             JournalStep::Unlooked { .. }
+            | JournalStep::Settled { .. }
             | JournalStep::Unknown { .. }
             | JournalStep::Typing { .. }
             | JournalStep::Closed { .. }

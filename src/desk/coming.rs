@@ -69,6 +69,7 @@ impl ComingDecisions {
             JournalStep::Overtaken { decision, status } => self.answered(decision, &DecisionFate::Overtaken(status.clone()), &entry.at),
             JournalStep::Answered { decision, status } => self.answered(decision, &DecisionFate::Answered(status.clone()), &entry.at),
             JournalStep::Unlooked { .. }
+            | JournalStep::Settled { .. }
             | JournalStep::Typing { .. }
             | JournalStep::Closed { .. }
             | JournalStep::Dismissed { .. }

@@ -116,11 +116,19 @@ pub struct DecisionRecord {
     pub steps: Vec<(Timestamp, DecisionFate)>,
     /// Why duplicates could not be looked for again right before it left, where that was so.
     pub unlooked: Option<String>,
+    /// Who said what became of it, where a person did: a name, or empty where none was written down.
+    pub settled_by: Option<String>,
     /// Whether somebody has seen to it after it failed.
     pub dismissed: bool,
 }
 
 impl DecisionRecord {
+    /// On whose word what became of it is known, where a person said it: `on ada's word`.
+    pub fn on_whose_word(&self) -> Option<String> {
+        let by = self.settled_by.as_deref()?;
+        Some(if by.is_empty() { "on a person's word".to_owned() } else { format!("on {by}'s word") })
+    }
+
     /// What became of it so far, and since when.
     pub fn last(&self) -> (Timestamp, &DecisionFate) {
         self.steps.last().map_or((self.made_at, &DecisionFate::Staged), |(at, fate)| (*at, fate))
@@ -191,8 +199,21 @@ impl History {
         let (decision, fate) = match step {
             JournalStep::Staged { decision: key, said, rule, together } => {
                 let (made_at, steps) = (at, vec![(at, DecisionFate::Staged)]);
-                let (unlooked, dismissed) = (None, false);
-                return self.made(DecisionRecord { key, said, place, session, user, rule, together, made_at, steps, unlooked, dismissed });
+                let (unlooked, settled_by, dismissed) = (None, None, false);
+                return self.made(DecisionRecord {
+                    key,
+                    said,
+                    place,
+                    session,
+                    user,
+                    rule,
+                    together,
+                    made_at,
+                    steps,
+                    unlooked,
+                    settled_by,
+                    dismissed,
+                });
             }
             JournalStep::Notified { tone, words, alert, decision } => {
                 return self.told(NotificationRecord { at, place, session, user, tone, words, alert, decision });
@@ -205,6 +226,12 @@ impl History {
             JournalStep::Dismissed { decision, taken_back } => {
                 if let Some(record) = self.record_mut(&decision) {
                     record.dismissed = !taken_back;
+                }
+                return;
+            }
+            JournalStep::Settled { decision } => {
+                if let Some(record) = self.record_mut(&decision) {
+                    record.settled_by = Some(user.unwrap_or_default());
                 }
                 return;
             }

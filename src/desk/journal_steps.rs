@@ -135,6 +135,8 @@ pub enum JournalStep {
     NotSent { decision: String, why: String },
     /// Why duplicates could not be looked for again right before it left.
     Unlooked { decision: String, why: String },
+    /// A person said what became of it, as its next step tells.
+    Settled { decision: String },
     /// It is recorded.
     Recorded { decision: String, status: String },
     /// Its alert was found answered as it says; whether by it is not known.
@@ -209,6 +211,7 @@ impl JournalStep {
             | Self::Sent { decision }
             | Self::NotSent { decision, .. }
             | Self::Unlooked { decision, .. }
+            | Self::Settled { decision }
             | Self::Recorded { decision, .. }
             | Self::AsDecided { decision, .. }
             | Self::Overtaken { decision, .. }

@@ -8,7 +8,7 @@ use avert::desk::{JournalDecision, JournalEntry, JournalPart, JournalStep, LeftD
 use avert::domain::resolution::Decision;
 use avert::domain::time::{Clock, Timestamp, to_iso};
 use avert::domain::{Alert, AlertId, AuditEntry, Resolution};
-use avert::service::{OutcomeUnknown, ResolveRequest, ServiceError};
+use avert::service::{FoundOutBy, OutcomeUnknown, ResolveRequest, ServiceError};
 use chrono::Duration;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use rstest::rstest;
@@ -455,6 +455,24 @@ fn of_an_answer_that_an_earlier_console_waited_for_it_is_said_how_often_this_one
 
     let screen = rig.screen();
     assert!(screen.contains("not known: looked 3 times since the start, nothing yet"), "{screen}");
+}
+
+#[test]
+fn the_proof_of_a_decision_that_a_person_settled_says_who_did() {
+    let mut rig = started(Made { size: (160, 40), ..desk() });
+    let unknown = OutcomeUnknown::new("the network gave no answer within 10 s", FoundOutBy::LookUp);
+    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderOutcomeUnknown(unknown)));
+    let id = rig.current();
+    rig.press("n ctrl-s");
+    rig.advance(Duration::seconds(6));
+    let parked = vec![unfinished(id, "PARKED")];
+    rig.service.unfinished.lock().unwrap().clone_from(&parked);
+    rig.update(Message::Unfinished(Ok(parked)));
+
+    rig.press("k 4 p a ctrl-s 4 tab");
+
+    let screen = rig.screen();
+    assert!(screen.contains("CHARGEBACK, recorded 14:03") && screen.contains(" on omar's word"), "{screen}");
 }
 
 #[test]

@@ -149,6 +149,7 @@ fn of_fate(record: &DecisionRecord, cx: &AppContext) -> (&'static str, RowTone, 
     if let Some(status) = decided_again(record, cx) {
         return ("×", RowTone::Quiet, format!("not recorded; {DECIDED_AGAIN}: {status}"));
     }
+    let word = record.on_whose_word().map(|word| format!(" {}", sanitize(&word))).unwrap_or_default();
     match fate {
         DecisionFate::Staged => ("·", RowTone::Quiet, "staged; nothing else is known of it".to_owned()),
         DecisionFate::TakenBack => ("↶", RowTone::Quiet, format!("taken back after {} s", (at - record.made_at).num_seconds().max(0))),
@@ -157,10 +158,13 @@ fn of_fate(record: &DecisionRecord, cx: &AppContext) -> (&'static str, RowTone, 
         DecisionFate::Recorded(status) if record.unlooked.is_some() => {
             ("✓", RowTone::Plain, format!("{status}, recorded {when}; doubles not looked for again"))
         }
-        DecisionFate::Recorded(status) => ("✓", RowTone::Quiet, format!("{status}, recorded {when}")),
+        DecisionFate::Recorded(status) => ("✓", RowTone::Quiet, format!("{status}, recorded {when}{word}")),
         DecisionFate::AsDecided(status) => ("✓", RowTone::Quiet, format!("{status}, found {when}; {BY_WHOM}")),
         DecisionFate::Overtaken(status) => ("×", RowTone::Unsure, format!("another was first: {status}")),
         DecisionFate::Answered(status) => ("×", RowTone::Quiet, format!("not recorded; answered another way since: {status}")),
+        DecisionFate::Refused(why) if !word.is_empty() => {
+            ("!", failed, format!("{seen_to}not recorded{word}: {}", why.trim_end_matches('.')))
+        }
         DecisionFate::Refused(why) => ("!", failed, format!("{seen_to}{}", not_recorded(why))),
         DecisionFate::Unknown(why) => ("?", RowTone::Unsure, format!("not known: {}", why.trim_end_matches('.'))),
         DecisionFate::NeverLeft => ("!", failed, format!("{seen_to}did not leave: the console ended first")),

@@ -377,6 +377,7 @@ mod tests {
             made_at: Timestamp::default(),
             steps: vec![(Timestamp::default(), DecisionFate::Sent)],
             unlooked: None,
+            settled_by: None,
             dismissed: false,
         };
         let widths = RowWidths::default();
