@@ -250,6 +250,8 @@ impl Dialog for SnoozeMenu {
         };
         let room = OpenMenu::room(PanelWidth::default(), area);
         let entries = self.choices.iter().map(|choice| self.line(*choice, room, cx)).collect();
-        self.menu.draw(List { title: "Snooze", about: &about, entries, pick: Some("snooze"), ..List::default() }, frame, area, cx);
+        let wakes = self.menu.chosen.index(self.choices.len()).is_some_and(|at| self.choices[at] == SnoozeChoice::NoLonger);
+        let pick = Some(if wakes { "wake" } else { "snooze" });
+        self.menu.draw(List { title: "Snooze", about: &about, entries, pick, ..List::default() }, frame, area, cx);
     }
 }

@@ -412,3 +412,24 @@ fn waking_in_pictures() {
         rig.press("z");
     });
 }
+
+#[test]
+fn the_key_says_wake_where_it_wakes() {
+    let alerts = morning(clock().now());
+    let mut rig = Made { kept: kept(&alerts[4..5], 60), size: (160, 40), ..Made::default() }.start();
+    rig.press("v");
+    rig.type_text("snoozed");
+    rig.press("enter");
+    assert_eq!(rig.current(), id(5), "{}", rig.screen());
+
+    rig.press("z");
+    let wakes = rig.screen();
+    rig.press("down");
+    let longer = rig.screen();
+    rig.press("esc enter");
+    let case = rig.screen();
+
+    assert!(wakes.contains("Wake    enter"), "{wakes}");
+    assert!(longer.contains("Snooze    enter"), "{longer}");
+    assert!(case.contains("z wake"), "{case}");
+}

@@ -510,7 +510,8 @@ impl CaseDialog {
         let mut offered = fitting.unwrap_or_else(|| self.offered_first(KeyRoom::Least, cx));
         offered.push((cx.key(Action::Note), "note".into(), Action::Note));
         if self.current().outcome.is_none() {
-            offered.push((cx.key(Action::Snooze), "snooze".into(), Action::Snooze));
+            let is_aside = cx.snoozes.until(self.current().id).is_some();
+            offered.push((cx.key(Action::Snooze), if is_aside { "wake" } else { "snooze" }.into(), Action::Snooze));
         }
         offered.push((cx.key(Action::CopyId), "copy".into(), Action::CopyId));
         offered.push((cx.key(Action::Raw), if self.raw { "facts" } else { "JSON" }.into(), Action::Raw));
