@@ -124,7 +124,8 @@ fn listing(words: &Words, credentials: &[Credential], organization: &str) -> Rep
     let (with_scope, time) = (scope_of(words.kind).is_some(), |moment: Option<_>| moment.map(to_iso).unwrap_or_default());
     let row = |credential: &Credential| {
         let made_for = credential.environment.map_or("not known", Environment::as_str).to_owned();
-        let rest = [made_for, to_iso(credential.created_at), time(credential.last_used_at), time(credential.revoked_at)];
+        let used = credential.last_used_at.map_or_else(|| "never".to_owned(), to_iso);
+        let rest = [made_for, to_iso(credential.created_at), used, time(credential.revoked_at)];
         [credential.id.clone()].into_iter().chain(scope_of(credential.kind).map(str::to_owned)).chain(rest).collect()
     };
     let named = |first: &[&'static str], scope: &'static str, rest: [&'static str; 4]| -> Vec<&'static str> {
