@@ -122,6 +122,24 @@ fn what_is_marked_has_a_sum_of_its_own_beside_what_lapses() {
     assert!(["EUR", "AED", "USD", "JPY"].iter().any(|currency| between.contains(currency)), "{heading}");
 }
 
+#[test]
+fn the_key_of_what_is_marked_stands_with_what_it_does_or_not_at_all() {
+    for width in (60..=120).step_by(4) {
+        for keys in ["*", "V G"] {
+            let mut rig = Made { size: (width, 24), ..Made::default() }.start();
+            rig.press(keys);
+            rig.advance(Duration::milliseconds(500));
+
+            let heading = heading(&mut rig);
+
+            let words: Vec<&str> = heading.split('│').next().unwrap().split_whitespace().collect();
+            let has_half = |key, does| words.iter().position(|word| *word == key).is_some_and(|at| words.get(at + 1) != Some(&does));
+            assert!(heading.contains("marked") || heading.contains("range of"), "{heading}");
+            assert!(!has_half("b", "answers") && !has_half("V", "marks"), "{width}: {heading}");
+        }
+    }
+}
+
 #[rstest]
 #[case::lapsed(BuiltIn::Lapsed, "Lapsed, latest first ")]
 #[case::open(BuiltIn::Open, "Open, by deadline ")]

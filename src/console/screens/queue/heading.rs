@@ -192,12 +192,12 @@ fn put_marked(queue: &Queue, draw: &DrawContext<'_>, pieces: &mut Vec<Piece>, br
         None if marked.is_empty() => return true,
         None => (format!("{} marked", count(marked.alerts().len() as u64)), Action::Bulk),
     };
-    // What lapses soon is worth more than what the key does.
-    let does = if brevity == NAME_GIVES_WAY { "" } else { does(action) };
-    let key = draw.key(action);
+    let (key, does) = (draw.key(action), does(action));
     // Where nothing is sent from, nothing is offered that would.
     let is_idle = action == Action::Bulk && draw.place.read_only;
-    let needed = 3 + columns(&words) + if is_idle { 0 } else { 2 + columns(&key) + columns(does) };
+    // What lapses soon is worth more than the key, which says nothing without what it does; the footer has it too.
+    let is_told = !is_idle && brevity != NAME_GIVES_WAY;
+    let needed = 3 + columns(&words) + if is_told { 2 + columns(&key) + columns(does) } else { 0 };
     let marked_words = Piece::new(3, words, theme.accent);
     pieces.push(if is_idle { marked_words } else { marked_words.doing(action) });
     let mut all = needed <= room.columns;
@@ -216,7 +216,7 @@ fn put_marked(queue: &Queue, draw: &DrawContext<'_>, pieces: &mut Vec<Piece>, br
         None if brevity == NAME_GIVES_WAY => pieces.push(Piece::new(2, "no sum yet", theme.quiet)),
         None => pieces.push(Piece::new(2, "sum not known yet", theme.quiet)),
     }
-    if !is_idle {
+    if is_told {
         pieces.push(Piece::new(2, key, theme.key).doing(action));
         pieces.push(Piece::new(0, does, theme.quiet).doing(action));
     }
