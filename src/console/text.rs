@@ -62,6 +62,22 @@ pub fn whole_words(text: &str, columns: u16) -> Cow<'_, str> {
     }
 }
 
+/// A word of more columns is an id, which its beginning may tell.
+const LONGEST_WORD: usize = 14;
+
+/// The same of a sentence: that words are left out is shown, and of an id that ends it the beginning stays.
+pub fn cut_words(text: &str, columns: u16) -> Cow<'_, str> {
+    if text.width() <= usize::from(columns) {
+        return Cow::Borrowed(text);
+    }
+    let words = whole_words(text, columns.saturating_sub(1));
+    let next = text.get(words.len()..).unwrap_or_default().trim_start().split(' ').next().unwrap_or_default();
+    if words.is_empty() || words.ends_with(CUT) || next.width() > LONGEST_WORD {
+        return cut(text, columns);
+    }
+    Cow::Owned(format!("{}{CUT}", words.trim_end_matches([',', ';', ':', ' '])))
+}
+
 /// A path in so many columns: home is `~`, and of one that is longer the middle is left out: its file's name stays.
 pub fn cut_path(path: &str, home: Option<&Path>, room: u16) -> String {
     let below_home = home.and_then(|home| Path::new(path).strip_prefix(home).ok()).and_then(Path::to_str);
@@ -219,6 +235,18 @@ mod tests {
     }
 
     #[rstest]
+    #[case("left out: refunded 3 h ago", 26, "left out: refunded 3 h ago")]
+    #[case("left out: refunded 3 h ago", 25, "left out: refunded 3 h…")]
+    #[case("left out: refunded 3 h ago", 10, "left out…")]
+    #[case("left out: refunded 3 h ago", 9, "left…")]
+    #[case("left out: refunded 3 h ago", 3, "le…")]
+    #[case("left out", 0, "")]
+    #[case("fits: ETHOCA YYRIR37MKDDB3EXGN2LONGID", 30, "fits: ETHOCA YYRIR37MKDDB3EXG…")]
+    fn a_sentence_is_cut_between_its_words(#[case] text: &str, #[case] room: u16, #[case] shown: &str) {
+        assert_eq!(cut_words(text, room), shown);
+    }
+
+    #[rstest]
     #[case(50, "~/.config/avert/desk rules/rules.txt")]
     #[case(26, "~/.config/avert…/rules.txt")]
     #[case(11, "…/rules.txt")]
@@ -255,6 +283,7 @@ mod tests {
         fn nothing_is_ever_wider_than_its_room(text in "\\PC{0,40}", room in 1u16..30) {
             // A single sign may be wider than the narrowest room; lines of two columns and more always hold.
             prop_assert!(columns(&cut(&text, room)) <= room);
+            prop_assert!(columns(&cut_words(&text, room)) <= room);
             for line in wrap(&text, room.max(2)) {
                 prop_assert!(columns(&line) <= room.max(2) || line.graphemes(true).count() == 1, "{:?}", line);
             }

@@ -7,7 +7,7 @@ use crossterm::event::{Event, MouseButton, MouseEventKind};
 use ratatui::layout::{Position, Rect};
 
 /// The areas of the last frame, each with what it is; what was drawn later lies above.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ClickTargets<T> {
     areas: RefCell<Vec<(Rect, T)>>,
     pressed: Option<T>,

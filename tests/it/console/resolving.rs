@@ -728,3 +728,24 @@ fn what_was_staged_before_a_console_stood_still_can_be_taken_back_by_the_first_k
 
     assert_eq!((rig.sent(), rig.app.unsent()), (0, 0), "{}", rig.screen());
 }
+
+#[test]
+fn the_form_stays_where_it_is_whatever_is_chosen_in_it() {
+    for height in 24..48 {
+        let now = clock().now();
+        let mut alerts = morning(now);
+        alerts.push(refunded_sibling(&alerts[1], 1_001, now));
+        let mut rig = Made { size: (120, height), ..Made::of(alerts) }.start();
+        rig.press("j");
+        rig.advance(Duration::milliseconds(500));
+        let mut tops = Vec::new();
+
+        for keys in ["r", "alt-n", "alt-i", "alt-r"] {
+            rig.press(keys);
+            let screen = rig.screen();
+            tops.push(screen.lines().position(|line| line.contains("Resolve  VERIFI")).unwrap_or_else(|| panic!("{screen}")));
+        }
+
+        assert!(tops.iter().all(|top| *top == tops[0]), "{height} rows: {tops:?}");
+    }
+}

@@ -9,7 +9,7 @@ use super::options::{DECISION_GAP, decisions, longest_reason, option_width};
 use super::plan::{AnswerRoom, HEAD, Plan, Sheet};
 use super::{Choice, Errors, Focus, FormMoment, ResolveForm, Target, View};
 use crate::console::dialogs::form::Measures;
-use crate::console::text::{columns, counted, cut, sanitize};
+use crate::console::text::{columns, counted, cut, cut_words, sanitize};
 use crate::console::widgets::buttons::{Button, ButtonKind, draw_buttons, flow};
 use crate::console::widgets::panel::Panel;
 use crate::console::widgets::scrollbar;
@@ -32,7 +32,7 @@ impl ResolveForm {
         let sheet = self.sheet(form.content, area.height, moment, false);
         let body = sheet.body;
         // The top stays where it is when the choice changes: only what is below the decision moves.
-        let tallest = self.sheet(form.content, area.height, moment, true).height;
+        let tallest = self.tallest(form.content, area.height, moment);
         let place = form.panel.place(sheet.height.saturating_sub(2), tallest.saturating_sub(2));
         let inner = form.panel.open_at(place, theme, frame.buffer_mut());
         // The head above, the buttons and a line of words below stay; what is between them scrolls where it has no room.
@@ -251,7 +251,7 @@ impl FormPen<'_, '_> {
 
     pub(super) fn error(&mut self, error: Option<&str>) {
         let Some(error) = error else { return };
-        let text = format!("✗ {}", cut(error, self.content_width().saturating_sub(2)));
+        let text = format!("✗ {}", cut_words(error, self.content_width().saturating_sub(2)));
         self.put_text(self.content_x(), &text, self.theme.danger);
         self.y += 1;
     }

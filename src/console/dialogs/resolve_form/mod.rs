@@ -182,7 +182,7 @@ struct View {
 }
 
 /// The resolve form.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ResolveForm {
     alert: Alert,
     place: FormContext,

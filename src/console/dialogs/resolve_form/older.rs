@@ -8,7 +8,7 @@ use crate::domain::resolution::{Decision, OlderRefunded, OlderWord};
 use crate::domain::{Alert, AlertStatus, AlertType, Dialect, Resolution, ResolutionParts, decide};
 
 /// The answer so far, in the words of the older dialect.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Older {
     /// What it was begun with.
     begun: Choice,

@@ -161,6 +161,17 @@ impl ResolveForm {
         Sheet { errors, seen, plan, body, height: FRAME + body }
     }
 
+    /// How many rows the form takes at most, whatever is chosen: what speaks against one answer may say nothing of another.
+    pub(super) fn tallest(&self, content: u16, height: u16, moment: FormMoment) -> u16 {
+        let own = self.sheet(content, height, moment, true).height;
+        if self.older.is_some() {
+            return own;
+        }
+        let others = Choice::ALL.into_iter().filter(|choice| *choice != self.choice);
+        let of_others = others.map(|choice| Self { choice, ..self.clone() }.sheet(content, height, moment, true).height);
+        of_others.chain([own]).max().unwrap_or(own)
+    }
+
     /// Whether of the reasons, or the older dialect's resolutions, only the chosen one is shown.
     pub(super) fn shows_chosen_alone(&self, plan: &Plan, errors: &Errors) -> bool {
         let (focus, is_chosen) = match &self.older {
