@@ -13,7 +13,7 @@ use crate::console::decisions::{Departure, PendingDecision, State};
 use crate::console::pen::put_right;
 use crate::console::screens::queue::columns::{Column, ContentWidths, TIGHTER};
 use crate::console::screens::queue::signs::ListSign;
-use crate::console::text::{self, cut};
+use crate::console::text::{self, cut, cut_words};
 use crate::console::unfinished::Stage;
 use crate::console::widgets::scrollbar;
 use crate::console::{AppContext, ClickTargets, DrawContext, Pen, Theme, times};
@@ -414,7 +414,7 @@ fn draw_in<T: Copy + PartialEq>(
         }
         let room = rest(y);
         let brief = row.brief.as_ref().filter(|_| text::columns(&row.what) > room.width);
-        Pen::new(buffer, room).put(brief.unwrap_or(&row.what), row.style);
+        Pen::new(buffer, room).put(&cut_words(brief.unwrap_or(&row.what), room.width), row.style);
         for place in &behind {
             if let Some((text, style)) = row.beside.get(place.0) {
                 Pen::new(buffer, cell(y, *place)).put(text, *style);
