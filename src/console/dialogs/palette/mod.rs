@@ -143,7 +143,7 @@ impl Palette {
     }
 
     /// Takes in what was found. An offer that is chosen stays so; an alert stays so as itself, not as a row.
-    fn take_found(&mut self, chosen: Option<HeldChoice>, cx: &mut AppContext) -> Orders {
+    fn take_found(&mut self, chosen: Option<&HeldChoice>, cx: &mut AppContext) -> Orders {
         let goes = std::mem::take(&mut self.goes);
         let rows = self.rows(cx);
         let is = |row: &PaletteRow<'_>, held: &HeldChoice| match (row, held) {
@@ -152,7 +152,7 @@ impl Palette {
             _ => false,
         };
         let first = rows.iter().position(|row| matches!(row, PaletteRow::Alert(_)));
-        let same = chosen.as_ref().filter(|_| !goes).and_then(|held| rows.iter().position(|row| is(row, held)));
+        let same = chosen.filter(|_| !goes).and_then(|held| rows.iter().position(|row| is(row, held)));
         let at = if goes || chosen.is_some() { same.or(first) } else { None };
         drop(rows);
         match at {
@@ -288,7 +288,7 @@ impl Dialog for Palette {
             Message::Found(query, answer) => {
                 let chosen = self.held(cx);
                 if self.search.answered(query, answer) {
-                    return self.take_found(chosen, cx);
+                    return self.take_found(chosen.as_ref(), cx);
                 }
             }
             // What is typed is searched for, so letters are no commands here.
