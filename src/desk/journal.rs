@@ -230,7 +230,7 @@ impl Journal {
         let bytes = fs::read(self.path())?;
         let is_kept = |line: &&[u8]| !serde_json::from_slice(line).is_ok_and(|entry| is_old(&entry, now));
         let kept: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').filter(is_kept).collect();
-        replace(&self.directory, &self.path(), &kept.concat())
+        replace(&self.directory, &self.path(), kept.concat())
     }
 
     /// What consoles on this place that are gone left unfinished.
