@@ -272,7 +272,7 @@ impl App {
                 resolving::answered(key, answer, cx)
             }
             Message::LookedUp(key, found) => resolving::looked_up(key, found, cx),
-            Message::Settled(id, applied, answer) => resolving::settled(id, applied, answer, cx),
+            Message::Settled(attempt, id, applied, answer) => resolving::settled(attempt, id, applied, answer, cx),
             Message::Unfinished(answer) => {
                 self.screens.queue.link.took_part(ReadPart::Decisions, &answer, cx.now);
                 resolving::listed_unfinished(answer, cx);

@@ -264,6 +264,14 @@ impl PendingDecision {
         self.known.alerts.contains(&other)
     }
 
+    /// What this decision came to, where its alert was found with an outcome of which is not known whose it is.
+    pub fn answered_as_found(&self, alert: Alert, now: Timestamp) -> DecisionEvent {
+        let found = Found { alert, pending: Some(false), clock_lead: None };
+        let is_meant = self.proof(&found, now) == Proof::Landed;
+        let alert = Box::new(found.alert);
+        if is_meant { DecisionEvent::AsDecided(alert) } else { DecisionEvent::Overtaken(alert) }
+    }
+
     /// What an alert as it was found proves of this decision.
     fn proof(&self, found: &Found, now: Timestamp) -> Proof {
         proof(&self.resolution, self.sent_at.unwrap_or(now), found)

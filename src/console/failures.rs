@@ -51,7 +51,7 @@ pub(super) fn outcome(message: &Message) -> Option<(&'static str, Option<&Servic
         Message::Collected(_, answer) => ("reading what is to be marked", answer.as_ref().err()),
         Message::BegunRead(_, answer) => ("reading what was begun", answer.as_ref().err()),
         Message::Closing(answer) => ("reading what lapses next", answer.as_ref().err()),
-        Message::Settled(_, _, answer) => ("settling a parked decision", answer.as_ref().err()),
+        Message::Settled(.., answer) => ("settling a parked decision", answer.as_ref().err()),
         Message::Found(_, answer) => ("finding alerts", answer.as_ref().err()),
         Message::Marked(_, answer) => ("looking for duplicates of a page", answer.as_ref().err()),
         Message::Changed(answer) => ("waiting for changes", answer.as_ref().err()),

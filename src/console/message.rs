@@ -30,7 +30,7 @@ use crate::desk::{
 use crate::domain::indeterminate::Found;
 use crate::domain::webhook::received::{ReceivedEvent, ReplayedEvent};
 use crate::domain::{
-    Alert, AlertFilter, AlertId, AtRisk, AuditEntry, CreatedCredential, CredentialKind, CredentialList, CurrencySum, Delivery,
+    Alert, AlertFilter, AlertId, AtRisk, AttemptId, AuditEntry, CreatedCredential, CredentialKind, CredentialList, CurrencySum, Delivery,
     DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointId, FindQuery, OrderAdvice, Page, Resolution,
     ResolutionAttempt, Revoked, Sort,
 };
@@ -155,7 +155,7 @@ pub enum Message {
     /// The decisions that the engine has not finished.
     Unfinished(Reply<Vec<ResolutionAttempt>>),
     /// What came of a person's word on a parked decision: on which alert, and whether it was applied.
-    Settled(AlertId, bool, Reply<Alert>),
+    Settled(AttemptId, AlertId, bool, Reply<Alert>),
     /// Every key and client.
     Credentials(Reply<CredentialList>),
     /// What became of creating a credential.
@@ -257,7 +257,7 @@ impl Message {
             Self::Page(_, Ok(page)) => (None, &page.data),
             Self::SameCard(_, Ok(alerts)) | Self::BegunRead(_, Ok(alerts)) => (None, alerts),
             Self::Closing(Ok(closing)) => (None, &closing.alerts),
-            Self::Alert(_, Ok(alert)) | Self::Settled(_, _, Ok(alert)) => (Some(alert), &[]),
+            Self::Alert(_, Ok(alert)) | Self::Settled(_, _, _, Ok(alert)) => (Some(alert), &[]),
             Self::Resolved(_, Ok(landing)) => (Some(landing.alert()), &[]),
             Self::Concluded(alert) => (Some(alert), &[]),
             _ => (None, &[]),

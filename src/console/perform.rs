@@ -112,7 +112,7 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
                 Some(attempts) => attempts.settle_parked(attempt, applied).await,
                 None => Err(ServiceError::NotAuthorized("this deployment's operator has to say it".to_owned())),
             };
-            Message::Settled(id, applied, answer)
+            Message::Settled(attempt, id, applied, answer)
         }
         Effect::LoadEndpoints => Message::Endpoints(webhooks.as_ref()?.endpoints().await),
         Effect::ListDeliveries(asked, filter) => Message::DeliveryList(asked, webhooks.as_ref()?.deliveries(filter).await),

@@ -11,9 +11,10 @@ use super::unfinished::in_words;
 use super::{Action, AppContext, Effect, Keep, Message, Order, Orders, Reply, Tone};
 use crate::desk::indeterminate::Landing;
 use crate::desk::{DecisionFate, JournalRun, JournalStep};
+use crate::domain::attempt::outcome_id;
 use crate::domain::exchange::without_exchange;
 use crate::domain::indeterminate::Found;
-use crate::domain::{Alert, AlertId, Resolution, ResolutionAttempt};
+use crate::domain::{Alert, AlertId, AttemptId, Outcome, Resolution, ResolutionAttempt};
 use crate::service::ServiceError;
 
 /// What is said of a refund for which the last look did not come to its end.
@@ -379,20 +380,27 @@ pub fn listed_unfinished(answer: Reply<Vec<ResolutionAttempt>>, cx: &mut AppCont
 }
 
 /// Takes in what came of a person's word.
-pub fn settled(id: AlertId, applied: bool, answer: Reply<Alert>, cx: &mut AppContext) -> Orders {
+pub fn settled(attempt: AttemptId, id: AlertId, applied: bool, answer: Reply<Alert>, cx: &mut AppContext) -> Orders {
     cx.unfinished.changed(cx.now);
     match answer {
         Ok(alert) => {
             cx.toasts.withdraw(PARKED);
+            // Whatever the word was, the alert may have another's outcome by now.
+            let is_its = |outcome: &Outcome| outcome.id == outcome_id(attempt);
+            let by_word = applied && alert.outcome.as_ref().is_some_and(is_its);
             let ours = cx.decisions.of(id).filter(|_| cx.decisions.is_checking(id)).cloned();
-            let event = match &alert.outcome {
-                Some(_) => DecisionEvent::Landed(Box::new(alert.clone())),
-                None => DecisionEvent::Refused("the network did not apply it".to_owned()),
-            };
             let recorded = ours.map_or_else(Vec::new, |decision| {
+                let event = match &alert.outcome {
+                    Some(_) if by_word => DecisionEvent::Landed(Box::new(alert.clone())),
+                    Some(_) => decision.answered_as_found(alert.clone(), cx.now),
+                    None => DecisionEvent::Refused(format!(
+                        "{} said that the network did not apply it",
+                        cx.place.user.as_deref().unwrap_or("a person")
+                    )),
+                };
                 cx.runs.note(decision.key, &event, cx.now);
-                let said = JournalStep::Settled { decision: decision.journal_key() };
-                [said].into_iter().chain(step(decision.journal_key(), &event)).map(record).collect()
+                let said = by_word.then(|| JournalStep::Settled { decision: decision.journal_key() });
+                said.into_iter().chain(step(decision.journal_key(), &event)).map(record).collect()
             });
             cx.decisions.settled(id, applied && alert.outcome.is_some(), cx.now);
             let subject = subject(&alert);
@@ -404,7 +412,7 @@ pub fn settled(id: AlertId, applied: bool, answer: Reply<Alert>, cx: &mut AppCon
             cx.notify_about(&alert, Tone::Good, words);
             let alert = Box::new(alert);
             let mut outcome: Orders = recorded;
-            outcome.extend(if alert.outcome.is_some() { concluded(alert, applied, cx) } else { vec![Message::Concluded(alert).into()] });
+            outcome.extend(if alert.outcome.is_some() { concluded(alert, by_word, cx) } else { vec![Message::Concluded(alert).into()] });
             outcome
         }
         Err(error) => {

@@ -116,16 +116,16 @@ pub struct DecisionRecord {
     pub steps: Vec<(Timestamp, DecisionFate)>,
     /// Why duplicates could not be looked for again right before it left, where that was so.
     pub unlooked: Option<String>,
-    /// Who said what became of it, where a person did: a name, or empty where none was written down.
+    /// Who said that it is recorded, where a person did: a name, or empty where none was written down.
     pub settled_by: Option<String>,
     /// Whether somebody has seen to it after it failed.
     pub dismissed: bool,
 }
 
 impl DecisionRecord {
-    /// On whose word what became of it is known, where a person said it: `on ada's word`.
+    /// On whose word it is known that it is recorded, where a person said it: `on ada's word`.
     pub fn on_whose_word(&self) -> Option<String> {
-        let by = self.settled_by.as_deref()?;
+        let by = self.settled_by.as_deref().filter(|_| matches!(self.fate(), DecisionFate::Recorded(_)))?;
         Some(if by.is_empty() { "on a person's word".to_owned() } else { format!("on {by}'s word") })
     }
 

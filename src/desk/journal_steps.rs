@@ -135,7 +135,7 @@ pub enum JournalStep {
     NotSent { decision: String, why: String },
     /// Why duplicates could not be looked for again right before it left.
     Unlooked { decision: String, why: String },
-    /// A person said what became of it, as its next step tells.
+    /// A person said that the network took it: its next step, that it is recorded, rests on that.
     Settled { decision: String },
     /// It is recorded.
     Recorded { decision: String, status: String },

@@ -7,7 +7,7 @@ use avert::console::message::Message;
 use avert::desk::{JournalDecision, JournalEntry, JournalPart, JournalStep, LeftDecision, Leftovers};
 use avert::domain::resolution::Decision;
 use avert::domain::time::{Clock, Timestamp, to_iso};
-use avert::domain::{Alert, AlertId, AuditEntry, Resolution};
+use avert::domain::{Alert, AlertId, AuditEntry, Resolution, ResolutionAttempt};
 use avert::service::{FoundOutBy, OutcomeUnknown, ResolveRequest, ServiceError};
 use chrono::Duration;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
@@ -457,22 +457,54 @@ fn of_an_answer_that_an_earlier_console_waited_for_it_is_said_how_often_this_one
     assert!(screen.contains("not known: looked 3 times since the start, nothing yet"), "{screen}");
 }
 
-#[test]
-fn the_proof_of_a_decision_that_a_person_settled_says_who_did() {
+/// A console whose answer NOT REFUNDED is parked.
+fn with_one_parked() -> (Rig, AlertId) {
     let mut rig = started(Made { size: (160, 40), ..desk() });
     let unknown = OutcomeUnknown::new("the network gave no answer within 10 s", FoundOutBy::LookUp);
     rig.service.next_resolution(Fate::Refused(ServiceError::ProviderOutcomeUnknown(unknown)));
     let id = rig.current();
     rig.press("n ctrl-s");
     rig.advance(Duration::seconds(6));
-    let parked = vec![unfinished(id, "PARKED")];
+    let resolution = Resolution::Current { decision: Decision::NotRefunded, comments: String::new() };
+    let parked = vec![ResolutionAttempt { resolution, ..unfinished(id, "PARKED") }];
     rig.service.unfinished.lock().unwrap().clone_from(&parked);
     rig.update(Message::Unfinished(Ok(parked)));
+    (rig, id)
+}
+
+#[test]
+fn the_proof_of_a_decision_that_a_person_settled_says_who_did() {
+    let (mut rig, _) = with_one_parked();
 
     rig.press("k 4 p a ctrl-s 4 tab");
 
     let screen = rig.screen();
     assert!(screen.contains("CHARGEBACK, recorded 14:03") && screen.contains(" on omar's word"), "{screen}");
+}
+
+#[test]
+fn the_proof_of_a_decision_that_a_person_says_was_not_taken_says_who_said_so() {
+    let (mut rig, _) = with_one_parked();
+
+    rig.press("k 4 p n ctrl-s 4 tab");
+
+    let screen = rig.screen();
+    assert!(screen.contains("omar said that the network did not apply it") && !screen.contains("omar's word"), "{screen}");
+}
+
+#[rstest]
+#[case::taken("a")]
+#[case::not_taken("n")]
+fn no_proof_rests_on_a_word_where_the_alert_has_anothers_outcome_by_then(#[case] word: &str) {
+    let (mut rig, id) = with_one_parked();
+    rig.press("k 4 p");
+    let refunded = Resolution::Current { decision: Decision::Refunded, comments: "elsewhere".to_owned() };
+    rig.service.record(id, &ResolveRequest { resolution: refunded, idempotency_key: None }).unwrap();
+
+    rig.press(&format!("{word} ctrl-s 4 tab"));
+
+    let screen = rig.screen();
+    assert!(screen.contains("another was first: RESOLVED") && !screen.contains("omar's word"), "{screen}");
 }
 
 #[test]

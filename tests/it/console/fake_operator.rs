@@ -1,6 +1,7 @@
 //! What the fake service has for operators beside its counts: intake, decisions that are not settled, the audit log, keys and clients.
 
 use async_trait::async_trait;
+use avert::domain::attempt::outcome_id;
 use avert::domain::{
     Alert, AlertPatch, AttemptId, AuditEntry, Company, CreatedCredential, Credential, CredentialKind, CredentialList, Environment,
     IngestOptions, IngestReport, ResolutionAttempt, Revoked, Secret,
@@ -32,8 +33,17 @@ impl Attempts for Fake {
         let place = self.unfinished.lock().unwrap().iter().position(|unfinished| unfinished.id == id && unfinished.state == "PARKED");
         let Some(place) = place else { return Err(ServiceError::Conflict("it does not wait for a person".to_owned())) };
         let ResolutionAttempt { alert, resolution, .. } = self.unfinished.lock().unwrap().remove(place);
-        if applied {
-            return self.record(alert, &ResolveRequest { resolution, idempotency_key: None });
+        let is_answered = self.alert(alert).is_some_and(|alert| alert.outcome.is_some());
+        if applied && !is_answered {
+            self.record(alert, &ResolveRequest { resolution, idempotency_key: None })?;
+            let mut recorded = None;
+            self.change(|alerts| {
+                if let Some(alert) = alerts.iter_mut().find(|one| one.id == alert) {
+                    alert.outcome.iter_mut().for_each(|outcome| outcome.id = outcome_id(id));
+                    recorded = Some(alert.clone());
+                }
+            });
+            return recorded.ok_or(ServiceError::AlertNotFound(alert));
         }
         self.alert(alert).ok_or(ServiceError::AlertNotFound(alert))
     }

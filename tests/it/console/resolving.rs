@@ -581,7 +581,7 @@ async fn what_a_read_only_console_sends_all_the_same_is_refused_below_it() {
     let revoked = perform(&below, None, Effect::RevokeCredential(key, "4fGx81kPq2Z".to_owned())).await;
 
     assert!(matches!(sent, Some(Message::Resolved(1, Err(ServiceError::ReadOnly)))), "{sent:?}");
-    assert!(matches!(word, Some(Message::Settled(_, true, Err(ServiceError::ReadOnly)))), "{word:?}");
+    assert!(matches!(word, Some(Message::Settled(_, _, true, Err(ServiceError::ReadOnly)))), "{word:?}");
     assert!(matches!(created, Some(Message::CredentialCreated(Err(ServiceError::ReadOnly)))), "{created:?}");
     assert!(matches!(revoked, Some(Message::CredentialRevoked(_, _, Err(ServiceError::ReadOnly)))), "{revoked:?}");
     assert!(service.resolutions.lock().unwrap().is_empty() && service.settled.lock().unwrap().is_empty());

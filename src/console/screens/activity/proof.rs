@@ -162,9 +162,6 @@ fn of_fate(record: &DecisionRecord, cx: &AppContext) -> (&'static str, RowTone, 
         DecisionFate::AsDecided(status) => ("✓", RowTone::Quiet, format!("{status}, found {when}; {BY_WHOM}")),
         DecisionFate::Overtaken(status) => ("×", RowTone::Unsure, format!("another was first: {status}")),
         DecisionFate::Answered(status) => ("×", RowTone::Quiet, format!("not recorded; answered another way since: {status}")),
-        DecisionFate::Refused(why) if !word.is_empty() => {
-            ("!", failed, format!("{seen_to}not recorded{word}: {}", why.trim_end_matches('.')))
-        }
         DecisionFate::Refused(why) => ("!", failed, format!("{seen_to}{}", not_recorded(why))),
         DecisionFate::Unknown(why) => ("?", RowTone::Unsure, format!("not known: {}", why.trim_end_matches('.'))),
         DecisionFate::NeverLeft => ("!", failed, format!("{seen_to}did not leave: the console ended first")),
