@@ -52,7 +52,7 @@ impl FoundAlerts {
             1 => "only the one alert that is loaded was looked at".to_owned(),
             many => format!("only the {} loaded alerts were looked through", count(many as u64)),
         };
-        Self { alerts, limits: vec![format!("The service is not reached: {looked}.")], only_held: true, ..Self::default() }
+        Self { alerts, limits: vec![format!("The service was not reached: {looked}.")], only_held: true, ..Self::default() }
     }
 
     /// The same with what matches of alerts that are held already, where the service could not be asked for every field.

@@ -178,6 +178,8 @@ impl Dialog for FindDialog {
                     return Vec::new();
                 }
                 self.menu.chosen = Selection::default();
+                // What is best among those that are loaded may not be what was meant: that it is only of them is seen first.
+                self.goes &= !self.is_of_held();
                 return if self.goes { self.go(0) } else { Vec::new() };
             }
             Message::Input(Event::Key(KeyEvent { code: KeyCode::Enter, modifiers, .. }))

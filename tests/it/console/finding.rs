@@ -530,7 +530,7 @@ fn while_the_service_is_not_reached_what_is_loaded_is_looked_through_by_the_same
     rig.advance(Duration::milliseconds(500));
     let reached = rig.screen();
 
-    let limit = "The service is not reached: only the 19 loaded alerts were looked through.";
+    let limit = "The service was not reached: only the 19 loaded alerts were looked through.";
     assert!(found.contains(limit) && found.contains("1 alert found, best first") && found.contains("A-10293"), "{found}");
     assert!(nothing.contains(limit) && nothing.contains("None of these has all of these words."), "{nothing}");
     assert!(!nothing.contains("No alert has") && !nothing.contains("Searched are"), "{nothing}");
