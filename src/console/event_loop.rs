@@ -18,7 +18,7 @@ use super::app::{App, DeskState, Parts};
 use super::compact_backend::CompactBackend;
 use super::runner::Runner;
 use super::session::{ConsoleError, LostAtEnd, NextConsole, Session, SessionInfo};
-use super::terminal::{FrameWriter, KeyReader, LOOK, TerminalGuard, can_stop, is_in_foreground};
+use super::terminal::{FrameWriter, KeyReader, LOOK, TerminalGuard, can_stop, is_in_foreground, may_write_in_background};
 use super::{Effect, Message, Theme};
 use crate::desk::{Desk, DeskAddress};
 use crate::domain::time::SharedClock;
@@ -185,9 +185,13 @@ impl Surface for Screen {
         let is_ours = self.has_terminal()?;
         match effect {
             // A call is heard, whoever has the terminal.
-            Effect::Notice(notice) => self.writer.send(notice.sequence().as_bytes()),
+            Effect::Notice(notice) if is_ours || may_write_in_background() => self.writer.send(notice.sequence().as_bytes()),
             Effect::Title(title) if !is_ours => {
                 self.title = title;
+                Ok(())
+            }
+            Effect::Mouse(on) if !is_ours => {
+                self.guard.keep_mouse(on);
                 Ok(())
             }
             Effect::Suspend => {

@@ -139,9 +139,14 @@ impl TerminalGuard {
         sequence
     }
 
+    /// Whether the mouse is to be taken once the terminal is ours again.
+    pub(super) fn keep_mouse(&mut self, on: bool) {
+        self.mouse = on;
+    }
+
     /// Gives the mouse back to the terminal, or takes it again.
     pub(super) fn set_mouse(&mut self, on: bool) -> io::Result<()> {
-        self.mouse = on;
+        self.keep_mouse(on);
         if on { execute!(io::stdout(), EnableMouseCapture) } else { execute!(io::stdout(), DisableMouseCapture) }
     }
 
@@ -186,6 +191,18 @@ pub(super) fn is_in_foreground() -> bool {
     use nix::unistd::{getpgrp, tcgetpgrp};
     // One that does not tell may be gone, which writing to it finds out; a group of another PID namespace has the number 0 here.
     tcgetpgrp(io::stdin()).map_or(true, |group| group == getpgrp() || group.as_raw() == 0)
+}
+
+/// Whether the terminal lets who is in the background write to it; else (`stty tostop`) whoever does so is stopped.
+#[cfg(unix)]
+pub(super) fn may_write_in_background() -> bool {
+    use rustix::termios::{LocalModes, tcgetattr};
+    tcgetattr(io::stdin()).is_ok_and(|modes| !modes.local_modes.contains(LocalModes::TOSTOP))
+}
+
+#[cfg(not(unix))]
+pub(super) fn may_write_in_background() -> bool {
+    true
 }
 
 #[cfg(not(unix))]
