@@ -13,16 +13,20 @@ const LEAST: Duration = Duration::minutes(1);
 #[derive(Debug, Default)]
 pub struct ClockNews {
     seen: Option<Timestamp>,
-    /// Whether it was told that the date is ahead.
-    told_ahead: bool,
+    /// How far ahead it was told that the date is.
+    told: Option<Duration>,
 }
 
 impl ClockNews {
     /// Takes in what time it is, and how far the machine's date has jumped ahead of that; what is to be said of it.
     pub fn look(&mut self, now: Timestamp, ahead: Option<Duration>) -> Option<String> {
         let back = self.seen.replace(now).map(|seen| seen - now).filter(|back| *back >= LEAST);
-        let was_told = std::mem::replace(&mut self.told_ahead, ahead.is_some());
-        if let Some(ahead) = ahead.filter(|_| !was_told) {
+        let is_told = |ahead: &Duration| self.told.is_some_and(|told| (*ahead - told).abs() < LEAST);
+        let news = ahead.filter(|ahead| !is_told(ahead));
+        if news.is_some() || ahead.is_none() {
+            self.told = ahead;
+        }
+        if let Some(ahead) = news {
             let minutes = CONFIRMED.as_secs() / 60;
             return Some(format!(
                 "This machine's clock has jumped ahead by {}: it is believed once it has gone on evenly for {minutes} minutes, and times here go by the one before until then.",
@@ -39,15 +43,16 @@ mod tests {
     use crate::domain::time::from_iso;
 
     #[test]
-    fn a_date_that_has_jumped_ahead_is_told_once_until_it_jumps_again() {
+    fn a_date_that_has_jumped_ahead_is_told_once_for_each_jump() {
         let now = from_iso("2026-03-10T12:00:00Z").unwrap();
         let mut news = ClockNews::default();
         let jumped = Some(Duration::minutes(125));
 
-        let told = [None, jumped, jumped, None, jumped].map(|ahead| news.look(now, ahead).is_some());
+        let further = jumped.map(|ahead| ahead + Duration::minutes(30));
+        let told = [None, jumped, jumped, further, further, None, jumped].map(|ahead| news.look(now, ahead).is_some());
         let words = ClockNews::default().look(now, jumped).unwrap();
 
-        assert_eq!(told, [false, true, false, false, true]);
+        assert_eq!(told, [false, true, false, true, false, false, true]);
         assert!(words.contains("has jumped ahead by 2 h 5 min: it is believed once it has gone on evenly for 10 minutes"), "{words}");
     }
 
