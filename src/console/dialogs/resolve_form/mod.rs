@@ -534,6 +534,10 @@ impl ResolveForm {
             self.word = Some("Nothing was sent: doubles could not be looked for. ctrl-s sends.".to_owned());
             return FormStep::Stay;
         }
+        if self.alert.outcome.is_none() && self.leaves_refund_open() {
+            self.word = Some("Nothing was sent: whether it was refunded is not told. ctrl-s sends.".to_owned());
+            return FormStep::Stay;
+        }
         self.submit()
     }
 
