@@ -11,9 +11,6 @@ pub const READ_ONLY: &str = "this console is read-only";
 /// The cursor is on no alert.
 pub const NO_ALERT: &str = "no alert is here";
 
-/// What is answered takes no decision.
-pub const ANSWERED: &str = "the alert is answered";
-
 /// There is no last decision.
 pub const NONE_MADE: &str = "no decision was made here yet";
 
@@ -24,7 +21,7 @@ pub const NONE_STAGED: &str = "no decision is staged";
 pub const NONE_LEAVES: &str = "no decision waits to leave";
 
 /// Nothing waits for a person's word.
-pub const NONE_PARKED: &str = "no decision is parked";
+pub const NONE_PARKED: &str = "no parked decision is known";
 
 /// No message leads to an alert.
 pub const NONE_TOLD: &str = "no message is about an alert";
@@ -33,7 +30,7 @@ pub const NONE_TOLD: &str = "no message is about an alert";
 pub const NO_RULE_ACTS: &str = "no desk rule stages by itself here";
 
 /// There are no rows.
-pub const NOTHING_LISTED: &str = "the list is empty";
+pub const NOTHING_LISTED: &str = "nothing is listed";
 
 /// What is done elsewhere.
 pub const OTHER_PLACE: &str = "this is no place for it";

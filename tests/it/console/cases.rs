@@ -597,7 +597,7 @@ fn a_key_that_means_nothing_in_the_case_says_so_and_one_goes_to_the_alert_that_i
     rig.press("w");
 
     assert!(unknown.contains("% means nothing here"), "{unknown}");
-    assert!(idle.contains("s (sort) has nothing to do here now: it is for the Queue's list."), "{idle}");
+    assert!(idle.contains("s (sort) has nothing to do here now: this is no place for it."), "{idle}");
     assert!(none_made.contains(". (repeat) has nothing to do here now: no decision was made here yet."), "{none_made}");
     assert_ne!(here(&mut rig), before);
     assert!(here(&mut rig).contains("SIB"), "{}", rig.screen());

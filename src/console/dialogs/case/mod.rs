@@ -25,7 +25,7 @@ use super::resolve_form::Choice;
 use super::{copy_menu, links_menu};
 use super::{note_form, settle, snooze_menu};
 use crate::console::dialog::{DataAge, run};
-use crate::console::idle::{NONE_LEAVES, NONE_MADE, NONE_PARKED, NONE_TOLD, READ_ONLY, unless};
+use crate::console::idle::{NONE_LEAVES, NONE_MADE, NONE_PARKED, NONE_TOLD, OTHER_PLACE, READ_ONLY, unless};
 use crate::console::screens::queue::facts::Facts;
 use crate::console::screens::queue::orders::change_match;
 use crate::console::screens::queue::state::Queue;
@@ -442,7 +442,7 @@ impl Dialog for CaseDialog {
                 return self.ask_audit(cx);
             }
             // What a person said of a parked decision stands there too.
-            Message::Settled(id, ..) if self.alerts.iter().any(|known| known.id == *id) => self.audit.ask_anew(),
+            Message::Settled(_, id, ..) if self.alerts.iter().any(|known| known.id == *id) => self.audit.ask_anew(),
             Message::AuditOf(asked, answer) => self.audit.take(asked, answer, &self.alerts),
             Message::SameCards(found) => return self.take_found(found, cx),
             Message::OrdersMatched(id, matched) => {
@@ -507,7 +507,7 @@ impl Dialog for CaseDialog {
                 let warned = cx.known_decisions().weightiest(self.current(), &self.alerts);
                 unless(warned.is_some(), "no warning names another alert")
             }
-            action => unless(leads_elsewhere(action) || is_everywhere(action), "it is for the Queue's list"),
+            action => unless(leads_elsewhere(action) || is_everywhere(action), OTHER_PLACE),
         }
     }
 

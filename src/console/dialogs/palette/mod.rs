@@ -160,7 +160,7 @@ impl Palette {
             None if chosen.is_some() => self.menu.chosen = Selection::default(),
             None => {}
         }
-        if goes && at.is_some() { self.pick(cx) } else { Vec::new() }
+        if goes { self.pick(cx) } else { Vec::new() }
     }
 
     /// Does what is chosen.
@@ -170,21 +170,18 @@ impl Palette {
         let mut orders = vec![Effect::GiveUpFind.into(), Order::Close];
         // What leads elsewhere leaves the page that lies between.
         let leave = self.over_page.then_some(Order::Leave);
-        let goal = match rows[at] {
-            PaletteRow::Offer(PaletteOffer { goal: PaletteGoal::Act(action), idle: Some(why), .. }) => {
-                let (action, why) = (*action, *why);
-                drop(rows);
-                cx.hint_idle(action, Some(why));
-                return Vec::new();
-            }
-            PaletteRow::Offer(offer) => offer.goal.clone(),
+        let (goal, is_idle) = match rows[at] {
+            // What did nothing when the palette was opened may do something by now, or says itself why it does not.
+            PaletteRow::Offer(offer) => (offer.goal.clone(), offer.idle.is_some()),
             PaletteRow::Alert(alert) => {
                 let found = Message::GoToFound(Box::new(alert.clone()));
                 return orders.into_iter().chain(leave).chain([Order::Act(Action::ShowQueue), found.into()]).collect();
             }
         };
         drop(rows);
-        cx.used(goal.id());
+        if !is_idle {
+            cx.used(goal.id());
+        }
         match goal {
             PaletteGoal::Act(action) => orders.push(Order::Choose(action)),
             PaletteGoal::InList(list, action) => orders.extend([Order::Choose(list), Order::Choose(action)]),

@@ -11,15 +11,15 @@ use crate::console::resolving::record;
 use crate::console::{Action, AppContext, KeyContext, Message, Order, Orders};
 use crate::desk::{DecisionFate, DecisionRecord, JournalStep};
 
-/// Whether an action means something for a row.
+/// Why an action means nothing for a row.
 pub fn why_idle(chosen: &ChosenRow, action: Action, cx: &AppContext) -> Option<&'static str> {
     let is = |what: fn(&DecisionRecord, &AppContext) -> bool| chosen.record.as_ref().is_some_and(|record| what(record, cx));
     match action {
         Action::GoToAlert => unless(chosen.alert.is_some() || chosen.run.is_some(), ABOUT_NONE),
         Action::CopyId | Action::CopyJson => unless(chosen.alert.is_some(), ABOUT_NONE),
         Action::Reopen if cx.place.read_only => Some(READ_ONLY),
-        Action::Reopen => unless(is(can_be_made_again), "this is no decision that failed"),
-        Action::Dismiss => unless(is(can_be_dismissed), "this is no decision that certainly failed"),
+        Action::Reopen => unless(is(can_be_made_again), "this is not to be decided again"),
+        Action::Dismiss => unless(is(can_be_dismissed), "this is not to be seen to"),
         _ => Some(OTHER_PLACE),
     }
 }

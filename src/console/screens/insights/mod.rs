@@ -77,7 +77,7 @@ impl Screen for InsightsScreen {
         match action {
             // There is no alert here whose id could be copied.
             Action::CopyId => Some(NO_ALERT),
-            Action::NextPane => unless(!listed_hours(self, cx).is_empty(), "no hour has alerts that lapse"),
+            Action::NextPane => unless(!listed_hours(self, cx).is_empty(), "no hour is listed"),
             Action::Open => unless(chosen_hour(self, cx).is_some(), "no hour is chosen"),
             _ => None,
         }

@@ -26,7 +26,7 @@ use ratatui::layout::Rect;
 use crate::console::decisions::leaves_at_once;
 use crate::console::dialog::run;
 use crate::console::group_drafts::GroupDraftList;
-use crate::console::idle::{ANSWERED, NO_ALERT, NONE_MADE, NONE_PARKED, NOTHING_LISTED, READ_ONLY, unless};
+use crate::console::idle::{NO_ALERT, NONE_MADE, NONE_PARKED, NOTHING_LISTED, READ_ONLY, unless};
 use crate::console::widgets::text_input::Typed;
 use crate::console::{Action, AppContext, Effect, Keep, KeyContext, Keys, Message, Order, Orders, Screen, Tone};
 use crate::desk::Draft;
@@ -173,7 +173,8 @@ impl Screen for Queue {
 
     fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
         let has_alert = || unless(self.current().is_some(), NO_ALERT);
-        let is_open = || has_alert().or_else(|| unless(self.current().is_some_and(|alert| alert.outcome.is_none()), ANSWERED));
+        let is_open =
+            || has_alert().or_else(|| unless(self.current().is_some_and(|alert| alert.outcome.is_none()), "the alert is answered"));
         let writes = || unless(!cx.place.read_only, READ_ONLY);
         match action {
             Action::Back => unless(
@@ -197,7 +198,7 @@ impl Screen for Queue {
             Action::Arrived => unless(self.listing.arrived_above() > 0, "nothing came in above"),
             Action::Suggested | Action::Unmatch | Action::GoToWarned => has_alert(),
             Action::DetailDown | Action::DetailUp => {
-                has_alert().or_else(|| unless(self.detail_most.get() > 0, "all of the detail is in sight"))
+                has_alert().or_else(|| unless(self.detail_most.get() > 0, "no more of a detail is above or below"))
             }
             Action::DetailWider | Action::DetailNarrower => {
                 unless(self.regions().divider.is_some(), "the detail does not stand beside the list")

@@ -28,7 +28,7 @@ use receiver::Replaying;
 use state::{WebhooksPane, WebhooksScreen, WebhooksTarget, can_be_sent_again};
 
 /// Why nothing is done with what is not seen.
-const UNSEEN: &str = "its webhooks cannot be seen from here";
+const UNSEEN: &str = "webhooks cannot be seen from here";
 
 /// Lines a notch of the wheel scrolls the attempts.
 const WHEEL: i32 = 3;
@@ -107,7 +107,7 @@ impl Screen for WebhooksScreen {
             Action::NextPane => on_list().or_else(|| unless(self.next_pane() != self.pane && !self.is_empty(), "there is one list")),
             Action::DeliveryFilter => {
                 let has_rows = self.is_filtered() || !self.delivery_rows().is_empty();
-                unless(self.is_offered(), UNSEEN).or_else(on_list).or_else(|| unless(has_rows, "there is no delivery"))
+                unless(self.is_offered(), UNSEEN).or_else(on_list).or_else(|| unless(has_rows, "no delivery is listed"))
             }
             Action::Listen | Action::Replay => unless(self.receiver.is_offered(), "no receiver can listen here").or_else(on_list),
             Action::GoToAlert => unless(self.alert().is_some(), NO_ALERT),
