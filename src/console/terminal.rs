@@ -344,6 +344,9 @@ impl<W> Write for FrameWriter<W> {
 /// How often it is looked whether the terminal is ours.
 pub(super) const LOOK: Duration = Duration::from_millis(250);
 
+/// How long crossterm looks for what came already: in no time at all it does not look.
+const AT_ONCE: Duration = Duration::from_micros(100);
+
 /// A reader thread for terminal events, ended on drop. crossterm 0.29 spins inside its read once the terminal is gone, so nothing that has to
 /// go on may wait in it; the heartbeat ends the console then.
 pub(super) struct KeyReader {
@@ -356,17 +359,22 @@ impl KeyReader {
         let (sender, receiver) = mpsc::channel(256);
         let stopped = Arc::clone(&stop);
         std::thread::spawn(move || {
+            let waiting = InputWait::begin();
             while !stopped.load(Ordering::SeqCst) {
                 // Who reads what is typed for the shell is stopped.
                 if !is_in_foreground() {
                     std::thread::sleep(LOOK);
                     continue;
                 }
-                let next = match event::poll(LOOK) {
-                    Ok(false) => continue,
-                    // What came after the end belongs to whoever reads next.
-                    Ok(true) if stopped.load(Ordering::SeqCst) => return,
+                let next = match event::poll(AT_ONCE) {
                     Ok(true) => event::read(),
+                    Ok(false) => match &waiting {
+                        Ok(waiting) => {
+                            waiting.wait();
+                            continue;
+                        }
+                        Err(error) => Err(io::Error::new(error.kind(), error.to_string())),
+                    },
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                     Err(error) => Err(error),
                 };
@@ -377,6 +385,55 @@ impl KeyReader {
             }
         });
         (Self { stop }, receiver)
+    }
+}
+
+/// Waiting for input or a new size of the window: crossterm reads as it waits, also what is typed for a shell, and spins through the last
+/// millisecond of each wait.
+#[cfg(unix)]
+struct InputWait {
+    resized: std::os::unix::net::UnixStream,
+    signal: signal_hook::SigId,
+}
+
+#[cfg(unix)]
+impl InputWait {
+    fn begin() -> io::Result<Self> {
+        let (resized, tell) = std::os::unix::net::UnixStream::pair()?;
+        resized.set_nonblocking(true)?;
+        let signal = signal_hook::low_level::pipe::register(signal_hook::consts::SIGWINCH, tell)?;
+        Ok(Self { resized, signal })
+    }
+
+    /// Returns where something came, and from time to time.
+    fn wait(&self) {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+        let stdin = io::stdin();
+        let mut watched = [PollFd::new(&stdin, PollFlags::IN), PollFd::new(&self.resized, PollFlags::IN)];
+        // A signal ends it as well.
+        let _ = poll(&mut watched, Some(&Timespec { tv_sec: 2, tv_nsec: 0 }));
+        while io::Read::read(&mut &self.resized, &mut [0; 64]).is_ok_and(|read| read > 0) {}
+    }
+}
+
+#[cfg(unix)]
+impl Drop for InputWait {
+    fn drop(&mut self) {
+        signal_hook::low_level::unregister(self.signal);
+    }
+}
+
+#[cfg(not(unix))]
+struct InputWait;
+
+#[cfg(not(unix))]
+impl InputWait {
+    fn begin() -> io::Result<Self> {
+        Ok(Self)
+    }
+
+    fn wait(&self) {
+        let _ = event::poll(LOOK);
     }
 }
 
