@@ -47,10 +47,12 @@ fn typing(day: &Day) -> Terminal {
     terminal
 }
 
-/// That the next console has that text in that form.
+/// That the next console says that it has a text, and has it in that form.
 fn assert_typed_text_is_there(day: &Day) {
     let mut terminal = day.open_with(&[], 120, 40);
-    terminal.wait_for("SHOP 1 ");
+    terminal.wait_for("Text in an open form is kept");
+    terminal.press("\x1b");
+    terminal.wait_gone("Text in an open form is kept");
     open_form(&mut terminal, "n");
     terminal.wait_for("goods were delivered");
     terminal.press("\x1b");
