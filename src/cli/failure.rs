@@ -116,7 +116,7 @@ fn known(cause: &(dyn std::error::Error + 'static)) -> Option<u8> {
         return Some(match error {
             // What was made by a newer avert stays so: a supervisor that starts again for this has a loop.
             StoreError::Conflict(_) | StoreError::Newer(_) => 4,
-            StoreError::Unusable(_) | StoreError::Unavailable(_) | StoreError::Corrupt(_) => 1,
+            StoreError::Unusable(_) | StoreError::Unavailable(_) | StoreError::Corrupt(_) | StoreError::Refused(..) => 1,
         });
     }
     if let Some(signalled) = cause.downcast_ref::<Signalled>() {

@@ -206,6 +206,7 @@ impl From<StoreError> for ServiceError {
             StoreError::Corrupt(text) => {
                 Self::Unavailable(format!("the database holds something that should not be there ({text}); restore a backup"))
             }
+            refused @ StoreError::Refused(..) => Self::Unavailable(refused.to_string()),
             StoreError::Conflict(what) => Self::InvalidRequest(vec![FieldError::new("", format!("{what} exists already"))]),
         }
     }

@@ -1,5 +1,7 @@
 //! Why a unit of work did not happen.
 
+use super::cause::Cause;
+
 /// Store error: why a unit of work did not happen. Nothing of it was kept.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
@@ -15,6 +17,9 @@ pub enum StoreError {
     /// What is stored breaks a rule that always holds.
     #[error("the database holds something that should not be there: {0}")]
     Corrupt(String),
+    /// The database or the system refuses for a known cause; the text says what and where.
+    #[error("{1}: {0}; {advice}", advice = .0.advice())]
+    Refused(Cause, String),
     /// A name or id is taken already.
     #[error("{0} exists already")]
     Conflict(String),

@@ -7,6 +7,7 @@ mod access;
 mod alerts;
 mod attempts;
 mod audit;
+mod cause;
 mod copy_end;
 mod copy_mark;
 mod endpoints;
@@ -37,6 +38,7 @@ pub use self::access::{AccessStore, CredentialRecord, RetiredKeyRecord, SigningK
 pub use self::alerts::AlertStore;
 pub use self::attempts::{AttemptEnd, AttemptStore, Claim, ClaimRequest, ClaimedAttempt, Commit, CommitRequest, Settled};
 pub use self::audit::AuditStore;
+pub use self::cause::Cause;
 pub use self::endpoints::{EndpointStore, EndpointTarget};
 pub use self::error::{StoreError, StoreResult};
 pub use self::finding::{Finding, Grade};
