@@ -219,11 +219,7 @@ async fn apply(conn: &Connection) -> Work<Vec<&'static str>> {
 async fn offer_trigrams(conn: &Connection) {
     if let Err(fault) = index_trigrams(conn).await {
         conn.roll_back().await;
-        let (StoreError::Unusable(reason)
-        | StoreError::Newer(reason)
-        | StoreError::Unavailable(reason)
-        | StoreError::Corrupt(reason)
-        | StoreError::Conflict(reason)) = StoreError::from(fault);
+        let reason = StoreError::from(fault);
         tracing::warn!("searches have no index, and look at every alert: {reason}");
     }
 }
