@@ -45,6 +45,9 @@ impl Signalled {
     fn code(self) -> u8 {
         match self.0 {
             "SIGHUP" => 129,
+            "SIGQUIT" => 131,
+            "SIGUSR1" => 138,
+            "SIGUSR2" => 140,
             "SIGTERM" => 143,
             _ => 130,
         }

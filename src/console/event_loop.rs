@@ -1,6 +1,8 @@
 //! The loop: wait for a key, a message or the next moment something changes; update; run the effects; draw when nothing waits.
 
+use std::future::poll_fn;
 use std::io;
+use std::task::Poll;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -308,7 +310,7 @@ pub(super) async fn run(
 /// The signals that end the console, the one that stops it, and the one that continues it.
 struct Signals {
     #[cfg(unix)]
-    ends: [(tokio::signal::unix::Signal, &'static str); 3],
+    ends: [(tokio::signal::unix::Signal, &'static str); 6],
     #[cfg(unix)]
     stop: tokio::signal::unix::Signal,
     #[cfg(unix)]
@@ -327,18 +329,21 @@ impl Signals {
             (signal(SignalKind::interrupt())?, "SIGINT"),
         ];
         Ok(Self { ends, stop, go_on })
+            (signal(SignalKind::quit())?, "SIGQUIT"),
+            (signal(SignalKind::user_defined1())?, "SIGUSR1"),
+            (signal(SignalKind::user_defined2())?, "SIGUSR2"),
     }
 
     /// Waits for a signal that ends the console; its name.
     async fn wait(&mut self, tell: impl Fn(Message)) -> &'static str {
-        let [(term, term_name), (hup, hup_name), (int, int_name)] = &mut self.ends;
         // No signal tells what runs already that it is in the foreground again.
         let mut away = false;
         loop {
             tokio::select! {
-                _ = term.recv() => return term_name,
-                _ = hup.recv() => return hup_name,
-                _ = int.recv() => return int_name,
+                name = poll_fn(|cx| {
+                    let came = self.ends.iter_mut().find_map(|(signal, name)| signal.poll_recv(cx).is_ready().then_some(*name));
+                    came.map_or(Poll::Pending, Poll::Ready)
+                }) => return name,
                 _ = self.stop.recv() => {
                     tell(Message::Suspend);
                     continue;
