@@ -7,7 +7,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 pub use crate::domain::count::{count, counted};
-pub use crate::domain::sanitize::line as sanitize;
+pub use crate::domain::sanitize::{line as sanitize, without_sequences};
 
 /// Shown where a text was cut.
 pub const CUT: &str = "…";
