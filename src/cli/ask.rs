@@ -4,11 +4,12 @@ use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
+use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use zeroize::Zeroizing;
 
 use super::failure::{SaidAlready, Signalled, say};
+use crate::console::terminal_input::{Heard, TerminalInput};
 use crate::domain::{Environment, Secret};
 
 /// Longest secret that can be typed.
@@ -81,16 +82,20 @@ pub(super) fn environment() -> anyhow::Result<Environment> {
     })
 }
 
-/// What has been pasted is there by then; crossterm does not look at all where it may not wait.
+/// What has been pasted is there by then.
 const AT_ONCE: Duration = Duration::from_millis(1);
+
+/// How long it is waited at once.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A secret, which is not shown while it is typed.
 pub(super) fn secret(question: &str) -> anyhow::Result<Secret> {
     // Before the question stands there: who answers at once is not shown either.
     let hidden = Hidden::begin().context("the terminal cannot be kept from showing what is typed")?;
-    let typed = hidden_line(question);
+    let mut input = TerminalInput::open().context("the terminal cannot be read")?;
+    let typed = hidden_line(question, &mut input);
     // What was pasted after the secret's line is no answer to anything that follows.
-    while event::poll(AT_ONCE).unwrap_or(false) && event::read().is_ok() {}
+    while matches!(input.next(AT_ONCE), Ok(Some(_))) {}
     drop(hidden);
     say("");
     let typed = typed?;
@@ -117,23 +122,24 @@ impl Drop for Hidden {
     }
 }
 
-fn hidden_line(question: &str) -> anyhow::Result<Zeroizing<String>> {
+fn hidden_line(question: &str, input: &mut TerminalInput) -> anyhow::Result<Zeroizing<String>> {
     let mut stderr = io::stderr();
     write!(stderr, "{question}").and_then(|()| stderr.flush()).context("asking failed")?;
     // Never longer than its room: growing would leave copies behind.
     let mut typed = Zeroizing::new(String::with_capacity(LONGEST_SECRET));
     loop {
-        match event::read().context("the secret cannot be read from the terminal")? {
-            Event::Key(key) if key.kind == KeyEventKind::Release => {}
-            Event::Key(key) => match (key.code, key.modifiers.contains(KeyModifiers::CONTROL)) {
-                // A pasted line feed comes as ctrl-j.
-                (KeyCode::Enter, _) | (KeyCode::Char('d' | 'j'), true) => return Ok(typed),
-                (KeyCode::Char('c'), true) => return Err(Signalled("SIGINT").into()),
-                (KeyCode::Char('u'), true) => typed.clear(),
-                (KeyCode::Backspace, _) => drop(typed.pop()),
-                (KeyCode::Char(c), false) if typed.len() + c.len_utf8() <= LONGEST_SECRET => typed.push(c),
-                _ => {}
-            },
+        match input.next(PATIENCE).context("the secret cannot be read from the terminal")? {
+            Some(Heard::Event(Event::Key(key))) if key.kind != KeyEventKind::Release => {
+                match (key.code, key.modifiers.contains(KeyModifiers::CONTROL)) {
+                    // A pasted line feed comes as ctrl-j.
+                    (KeyCode::Enter, _) | (KeyCode::Char('d' | 'j'), true) => return Ok(typed),
+                    (KeyCode::Char('c'), true) => return Err(Signalled("SIGINT").into()),
+                    (KeyCode::Char('u'), true) => typed.clear(),
+                    (KeyCode::Backspace, _) => drop(typed.pop()),
+                    (KeyCode::Char(c), false) if typed.len() + c.len_utf8() <= LONGEST_SECRET => typed.push(c),
+                    _ => {}
+                }
+            }
             _ => {}
         }
     }

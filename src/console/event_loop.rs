@@ -20,7 +20,8 @@ use super::app::{App, DeskState, Parts};
 use super::compact_backend::CompactBackend;
 use super::runner::Runner;
 use super::session::{ConsoleError, LostAtEnd, NextConsole, Session, SessionInfo};
-use super::terminal::{FrameWriter, KeyReader, LOOK, TerminalGuard, can_stop, is_in_foreground, may_write_in_background};
+use super::terminal::{FrameWriter, KeyReader, TerminalGuard, can_stop, may_write_in_background};
+use super::terminal_input::{LOOK, is_in_foreground};
 use super::{Effect, Message, Theme};
 use crate::desk::{Desk, DeskAddress};
 use crate::domain::time::SharedClock;
@@ -248,7 +249,7 @@ pub(super) async fn run(
     let (crashed, writer) = (guard.crashed.clone(), FrameWriter::new(io::stdout()));
     let terminal = Terminal::new(CompactBackend::new(writer.clone())).map_err(gone)?;
     let size = terminal.backend().size().map_err(gone)?;
-    let (_reader, mut keys) = KeyReader::read();
+    let (_reader, mut keys) = KeyReader::read().map_err(gone)?;
     let (sender, mut messages) = mpsc::unbounded_channel();
     let operator = deployment.changes.is_some();
     let counts = deployment.stats.is_some();

@@ -71,6 +71,7 @@ pub mod setting;
 pub mod snoozes;
 pub mod suggestion;
 pub mod terminal;
+pub mod terminal_input;
 pub mod text;
 pub mod theme;
 pub mod times;

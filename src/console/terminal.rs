@@ -6,22 +6,22 @@ use std::panic::{self, PanicHookInfo};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossterm::cursor::{Hide, Show};
 use crossterm::event::{
-    self, DisableBracketedPaste, DisableFocusChange, DisableMouseCapture, EnableBracketedPaste, EnableFocusChange, EnableMouseCapture,
-    Event,
+    DisableBracketedPaste, DisableFocusChange, DisableMouseCapture, EnableBracketedPaste, EnableFocusChange, EnableMouseCapture, Event,
 };
 use crossterm::style::{ResetColor, force_color_output};
 use crossterm::terminal::{self, EnterAlternateScreen, LeaveAlternateScreen};
 use crossterm::{execute, queue};
-use terminal_colorsaurus::{QueryOptions, ThemeMode, theme_mode};
 use tokio::sync::{Notify, mpsc};
+use xterm_color::Color;
 use zeroize::Zeroize;
 
 use super::Theme;
 use super::notices::title_sequence;
+use super::terminal_input::{Heard, LOOK, TerminalInput, is_in_foreground};
 use super::theme::ThemeName;
 
 /// Whether there is a terminal to draw on and to read keys from.
@@ -37,19 +37,56 @@ pub fn pick_theme(wanted: Option<ThemeName>) -> Theme {
     let name = match wanted {
         Some(name) => name,
         None if environment("NO_COLOR").is_some() => ThemeName::NoColor,
-        None => {
-            let mut options = QueryOptions::default();
-            options.timeout = Duration::from_secs(1);
-            match theme_mode(options) {
-                Ok(ThemeMode::Dark) => ThemeName::Dark,
-                Ok(ThemeMode::Light) => ThemeName::Light,
-                Err(_) if announces_all_colors() => ThemeName::Dark,
-                Err(_) => ThemeName::Ansi,
-            }
-        }
+        None => match background() {
+            Some(color) if color.perceived_lightness() > 0.5 => ThemeName::Light,
+            Some(_) => ThemeName::Dark,
+            None if announces_all_colors() => ThemeName::Dark,
+            None => ThemeName::Ansi,
+        },
     };
     let theme = Theme::named(name);
     if has_all_colors() { theme } else { theme.in_256_colors() }
+}
+
+/// How long the terminal may take to tell its background.
+const PROBE: Duration = Duration::from_secs(1);
+
+/// Once it has told it, how long the end of its answers may take.
+const LAST_ANSWER: Duration = Duration::from_millis(100);
+
+/// The colour of the terminal's background, where it tells that in time.
+fn background() -> Option<Color> {
+    let takes_queries = std::env::var("TERM").is_ok_and(|term| term != "dumb");
+    if !takes_queries || terminal::enable_raw_mode().is_err() {
+        return None;
+    }
+    let color = ask_background();
+    let _ = terminal::disable_raw_mode();
+    color.ok().flatten()
+}
+
+/// Asks for the colour (OSC 11), and then for a status report (DSR), which every terminal gives and hardly anybody else asks for: behind it
+/// no colour comes. All other answers were meant for somebody else.
+fn ask_background() -> io::Result<Option<Color>> {
+    let mut input = TerminalInput::open()?;
+    let mut out = io::stdout();
+    // Old versions of rxvt-unicode end their answer rightly only where the query ends with BEL.
+    out.write_all(b"\x1b]11;?\x07\x1b[5n")?;
+    out.flush()?;
+    let (mut until, mut color) = (Instant::now() + PROBE, None);
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        match input.next(left)? {
+            Some(Heard::Answer(answer)) if answer == b"\x1b[0n" => return Ok(color),
+            Some(Heard::Answer(answer)) if answer.starts_with(b"\x1b]11;") => {
+                let told = answer[5..].strip_suffix(b"\x1b\\").or(answer[5..].strip_suffix(b"\x07"));
+                color = told.and_then(|told| Color::parse(told).ok());
+                until = until.min(Instant::now() + LAST_ANSWER);
+            }
+            _ if left.is_zero() => return Ok(color),
+            _ => {}
+        }
+    }
 }
 
 /// Whether the terminal says that it has more than 256 colours.
@@ -185,14 +222,6 @@ impl TerminalGuard {
     }
 }
 
-/// Whether the terminal is ours: a shell has it while the console goes on in the background.
-#[cfg(unix)]
-pub(super) fn is_in_foreground() -> bool {
-    use nix::unistd::{getpgrp, tcgetpgrp};
-    // One that does not tell may be gone, which writing to it finds out; a group of another PID namespace has the number 0 here.
-    tcgetpgrp(io::stdin()).map_or(true, |group| group == getpgrp() || group.as_raw() == 0)
-}
-
 /// Whether the terminal lets who is in the background write to it; else (`stty tostop`) whoever does so is stopped.
 #[cfg(unix)]
 pub(super) fn may_write_in_background() -> bool {
@@ -202,11 +231,6 @@ pub(super) fn may_write_in_background() -> bool {
 
 #[cfg(not(unix))]
 pub(super) fn may_write_in_background() -> bool {
-    true
-}
-
-#[cfg(not(unix))]
-pub(super) fn is_in_foreground() -> bool {
     true
 }
 
@@ -341,105 +365,44 @@ impl<W> Write for FrameWriter<W> {
     }
 }
 
-/// How often it is looked whether the terminal is ours.
-pub(super) const LOOK: Duration = Duration::from_millis(250);
+/// How long its reader waits at once, where nothing comes.
+const IDLE: Duration = Duration::from_secs(60);
 
-/// How long crossterm looks for what came already: in no time at all it does not look.
-const AT_ONCE: Duration = Duration::from_micros(100);
-
-/// A reader thread for terminal events, ended on drop. crossterm 0.29 spins inside its read once the terminal is gone, so nothing that has to
-/// go on may wait in it; the heartbeat ends the console then.
+/// A reader thread for terminal events, ended on drop.
 pub(super) struct KeyReader {
     stop: Arc<AtomicBool>,
+    wake: Box<dyn Fn() + Send>,
 }
 
 impl KeyReader {
-    pub(super) fn read() -> (Self, mpsc::Receiver<io::Result<Event>>) {
+    pub(super) fn read() -> io::Result<(Self, mpsc::Receiver<io::Result<Event>>)> {
         let stop = Arc::new(AtomicBool::new(false));
         let (sender, receiver) = mpsc::channel(256);
         let stopped = Arc::clone(&stop);
+        let mut input = TerminalInput::open()?;
+        let wake = Box::new(input.waker()?);
         std::thread::spawn(move || {
-            let waiting = InputWait::begin();
             while !stopped.load(Ordering::SeqCst) {
-                // Who reads what is typed for the shell is stopped.
-                if !is_in_foreground() {
-                    std::thread::sleep(LOOK);
-                    continue;
-                }
-                let next = match event::poll(AT_ONCE) {
-                    Ok(true) => event::read(),
-                    Ok(false) => match &waiting {
-                        Ok(waiting) => {
-                            waiting.wait();
-                            continue;
+                match input.next(IDLE) {
+                    Ok(Some(Heard::Event(event))) => {
+                        if sender.blocking_send(Ok(event)).is_err() {
+                            return;
                         }
-                        Err(error) => Err(io::Error::new(error.kind(), error.to_string())),
-                    },
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                    Err(error) => Err(error),
-                };
-                let failed = next.is_err();
-                if sender.blocking_send(next).is_err() || failed {
-                    return;
+                    }
+                    Ok(_) => {}
+                    // The terminal may be gone: the heartbeat finds that out, and the signal that came before it goes first.
+                    Err(_) => std::thread::sleep(LOOK),
                 }
             }
         });
-        (Self { stop }, receiver)
-    }
-}
-
-/// Waiting for input or a new size of the window: crossterm reads as it waits, also what is typed for a shell, and spins through the last
-/// millisecond of each wait.
-#[cfg(unix)]
-struct InputWait {
-    resized: std::os::unix::net::UnixStream,
-    signal: signal_hook::SigId,
-}
-
-#[cfg(unix)]
-impl InputWait {
-    fn begin() -> io::Result<Self> {
-        let (resized, tell) = std::os::unix::net::UnixStream::pair()?;
-        resized.set_nonblocking(true)?;
-        let signal = signal_hook::low_level::pipe::register(signal_hook::consts::SIGWINCH, tell)?;
-        Ok(Self { resized, signal })
-    }
-
-    /// Returns where something came, and from time to time.
-    fn wait(&self) {
-        use rustix::event::{PollFd, PollFlags, Timespec, poll};
-        let stdin = io::stdin();
-        let mut watched = [PollFd::new(&stdin, PollFlags::IN), PollFd::new(&self.resized, PollFlags::IN)];
-        // A signal ends it as well.
-        let _ = poll(&mut watched, Some(&Timespec { tv_sec: 2, tv_nsec: 0 }));
-        while io::Read::read(&mut &self.resized, &mut [0; 64]).is_ok_and(|read| read > 0) {}
-    }
-}
-
-#[cfg(unix)]
-impl Drop for InputWait {
-    fn drop(&mut self) {
-        signal_hook::low_level::unregister(self.signal);
-    }
-}
-
-#[cfg(not(unix))]
-struct InputWait;
-
-#[cfg(not(unix))]
-impl InputWait {
-    fn begin() -> io::Result<Self> {
-        Ok(Self)
-    }
-
-    fn wait(&self) {
-        let _ = event::poll(LOOK);
+        Ok((Self { stop, wake }, receiver))
     }
 }
 
 impl Drop for KeyReader {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::SeqCst);
+        (self.wake)();
     }
 }
 

@@ -258,13 +258,48 @@ fn a_plain_console_draws_words_and_signs_and_no_lines() {
 }
 
 #[test]
-fn a_console_told_to_end_gives_the_terminal_back() {
+fn no_answer_of_the_terminal_does_anything_and_the_keys_behind_it_work() {
+    const ANSWERS: [&str; 8] = [
+        "\x1b[>0;276;0c",
+        "\x1bP>|tmux 3.4\x1b\\",
+        "\x1bP1$r0m\x1b\\",
+        "\x1b_Gi=1;OK\x1b\\",
+        "\x1b]11;rgb:ffff/ffff/ffff\x07",
+        "\x1b[?2026;2$y",
+        "\x1b[?997;1n",
+        "\x1b[24;80R",
+    ];
+    let home = tempfile::tempdir().unwrap();
+    bring_in(home.path(), &["FIRST SHOP", "SECOND SHOP"]);
+    let mut terminal = console(home.path(), 120, 40);
+    terminal.wait_for("SECOND SHOP");
+
+    for answer in ANSWERS {
+        let (begin, end) = answer.split_at(answer.len() / 2);
+        for bytes in [answer, begin, end] {
+            terminal.press(bytes);
+        }
+        // Over a form or a page it would be a letter, or nothing.
+        terminal.press("?");
+        terminal.wait_for("Help");
+        terminal.press("\x1b");
+        terminal.wait_gone("Help");
+        assert!(!terminal.text().contains("Resolve"), "{answer:?}");
+    }
+
+    terminal.press("q");
+    assert_eq!(terminal.wait_exit().0, 0);
+    assert_eq!(alert(home.path(), "SMOKE-0")["outcome"], Value::Null);
+}
+
+#[rstest]
+fn a_console_told_to_end_gives_the_terminal_back(#[values("TERM", "QUIT", "USR1", "USR2")] name: &str) {
     let home = tempfile::tempdir().unwrap();
     bring_in(home.path(), &["FIRST SHOP"]);
     let terminal = console(home.path(), 120, 40);
     terminal.wait_for("FIRST SHOP");
 
-    signal(terminal.process(), "TERM");
+    signal(terminal.process(), name);
 
     let written = String::from_utf8_lossy(&terminal.wait_exit().1).into_owned();
     let left = written.rfind("\x1b[?1049l").expect("the alternate screen is left");

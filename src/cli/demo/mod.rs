@@ -33,6 +33,7 @@ use crate::api::{self, ApiOptions};
 use crate::config::{self, AllowedNetworks, Settings, SimulatorSettings};
 use crate::console::rules_file::RulesFile;
 use crate::console::{NextConsole, Session, SessionInfo};
+use crate::console::terminal_input::TerminalInput;
 use crate::desk::{Desk, DeskError};
 use crate::domain::time::{SharedClock, to_iso};
 use crate::domain::webhook::address::AllowedNetwork;
@@ -250,8 +251,7 @@ fn keep_order(desk: &Path, order: MerchantOrder) -> Result<(), DeskError> {
 /// Gives time to read what was said: until a line is entered, or for a while.
 async fn pause() -> anyhow::Result<()> {
     say(&format!("the console opens in {} s, with Enter at once", TIME_TO_READ.as_secs()));
-    // crossterm's own reader: what is typed meanwhile is not lost to the console that follows.
-    tokio::task::spawn_blocking(|| crossterm::event::poll(TIME_TO_READ))
+    tokio::task::spawn_blocking(|| TerminalInput::open()?.next(TIME_TO_READ))
         .await
         .context("waiting failed")?
         .context("the keyboard cannot be read")?;

@@ -226,6 +226,15 @@ impl Terminal {
         panic!("{missed}");
     }
 
+    /// Waits until the program has written these bytes.
+    pub fn wait_written(&self, bytes: &str) {
+        let (shown, changed) = &*self.screen;
+        let shown = shown.lock().unwrap();
+        let is_missing = |shown: &mut Shown| !shown.raw.windows(bytes.len()).any(|window| window == bytes.as_bytes());
+        let (_shown, waited) = changed.wait_timeout_while(shown, PATIENCE, is_missing).unwrap();
+        assert!(!waited.timed_out(), "{bytes:?} was not written");
+    }
+
     /// Waits until a text is on the screen.
     pub fn wait_for(&self, text: &str) {
         self.wait_until(&format!("{text:?} on the screen"), |screen| screen.contains(text));
