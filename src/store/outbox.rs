@@ -46,7 +46,7 @@ pub struct AttemptRecord {
     pub status: Option<u16>,
     /// Why no answer came, in words.
     pub error: Option<String>,
-    /// Whether nothing was sent, because avert may not connect there: that is not held against the endpoint.
+    /// Whether nothing was sent, because this process may not connect there: then it was no attempt, and the delivery stays due.
     pub refused: bool,
     /// The first 16 KiB of the answer.
     pub answer: String,

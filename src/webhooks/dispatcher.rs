@@ -22,7 +22,7 @@ use super::queues::{EndpointQueues, Limits};
 use super::sender::{AttemptReport, Sender};
 use crate::domain::NextStep;
 use crate::domain::time::{SharedClock, Timestamp};
-use crate::domain::webhook::schedule::{GAPS_SECONDS, next_step};
+use crate::domain::webhook::schedule::{AttemptResult, GAPS_SECONDS, next_step};
 use crate::store::{AttemptRecord, DueDelivery, SharedStore, StoreError, StoreResult};
 
 /// With so many results that could not be recorded nothing more is leased.
@@ -386,6 +386,12 @@ impl Dispatcher {
         let now = self.clock.now();
         let next = next_step(report.result, attempt, self.settings.gaps, now, &mut rand::rng());
         let delivered = next == NextStep::Delivered;
+        if report.result == AttemptResult::Refused {
+            // Its breaker keeps it from being asked for again at once.
+            self.queues.finished(delivery, endpoint, delivered, now);
+            tracing::warn!(error = report.error, %endpoint, "a webhook stays due: this process may not reach its endpoint");
+            return self.results.add(report.into_record(due, now, next), Instant::now());
+        }
         let result = match &next {
             NextStep::Delivered => "delivered",
             NextStep::RetryAt(_) => "failed",

@@ -46,7 +46,7 @@ pub enum AttemptResult {
     },
     /// No answer came.
     Failed,
-    /// Nothing was sent: avert may not connect to the endpoint's address. That is not held against the endpoint.
+    /// Nothing was sent: this process may not connect to the endpoint's address. Another one may.
     Refused,
 }
 
@@ -72,7 +72,8 @@ pub fn next_step(result: AttemptResult, attempt: u32, gaps: &[i64], now: Timesta
             return NextStep::DisableEndpoint("the receiver answered 410 Gone: it wants nothing more".to_owned());
         }
         AttemptResult::Answered { retry_after, .. } => retry_after,
-        AttemptResult::Failed | AttemptResult::Refused => None,
+        AttemptResult::Refused => return NextStep::RetryAt(now),
+        AttemptResult::Failed => None,
     };
     let index = usize::try_from(attempt.max(1) - 1).unwrap_or(usize::MAX);
     let Some(seconds) = gaps.get(index) else {

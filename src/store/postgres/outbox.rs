@@ -81,7 +81,9 @@ async fn record(unit: &Unit<'_>, records: &[AttemptRecord], now: Timestamp) -> W
             })
             .await?;
         if let Some((key, endpoint, attempts)) = held {
-            log_attempt(&unit.conn, key, attempts + 1, record).await?;
+            if !record.refused {
+                log_attempt(&unit.conn, key, attempts + 1, record).await?;
+            }
             finish(unit, key, endpoint, record, now).await?;
         }
     }
@@ -155,7 +157,7 @@ async fn finish(unit: &Unit<'_>, delivery: i64, endpoint: i64, record: &AttemptR
     let disabled = conn.one("SELECT disabled_at IS NOT NULL FROM endpoint WHERE key = $1", &[&endpoint], cell).await?;
     let end = DeliveryEnd::after(&record.next, disabled, now);
     conn.run(
-        "UPDATE delivery SET state = $2, attempts = attempts + 1, due = coalesce($3, due), last_result = $4, delivered_at = $5,
+        "UPDATE delivery SET state = $2, attempts = attempts + $7, due = coalesce($3, due), last_result = $4, delivered_at = $5,
                              given_up_at = $6, lease_until = NULL, instance = NULL WHERE key = $1",
         &[
             &delivery,
@@ -164,6 +166,7 @@ async fn finish(unit: &Unit<'_>, delivery: i64, endpoint: i64, record: &AttemptR
             &tries::result(record).as_deref().map(storable),
             &end.delivered_at.map(micros),
             &end.given_up_at.map(micros),
+            &i64::from(!record.refused),
         ],
     )
     .await?;

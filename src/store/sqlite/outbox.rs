@@ -280,7 +280,9 @@ fn record(unit: &Unit<'_>, records: &[AttemptRecord], now: Timestamp) -> StoreRe
             .query_row(params![record.delivery.0.as_bytes(), record.generation], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
             .optional()?;
         if let Some((key, endpoint, attempts)) = held {
-            log_attempt(unit.conn, key, attempts + 1, record)?;
+            if !record.refused {
+                log_attempt(unit.conn, key, attempts + 1, record)?;
+            }
             finish(unit, key, endpoint, record, now)?;
         }
     }
@@ -360,7 +362,7 @@ fn finish(unit: &Unit<'_>, delivery: i64, endpoint: i64, record: &AttemptRecord,
         && conn.one("SELECT disabled_at IS NOT NULL FROM endpoint WHERE key = ?1", [endpoint], cell)?;
     let end = DeliveryEnd::after(&record.next, disabled, now);
     conn.prepare_cached(
-        "UPDATE delivery SET state = ?2, attempts = attempts + 1, due = coalesce(?3, due), last_result = ?4, delivered_at = ?5,
+        "UPDATE delivery SET state = ?2, attempts = attempts + ?7, due = coalesce(?3, due), last_result = ?4, delivered_at = ?5,
                              given_up_at = ?6, lease_until = NULL, instance = NULL WHERE key = ?1",
     )?
     .execute(params![
@@ -369,7 +371,8 @@ fn finish(unit: &Unit<'_>, delivery: i64, endpoint: i64, record: &AttemptRecord,
         end.due.map(micros),
         tries::result(record),
         end.delivered_at.map(micros),
-        end.given_up_at.map(micros)
+        end.given_up_at.map(micros),
+        !record.refused
     ])?;
     Ok(())
 }
