@@ -29,8 +29,17 @@ const MOMENT: Duration = Duration::from_millis(400);
 /// How often what is said while waiting moves.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Opens the database; a SQLite file is made where there is none. Where a console alone reads it, little of it is kept in memory.
-pub(super) async fn open(home: &Home, settings: &Settings, console: bool) -> anyhow::Result<SharedStore> {
+/// What opens a database: a console keeps little of it in memory, and beside a service others leave webhooks and networks to that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OpenedBy {
+    Command,
+    Console,
+    Service,
+}
+
+/// Opens the database; a SQLite file is made where there is none.
+pub(super) async fn open(home: &Home, settings: &Settings, by: OpenedBy) -> anyhow::Result<SharedStore> {
+    let serves = by == OpenedBy::Service;
     let named_key = named_key_file(settings);
     match &home.database {
         DatabaseLocation::Sqlite(file) => {
@@ -39,14 +48,14 @@ pub(super) async fn open(home: &Home, settings: &Settings, console: bool) -> any
             let before = Arc::new(move |step, bytes| {
                 let _ = told.send(word_of(step, bytes));
             });
-            let caches = if console { PageCaches::CONSOLE } else { PageCaches::SERVICE };
-            let options = SqliteOptions { secret_key_file, before, caches, ..SqliteOptions::file(file, Arc::new(EventBody)) };
+            let caches = if by == OpenedBy::Console { PageCaches::CONSOLE } else { PageCaches::SERVICE };
+            let options = SqliteOptions { secret_key_file, before, caches, serves, ..SqliteOptions::file(file, Arc::new(EventBody)) };
             let opening = tokio::task::spawn_blocking(move || SqliteStore::open(&options));
             Ok(with_word_of_steps(opening, steps).await.context("opening the database failed")??)
         }
         DatabaseLocation::Postgres(address) => {
             let secret_key_file = shared_key_file(settings)?.to_owned();
-            let options = PostgresOptions { server: with_password(address, home)?, render: Arc::new(EventBody), secret_key_file };
+            let options = PostgresOptions { server: with_password(address, home)?, render: Arc::new(EventBody), secret_key_file, serves };
             Ok(PostgresStore::open(&options).await.with_context(|| address.to_string())?)
         }
     }

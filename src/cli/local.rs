@@ -13,7 +13,7 @@ use tokio_util::task::TaskTracker;
 use super::args::OrganizationArgs;
 use super::ask;
 use super::context::Context;
-use super::database;
+use super::database::{self, OpenedBy};
 use super::failure::{Misused, say};
 use super::home::Home;
 use super::networks::{self, Networks};
@@ -40,7 +40,7 @@ impl Local {
     /// Opens what is there; an error where nothing is.
     pub(super) async fn existing(context: &Context) -> anyhow::Result<Self> {
         context.home.require_data()?;
-        match Self::open(&context.home, &context.settings, false).await {
+        match Self::open(&context.home, &context.settings, OpenedBy::Command).await {
             Ok(local) => Ok(local),
             Err(error) => Err(database::nothing_kept(&context.home).await.map_or(error, Into::into)),
         }
@@ -56,18 +56,14 @@ impl Local {
 
     /// Opens what is there, or makes it and says so: a mistyped place is seen at once.
     pub(super) async fn making(context: &Context) -> anyhow::Result<Self> {
-        Self::made(context, false).await
+        Self::making_for(context, OpenedBy::Command).await
     }
 
-    /// The same for a console alone.
-    pub(super) async fn for_console(context: &Context) -> anyhow::Result<Self> {
-        Self::made(context, true).await
-    }
-
-    async fn made(context: &Context, console: bool) -> anyhow::Result<Self> {
+    /// The same for a console or a service.
+    pub(super) async fn making_for(context: &Context, by: OpenedBy) -> anyhow::Result<Self> {
         let home = &context.home;
         let missing = home.missing_directory();
-        let local = Self::open(home, &context.settings, console).await?;
+        let local = Self::open(home, &context.settings, by).await?;
         if let Some(directory) = missing {
             say(&format!("made a new data directory {}", directory.display()));
         }
@@ -75,10 +71,10 @@ impl Local {
     }
 
     /// Opens the database (making a file where there is none) and puts an engine on it.
-    pub(super) async fn open(home: &Home, settings: &Settings, console: bool) -> anyhow::Result<Self> {
+    pub(super) async fn open(home: &Home, settings: &Settings, by: OpenedBy) -> anyhow::Result<Self> {
         let clock: SharedClock = Arc::new(SystemClock);
         let Networks { providers, pulls } = networks::networks(settings, variable, &clock)?;
-        let store = database::open(home, settings, console).await?;
+        let store = database::open(home, settings, by).await?;
         let engine = Engine::new(Arc::clone(&store), providers, clock, engine_settings(settings));
         engine.recall_clock().await?;
         engine.keep_gateways(networks::said(settings)).await?;

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::args::MigrateArgs;
 use super::context::Context;
-use super::database::{of_flag, open, shared_key_file, with_password};
+use super::database::{OpenedBy, of_flag, open, shared_key_file, with_password};
 use super::failure::{InDoubt, NotOurs, SaidAlready, code};
 use super::output::Report;
 use crate::domain::database::DatabaseLocation;
@@ -32,7 +32,7 @@ pub(super) async fn run(mut context: Context, args: MigrateArgs) -> anyhow::Resu
     let applied = match shown {
         // Whoever opens a file brings it up to date, with a backup before.
         DatabaseLocation::Sqlite(_) => {
-            open(home, &context.settings, true).await?.close();
+            open(home, &context.settings, OpenedBy::Console).await?.close();
             steps
         }
         DatabaseLocation::Postgres(address) => {

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use super::alerts::alert_records;
 use super::args::{ConsoleArgs, OpenArgs, OrganizationArgs, RemoteArgs};
 use super::context::Context;
-use super::database::key_file;
+use super::database::{OpenedBy, key_file};
 use super::failure::{Misused, SaidAlready, Signalled, say};
 use super::listener::ConsoleListener;
 use super::local::Local;
@@ -98,7 +98,7 @@ async fn open_once(context: &Context, args: &OpenArgs, signals: &mut Option<Sign
     }
     let rules = rules.acting(context.settings.console.auto_rules.clone(), "auto_rules in [console]".to_owned());
     let settings = with_rules(settings, &rules)?;
-    let local = Local::for_console(context).await?;
+    let local = Local::making_for(context, OpenedBy::Console).await?;
     let log = program_log::start(context, &context.home.data_dir);
     let organization = local.chosen(context.organization(&args.organization)).await?;
     let caller = local.caller(organization.as_deref()).await?.said_to_be(&context.user().unwrap_or_default());

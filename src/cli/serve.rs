@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 
 use super::args::ServeArgs;
 use super::context::Context;
-use super::database;
+use super::database::{self, OpenedBy};
 use super::failure::{Misused, Signalled};
 use super::local::Local;
 use super::networks::{self, Known};
@@ -39,7 +39,7 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
         context.home = context.home.with_database(database::of_flag("--database", database)?);
     }
     let mut signals = Signals::listen().context("signals cannot be listened to")?;
-    let local = Local::making(&context).await?;
+    let local = Local::making_for(&context, OpenedBy::Service).await?;
     let listener = TcpListener::bind(listen).await.with_context(|| format!("cannot answer at {listen}"))?;
     let address = listener.local_addr().context("the listener has no address")?;
     let allowed_hosts = [context.settings.serve.allow_hosts.clone(), args.allow_host].concat();

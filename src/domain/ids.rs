@@ -87,3 +87,15 @@ uuid_id! {
     /// The boot of a machine, since which its monotonic clock counts.
     ClockEpoch,
 }
+
+impl InstanceId {
+    /// The id of a process that serves: UUID version 8, so that whoever sees that it lives sees what it does as well.
+    pub fn serving() -> Self {
+        Self(uuid::Builder::from_custom_bytes(Uuid::now_v7().into_bytes()).into_uuid())
+    }
+
+    /// Whether that process serves, and so delivers webhooks and polls networks for all others on its data.
+    pub fn is_serving(self) -> bool {
+        self.0.get_version_num() == 8
+    }
+}

@@ -169,6 +169,7 @@ async fn run(engine: Engine, from: PullFrom, cancel: CancellationToken) {
             () = cancel.cancelled() => return,
             turn = engine.pull_once(&from) => turn,
         };
+        let is_idle = matches!(turn, Ok(Pulled::NotNow));
         let failure = match turn {
             Ok(Pulled::NotNow) => None,
             Ok(Pulled::Pages { pages, report }) => {
@@ -187,7 +188,10 @@ async fn run(engine: Engine, from: PullFrom, cancel: CancellationToken) {
             tracing::warn!(network = %from.network, why, "alerts could not be pulled, trying again later");
         }
         let pause = match engine.store().pull_state(&from.key()).await {
-            Ok(Some(state)) => until(state.next_at, engine.now()).clamp(Duration::from_millis(100), POLL),
+            // What is due and not this process's turn is another's.
+            Ok(Some(state)) if !is_idle || state.next_at > engine.now() => {
+                until(state.next_at, engine.now()).clamp(Duration::from_millis(100), POLL)
+            }
             _ => POLL,
         };
         tokio::select! {

@@ -80,6 +80,11 @@ impl Fixture {
         Self::start(Arc::clone(&self.ground)).await
     }
 
+    /// The store of a process on the same data that serves.
+    pub(crate) async fn service(&self) -> SharedStore {
+        self.ground.open_service().await
+    }
+
     /// The file with the data key.
     pub(crate) fn key_file(&self) -> PathBuf {
         self.ground.key_file()

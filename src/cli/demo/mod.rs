@@ -21,6 +21,7 @@ use self::throwaway::Throwaway;
 use super::alerts::alert_records;
 use super::args::DemoArgs;
 use super::context::Context;
+use super::database::OpenedBy;
 use super::failure::{Misused, Signalled, say};
 use super::home::Home;
 use super::listener::ConsoleListener;
@@ -32,8 +33,8 @@ use super::signals::Signals;
 use crate::api::{self, ApiOptions};
 use crate::config::{self, AllowedNetworks, Settings, SimulatorSettings};
 use crate::console::rules_file::RulesFile;
-use crate::console::{NextConsole, Session, SessionInfo};
 use crate::console::terminal_input::TerminalInput;
+use crate::console::{NextConsole, Session, SessionInfo};
 use crate::desk::{Desk, DeskError};
 use crate::domain::time::{SharedClock, to_iso};
 use crate::domain::webhook::address::AllowedNetwork;
@@ -109,7 +110,7 @@ async fn set_up(context: &Context, args: &DemoArgs, rules: RulesText, directory:
         ..Settings::default()
     };
     let log = program_log::start(context, &home.data_dir);
-    let local = Local::open(&home, &settings, args.listen.is_none()).await?;
+    let local = Local::open(&home, &settings, if args.listen.is_none() { OpenedBy::Console } else { OpenedBy::Command }).await?;
     let caller = local.engine.local_caller(None).await?.said_to_be(&context.user().unwrap_or_default());
     let acting = local.engine.acting_for(caller.clone());
     let receivers = receivers(&acting, &local.clock).await.context("the demo's receivers cannot be started")?;

@@ -8,7 +8,7 @@ use chrono::TimeDelta;
 use super::connection::Connection;
 use super::endpoints::{self, SendTarget};
 use super::fault::Work;
-use super::liveness::is_dead;
+use super::liveness::{is_beside_service, is_dead};
 use super::statements::{cell, micros, moment_at, number_at, optional_moment};
 use super::unit::Unit;
 use crate::domain::time::Timestamp;
@@ -68,6 +68,9 @@ pub(super) async fn claim(
     skip: &[EndpointId],
 ) -> Work<Vec<DueDelivery>> {
     let conn = &unit.conn;
+    if is_beside_service(conn, unit.shared.own).await? {
+        return Ok(Vec::new());
+    }
     conn.one("SELECT name FROM turnstile WHERE name = 'deliveries' FOR UPDATE", &[], cell::<String>).await?;
     take_back(unit, now, lease_until - now).await?;
     // What waits since a moment to come was laid down by a clock that has been set back since.

@@ -3,6 +3,11 @@
 use tokio_postgres::Client;
 use uuid::Uuid;
 
+use super::connection::Connection;
+use super::fault::Work;
+use super::statements::cell;
+use crate::domain::InstanceId;
+
 /// How long a process lives without a heartbeat, in SQL.
 pub(super) const DEAD_AFTER: &str = "interval '15 seconds'";
 
@@ -12,6 +17,19 @@ pub(super) fn is_dead(column: &str, own: &str) -> String {
         "({column} <> {own} AND NOT EXISTS (
             SELECT 1 FROM instance i WHERE i.id = {column} AND i.beat_at > clock_timestamp() - {DEAD_AFTER}))"
     )
+}
+
+/// How long a service is left what it does without a heartbeat, in SQL: two of them, so that its work goes on within 15 s of its last moment.
+const SERVES_FOR: &str = "interval '10 seconds'";
+
+/// Whether another process serves on this database, and this one does not.
+pub(super) async fn is_beside_service(conn: &Connection, own: InstanceId) -> Work<bool> {
+    if own.is_serving() {
+        return Ok(false);
+    }
+    let living = format!("SELECT id FROM instance WHERE beat_at > clock_timestamp() - {SERVES_FOR}");
+    let living = conn.all(&living, &[], |row| cell(row).map(InstanceId)).await?;
+    Ok(living.into_iter().any(InstanceId::is_serving))
 }
 
 /// Says that a process is alive, and removes what dead ones left: a missing row says the same.

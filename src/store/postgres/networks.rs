@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use super::connection::Connection;
 use super::fault::Work;
 use super::handle::{PostgresStore, WriteKind};
-use super::liveness::is_dead;
+use super::liveness::{is_beside_service, is_dead};
 use super::statements::{micros, moment_at, number_at, optional_moment, storable};
 use super::unit::Unit;
 use crate::domain::time::Timestamp;
@@ -77,6 +77,9 @@ async fn keep_gateways(conn: &Connection, known: &[(Provider, Option<String>)]) 
 /// Leases a source that is due.
 async fn claim(unit: &Unit<'_>, source: &str, now: Timestamp, lease_until: Timestamp) -> Work<Option<PullLease>> {
     let conn = &unit.conn;
+    if is_beside_service(conn, unit.shared.own).await? {
+        return Ok(None);
+    }
     let first = "INSERT INTO pull (source, next_at) VALUES ($1, $2) ON CONFLICT DO NOTHING";
     conn.run(first, &[&source, &micros(now)]).await?;
     let dead = is_dead("p.instance", "$2");

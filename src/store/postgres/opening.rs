@@ -34,6 +34,8 @@ pub struct PostgresOptions {
     pub render: Arc<dyn RenderEvent>,
     /// The file with the data key, which every process on the database has. It is made where the database has none yet.
     pub secret_key_file: PathBuf,
+    /// Whether this process serves: others on the same data leave webhooks and networks to it.
+    pub serves: bool,
 }
 
 impl PostgresStore {
@@ -60,7 +62,7 @@ impl PostgresStore {
         if let Some(words) = &apart {
             tracing::warn!("{words}: {}", clock::ADVICE);
         }
-        let own = InstanceId::generate();
+        let own = if options.serves { InstanceId::serving() } else { InstanceId::generate() };
         announce(&server, own).await?;
         let newest: i64 = conn.one(NEWEST_CHANGE, &[], cell).await?;
         let (changes, _) = watch::channel(newest.unsigned_abs());

@@ -19,9 +19,8 @@ pub(super) struct Instances {
 
 impl Instances {
     /// Announces this process as alive, and removes what dead ones left.
-    pub(super) fn announce(directory: &Path) -> io::Result<Self> {
+    pub(super) fn announce(directory: &Path, own: InstanceId) -> io::Result<Self> {
         make_private(directory)?;
-        let own = InstanceId::generate();
         // Others look at `.lock` files only: the name appears when the lock is already held.
         let preparing = directory.join(format!(".{own}.new"));
         let lock = make_file(&preparing)?;
@@ -50,17 +49,24 @@ impl Instances {
         census(&self.directory).0 > 1
     }
 
+    /// Whether another process serves on this data directory, and this one does not.
+    pub(super) fn is_beside_service(&self) -> bool {
+        !self.own.is_serving() && self.locks().any(|(instance, path)| instance.is_serving() && !is_free(&path))
+    }
+
     /// A missing file says the same as one that nobody holds, so the latter need not stay.
     fn remove_dead(&self) {
-        let Ok(entries) = fs::read_dir(&self.directory) else { return };
-        for path in entries.flatten().map(|entry| entry.path()) {
-            let instance = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse::<InstanceId>().ok());
-            let is_lock = path.extension().is_some_and(|extension| extension == "lock");
-            if is_lock && is_regular(&path) && instance.is_some_and(|instance| self.is_dead(instance)) {
-                // Left for the next start where it cannot be removed.
-                let _ = fs::remove_file(&path);
-            }
+        for (_, path) in self.locks().filter(|(instance, _)| self.is_dead(*instance)) {
+            // Left for the next start where it cannot be removed.
+            let _ = fs::remove_file(&path);
         }
+    }
+
+    /// The lock files of all processes, those of dead ones among them.
+    fn locks(&self) -> impl Iterator<Item = (InstanceId, PathBuf)> {
+        let paths = fs::read_dir(&self.directory).into_iter().flatten().flatten().map(|entry| entry.path());
+        let locks = paths.filter(|path| path.extension().is_some_and(|extension| extension == "lock") && is_regular(path));
+        locks.filter_map(|path| Some((path.file_stem()?.to_str()?.parse().ok()?, path)))
     }
 }
 
@@ -152,8 +158,8 @@ mod tests {
     #[test]
     fn an_instance_lives_as_long_as_it_holds_its_lock() {
         let directory = tempfile::tempdir().unwrap();
-        let first = Instances::announce(directory.path()).unwrap();
-        let second = Instances::announce(directory.path()).unwrap();
+        let first = Instances::announce(directory.path(), InstanceId::generate()).unwrap();
+        let second = Instances::announce(directory.path(), InstanceId::generate()).unwrap();
         let id = first.own();
 
         let alive = second.is_dead(id);
@@ -163,6 +169,24 @@ mod tests {
         assert!(!alive);
         assert!(gone);
         assert!(!second.is_dead(second.own()));
+    }
+
+    #[test]
+    fn a_service_is_seen_by_the_others_for_as_long_as_it_lives() {
+        let directory = tempfile::tempdir().unwrap();
+        let announce = |own| Instances::announce(directory.path(), own).unwrap();
+        let (console, command) = (announce(InstanceId::generate()), announce(InstanceId::generate()));
+        let alone = console.is_beside_service();
+
+        let [service, second] = [InstanceId::serving(), InstanceId::serving()].map(announce);
+        let beside = [&console, &command, &service, &second].map(Instances::is_beside_service);
+        drop(service);
+        let one_left = console.is_beside_service();
+        drop(second);
+
+        assert!(!alone);
+        assert_eq!(beside, [true, true, false, false]);
+        assert!(one_left && !console.is_beside_service());
     }
 
     #[test]
@@ -201,7 +225,7 @@ mod tests {
         let killed = InstanceId::generate();
         let left = lock_path(directory.path(), killed);
         fs::write(&left, "").unwrap();
-        let living = Instances::announce(directory.path()).unwrap();
+        let living = Instances::announce(directory.path(), InstanceId::generate()).unwrap();
 
         assert!(living.is_dead(killed));
         assert!(!left.exists());

@@ -109,6 +109,9 @@ fn keep_gateways(unit: &Unit<'_>, known: &[(Provider, Option<String>)]) -> Store
 /// Leases a source that is due.
 fn claim(unit: &Unit<'_>, source: &str, now: Timestamp, lease_until: Timestamp) -> StoreResult<Option<PullLease>> {
     let conn = unit.conn;
+    if unit.shared.instances.is_beside_service() {
+        return Ok(None);
+    }
     conn.run("INSERT INTO pull (source, next_at) VALUES (?1, ?2) ON CONFLICT DO NOTHING", (source, micros(now)))?;
     let found = "SELECT generation + 1, cursor, failures, instance, lease_until, next_at, since FROM pull WHERE source = ?1";
     let (lease, held) = conn.one(found, [source], |row| {

@@ -24,7 +24,7 @@ use super::write_turn::Turnstile;
 use super::writer::{Shared, Writer};
 use crate::domain::event::RenderEvent;
 use crate::domain::time::{Clock as _, SystemClock};
-use crate::domain::{Actor, DatabaseId};
+use crate::domain::{Actor, DatabaseId, InstanceId};
 use crate::store::StoreResult;
 
 /// The location of the database.
@@ -57,6 +57,8 @@ pub struct SqliteOptions {
     /// Told before a step that takes long where the database is large, with how many bytes it has.
     pub before: Arc<dyn Fn(LongStep, u64) + Send + Sync>,
     pub caches: PageCaches,
+    /// Whether this process serves: others on the same data leave webhooks and networks to it.
+    pub serves: bool,
 }
 
 /// Page caches: how much of the database file the connections keep in memory at most, in KiB.
@@ -86,7 +88,7 @@ impl SqliteOptions {
     }
 
     fn at(location: Location, render: Arc<dyn RenderEvent>) -> Self {
-        Self { location, render, secret_key_file: None, before: Arc::new(|_, _| ()), caches: PageCaches::SERVICE }
+        Self { location, render, secret_key_file: None, before: Arc::new(|_, _| ()), caches: PageCaches::SERVICE, serves: false }
     }
 }
 
@@ -149,7 +151,8 @@ fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
     addresses::seal_open_ones(&mut conn, &data_key)?;
     let identity = identity(&conn)?;
     ensure_organization(&mut conn, SystemClock.now())?;
-    let instances = Instances::announce(&announced)
+    let own = if options.serves { InstanceId::serving() } else { InstanceId::generate() };
+    let instances = Instances::announce(&announced, own)
         .map_err(|error| unusable(&announced, &format!("this process cannot announce itself there: {error}")))?;
     let shared = Arc::new(Shared { render: Arc::clone(&options.render), data_key, database: identity, instances, _gate: gate });
     let (changes, _) = watch::channel(newest_change(&conn)?);

@@ -155,6 +155,9 @@ fn claim_due(
     skip: &[EndpointId],
 ) -> StoreResult<Vec<DueDelivery>> {
     let conn = unit.conn;
+    if unit.shared.instances.is_beside_service() {
+        return Ok(Vec::new());
+    }
     let in_hand = in_hand(unit, now, lease_until - now)?;
     // What waits since a moment to come was laid down by a clock that has been set back since.
     conn.run("UPDATE delivery SET due = ?1, since = ?1 WHERE state = 'pending' AND since > ?1", [micros(now)])?;

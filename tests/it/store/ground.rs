@@ -31,6 +31,9 @@ pub(crate) trait Ground: Send + Sync + 'static {
     /// A handle on the data; a further one is that of a further process, which dies with it.
     async fn open(&self) -> SharedStore;
 
+    /// The handle of a process that serves.
+    async fn open_service(&self) -> SharedStore;
+
     /// The file with the data key.
     fn key_file(&self) -> PathBuf;
 
@@ -63,6 +66,11 @@ impl Ground for Sqlite {
         open(&self.directory)
     }
 
+    async fn open_service(&self) -> SharedStore {
+        let options = SqliteOptions::directory(&self.directory, Arc::new(PlainEvents));
+        SqliteStore::open(&SqliteOptions { serves: true, ..options }).unwrap()
+    }
+
     fn key_file(&self) -> PathBuf {
         self.directory.join("secret.key")
     }
@@ -87,6 +95,7 @@ impl Postgres {
             server: self.database.server(),
             render: Arc::new(PlainEvents),
             secret_key_file: self.keys.path().join("secret.key"),
+            serves: false,
         }
     }
 }
@@ -99,6 +108,10 @@ impl Ground for Postgres {
 
     async fn open(&self) -> SharedStore {
         PostgresStore::open(&self.options()).await.unwrap()
+    }
+
+    async fn open_service(&self) -> SharedStore {
+        PostgresStore::open(&PostgresOptions { serves: true, ..self.options() }).await.unwrap()
     }
 
     fn key_file(&self) -> PathBuf {

@@ -4,7 +4,7 @@ use avert::domain::{
     Alert, Delivery, DeliveryFilter, DeliveryState, Endpoint, EndpointAuth, EndpointId, NewEndpoint, NextStep, OrganizationId, Secret,
     Timestamp,
 };
-use avert::store::{AttemptRecord, DueDelivery};
+use avert::store::{AttemptRecord, DueDelivery, PullEnd};
 use chrono::Duration;
 
 use super::organizations::organization;
@@ -32,6 +32,8 @@ contract!(
     a_skipped_endpoint_gets_nothing,
     a_disabled_endpoint_gets_nothing_more,
     every_try_shows_in_the_deliveries_of_the_alert,
+    what_may_not_be_sent_from_here_was_no_attempt_and_stays_due,
+    beside_a_service_others_lease_nothing_until_it_has_ended,
 );
 
 async fn endpoint(fixture: &Fixture, url: &str) -> Endpoint {
@@ -413,4 +415,47 @@ async fn every_try_shows_in_the_deliveries_of_the_alert(fixture: Fixture) {
     assert_eq!((delivered.state, delivered.attempts, delivered.due), (DeliveryState::Delivered, 2, None));
     assert_eq!((delivered.last_result.as_deref(), delivered.delivered_at), (Some("204"), Some(noon())));
     assert_eq!(deliveries_of(&fixture, OrganizationId::generate(), &alert).await, []);
+}
+
+async fn what_may_not_be_sent_from_here_was_no_attempt_and_stays_due(fixture: Fixture) {
+    let endpoint = endpoint(&fixture, "https://a.example").await;
+    let alert = open_alert("P1");
+    fixture.announce(&alert).await;
+
+    for _ in 0..3 {
+        let due = due_at(&fixture, noon()).await.remove(0);
+        assert_eq!(due.attempt, 1);
+        let refused =
+            AttemptRecord { status: None, error: Some("not sent".to_owned()), refused: true, ..record(&due, NextStep::RetryAt(noon())) };
+        fixture.store.record_attempts([refused].into(), noon()).await.unwrap();
+    }
+
+    let waiting = deliveries_of(&fixture, fixture.organization, &alert).await.remove(0);
+    assert_eq!((waiting.state, waiting.attempts, waiting.due), (DeliveryState::Pending, 0, Some(noon())));
+    assert_eq!(waiting.last_result.as_deref(), Some("not sent"));
+    let log = fixture.store.delivery(fixture.organization, waiting.id).await.unwrap().unwrap();
+    assert_eq!(log.attempts, []);
+    assert_eq!(fixture.store.endpoints(fixture.organization).await.unwrap(), [endpoint], "it is not held against the endpoint");
+}
+
+async fn beside_a_service_others_lease_nothing_until_it_has_ended(fixture: Fixture) {
+    endpoint(&fixture, "https://a.example").await;
+    fixture.announce(&open_alert("P1")).await;
+    let until = noon() + Duration::seconds(150);
+
+    let service = fixture.service().await;
+    let second = fixture.service().await;
+    let beside = due_at(&fixture, noon()).await;
+    let pull = fixture.store.claim_pull("CDRN gateway", noon(), until).await.unwrap();
+    let served = service.claim_pull("CDRN gateway", noon(), until).await.unwrap();
+    let ended = served.as_ref().map(|lease| lease.generation).unwrap_or_default();
+    let end = PullEnd { ended_at: noon(), next_at: noon(), failure: None };
+    service.end_pull("CDRN gateway", ended, end).await.unwrap();
+    service.close();
+    let one_is_left = due_at(&fixture, noon()).await;
+    second.close();
+
+    assert!(beside.is_empty() && pull.is_none() && served.is_some() && one_is_left.is_empty());
+    assert_eq!(due_at(&fixture, noon()).await.len(), 1);
+    assert!(fixture.store.claim_pull("CDRN gateway", noon(), until).await.unwrap().is_some());
 }
