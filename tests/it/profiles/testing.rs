@@ -121,10 +121,15 @@ fn a_deployment_that_is_not_there_fails_where_it_is_not() {
     };
     add("shop", "http://127.0.0.1:9");
     add("nowhere", "https://no-such-name.invalid");
+    let client = ["profiles", "add", "client", "--url", "http://127.0.0.1:9", "--client-id", "id", "--plain-secrets"];
+    run_ok(home.path(), &[&client[..], &["--client-secret-file", &file]].concat());
 
     let refused = steps(&run(home.path(), &TEST));
     let unknown = steps(&run(home.path(), &["profiles", "test", "nowhere", "--output", "json"]));
 
+    let of_a_client = run(home.path(), &["profiles", "test", "client", "--output", "json"]);
+
+    assert_eq!((of_a_client.status.code(), &steps(&of_a_client)[3].1), (Some(1), &json!(false)));
     assert_eq!((&refused[0].1, &refused[3].1, &refused[6].1), (&json!(true), &json!(false), &Value::Null), "{refused:?}");
     assert_eq!((&unknown[0].1, &unknown[1].1), (&json!(false), &json!(false)), "{unknown:?}");
     assert!(unknown[0].2.contains("no-such-name.invalid cannot be resolved"), "{unknown:?}");
