@@ -24,7 +24,7 @@ use super::program_log;
 use super::rules::RulesText;
 use super::settings_file::SettingsFile;
 use super::signals::Signals;
-use super::target::{CREDENTIAL_VARIABLES, CredentialSource, RemoteTarget, variable};
+use super::target::{CredentialSource, RemoteTarget, credential_variable, variable};
 use crate::config;
 use crate::console::keymap::Keymap;
 use crate::console::notices::{DesktopSequence, NoticeSettings};
@@ -120,7 +120,8 @@ async fn open_once(context: &Context, args: &OpenArgs, signals: &mut Option<Sign
     let running = local.start(DRAIN)?;
     let (deployment, clock) = (local.engine.deployment(caller), local.clock.clone());
     let profiles = for_console(context, OpenedOn::ThisMachine);
-    let result = stay(deployment, clock, place, settings, rules, (context.desk(), log, profiles), signals).await;
+    let keeper = settings_keeper(context, args.console);
+    let result = stay(deployment, clock, place, settings, rules, (context.desk(), log, profiles, keeper), signals).await;
     running.stop(local.engine.settings().longest_decision()).await;
     local.close();
     result
@@ -167,7 +168,8 @@ async fn elsewhere(
     let profiles = other_profiles(context, Some(profile.as_ref()));
     let user = context.user();
     let place = SessionInfo { name, environment, remote: true, dialect, read_only, facts, user, profiles, ..SessionInfo::default() };
-    let result = stay(deployment, clock, place, settings, rules, (desk, log, directory), signals).await;
+    let keeper = settings_keeper(context, args.console);
+    let result = stay(deployment, clock, place, settings, rules, (desk, log, directory, keeper), signals).await;
     client.finish(PATIENCE).await;
     result
 }
@@ -213,7 +215,7 @@ async fn stay(
     place: SessionInfo,
     settings: Preferences,
     rules: RulesText,
-    (desk, log, profiles): (PathBuf, Arc<dyn ProgramLog>, Option<Arc<dyn ProfileDirectory>>),
+    (desk, log, profiles, keeper): (PathBuf, Arc<dyn ProgramLog>, Option<Arc<dyn ProfileDirectory>>, Option<Arc<dyn SettingsKeeper>>),
     signals: &mut Option<Signals>,
 ) -> anyhow::Result<Option<NextConsole>> {
     let signals = match signals {
@@ -226,7 +228,6 @@ async fn stay(
     let desk_dir = Some(desk);
     let alert_json = alert_json(place.dialect);
     let (listener, alert_records) = (Some(ConsoleListener::shared(&clock)), alert_records(&clock));
-    let keeper = settings.kept_in.clone().map(|file| Arc::new(SettingsFile::at(file)) as Arc<dyn SettingsKeeper>);
     let (log, rules) = (Some(log), Some(Arc::new(rules) as Arc<dyn RulesFile>));
     let session =
         Session { deployment, clock, place, settings, desk_dir, alert_json, alert_records, listener, log, rules, profiles, keeper };
@@ -236,12 +237,18 @@ async fn stay(
 /// The profiles that a console can be opened on from another one's: of a profile, or of an address (`Some(None)`), or of this machine. None
 /// where the environment names a credential, which would go to every one of them.
 fn other_profiles(context: &Context, elsewhere: Option<Option<&ProfileName>>) -> Vec<String> {
-    let by_variable = CREDENTIAL_VARIABLES.iter().any(|name| variable(name).is_some_and(|text| !text.is_empty()));
-    let Some(access) = context.profiles.as_ref().filter(|_| !by_variable) else { return Vec::new() };
+    let Some(access) = context.profiles.as_ref().filter(|_| credential_variable().is_none()) else { return Vec::new() };
     let current = elsewhere.flatten();
     let named = access.profiles.list().unwrap_or_default().all.into_keys().filter(|name| Some(name) != current).map(String::from);
     let local = (elsewhere.is_some() && context.home.require_data().is_ok()).then(|| LOCAL.to_owned());
     named.chain(local).collect()
+}
+
+/// Whoever keeps the settings of a console, and reads them again.
+fn settings_keeper(context: &Context, args: ConsoleArgs) -> Option<Arc<dyn SettingsKeeper>> {
+    let (file, context) = (context.settings_file.clone()?, context.clone());
+    let read = move || console_settings(&context.with_settings_of_now()?, &args, context.reports());
+    Some(Arc::new(SettingsFile::at(file, read)))
 }
 
 /// What the Settings screen tells of a console on this machine's own alerts.

@@ -123,6 +123,10 @@ impl RulesFile for RulesText {
         self.named(&rules)?;
         Ok(ReadRules { rules, place })
     }
+
+    fn files(&self) -> Vec<PathBuf> {
+        self.file.iter().cloned().collect()
+    }
 }
 
 /// The rules of commands, and where they are. No file is no rules, unless it was named.

@@ -7,22 +7,35 @@ use std::path::{Path, PathBuf};
 use toml_edit::{DocumentMut, Item, Value, table, value};
 
 use crate::config::Settings;
+use crate::console::Preferences;
 use crate::console::setting::{SettingValue, SettingsKeeper};
+use crate::console::user_settings::USER_SETTINGS;
 use crate::desk::{directory_of, in_form_of};
 
 /// The settings file of this user.
-pub(super) struct SettingsFile {
+pub(super) struct SettingsFile<R> {
     path: PathBuf,
+    /// Reads what a console opens with.
+    read: R,
 }
 
-impl SettingsFile {
+impl<R: Fn() -> anyhow::Result<Preferences>> SettingsFile<R> {
     /// The file of this name, which need not be there yet.
-    pub(super) fn at(path: PathBuf) -> Self {
-        Self { path }
+    pub(super) fn at(path: PathBuf, read: R) -> Self {
+        Self { path, read }
     }
 }
 
-impl SettingsKeeper for SettingsFile {
+impl<R: Fn() -> anyhow::Result<Preferences> + Send + Sync> SettingsKeeper for SettingsFile<R> {
+    fn read(&self) -> Result<Vec<SettingValue>, String> {
+        let preferences = (self.read)().map_err(|error| format!("{error:#}"))?;
+        Ok(USER_SETTINGS.iter().map(|setting| (setting.current)(&preferences)).collect())
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        vec![self.path.clone()]
+    }
+
     fn keep(&self, table: &str, key: &str, value: SettingValue) -> Result<(), String> {
         let value = match value {
             SettingValue::Word(word) => word.into(),
@@ -153,7 +166,7 @@ mod tests {
                 let directory = tempfile::tempdir().unwrap();
                 let path = directory.path().join("config.toml");
 
-                SettingsFile::at(path.clone()).keep(setting.table, setting.key, *value).unwrap();
+                SettingsFile::at(path.clone(), || Ok(Preferences::default())).keep(setting.table, setting.key, *value).unwrap();
 
                 let text = fs::read_to_string(&path).unwrap();
                 let written = if *value == SettingValue::Hours(None) { "\"\"".to_owned() } else { value.to_string() };
@@ -166,7 +179,7 @@ mod tests {
     fn what_others_changed_meanwhile_stays() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("config.toml");
-        let file = SettingsFile::at(path.clone());
+        let file = SettingsFile::at(path.clone(), || Ok(Preferences::default()));
         file.keep("console", "theme", SettingValue::Word("light")).unwrap();
 
         fs::write(&path, "# by hand\nenvironment = \"production\"\n").unwrap();
@@ -182,7 +195,8 @@ mod tests {
         let path = directory.path().join("config.toml");
         fs::write(&path, "[console]\nthem = 1\n").unwrap();
 
-        let refused = SettingsFile::at(path.clone()).keep("console", "theme", SettingValue::Word("dark")).unwrap_err();
+        let refused =
+            SettingsFile::at(path.clone(), || Ok(Preferences::default())).keep("console", "theme", SettingValue::Word("dark")).unwrap_err();
 
         assert!(refused.contains("config.toml:2: unknown field `them`"), "{refused}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "[console]\nthem = 1\n");
@@ -200,7 +214,7 @@ mod tests {
         std::os::unix::fs::symlink(&real, &link).unwrap();
 
         for file in [&link, &new] {
-            SettingsFile::at(file.clone()).keep("console", "theme", SettingValue::Word("ansi")).unwrap();
+            SettingsFile::at(file.clone(), || Ok(Preferences::default())).keep("console", "theme", SettingValue::Word("ansi")).unwrap();
         }
 
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());

@@ -31,6 +31,11 @@ pub(super) const CLIENT_SECRET: &str = "AVERT_CLIENT_SECRET";
 /// The variables that name a credential for whatever deployment is meant.
 pub(super) const CREDENTIAL_VARIABLES: [&str; 4] = [API_KEY, OPERATOR_KEY, CLIENT_ID, CLIENT_SECRET];
 
+/// The variable that names a credential here, which would go to every deployment that is opened.
+pub(super) fn credential_variable() -> Option<&'static str> {
+    CREDENTIAL_VARIABLES.into_iter().find(|name| variable(name).is_some_and(|text| !text.is_empty()))
+}
+
 /// A remote target: a deployment with its credential.
 #[derive(Debug, Clone)]
 pub(super) struct RemoteTarget {

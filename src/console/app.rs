@@ -35,11 +35,13 @@ use super::screens::settings::state::SettingsScreen;
 use super::screens::webhooks::state::WebhooksScreen;
 use super::screens::{ScreenName, Screens};
 use super::session::NextConsole;
+use super::setting::SettingValue;
 use super::snoozes::SnoozeList;
 use super::times::{self, until_next_minute};
 use super::toasts::{NoteLine, Toasts, warning_lines};
 use super::unfinished::Unfinished;
 use super::unkept::UnkeptTexts;
+use super::user_settings::USER_SETTINGS;
 use super::views::SavedViews;
 use super::write_check::WriteCheck;
 use super::{Action, AppContext, ClickTargets, Dialog, Effect, Keep, Message, Order, Orders, Tone, dialogs, resolving};
@@ -67,6 +69,8 @@ pub struct App {
     pub(super) reopening: Option<(Choice, JournalDecision)>,
     /// Whether the console has the mouse.
     pub(super) has_mouse: bool,
+    /// What the settings file said when it was read last, in the order of the table of settings.
+    pub(super) settings_read: Vec<SettingValue>,
     /// The terminal's title as it was set last.
     pub(super) title: Option<String>,
     /// What can be clicked around the screen.
@@ -114,6 +118,7 @@ impl App {
         let current = ScreenName::kept(kept.layout.screen.as_deref().filter(|_| is_of_today));
         let mut app = Self {
             has_mouse: settings.mouse,
+            settings_read: USER_SETTINGS.iter().map(|setting| (setting.current)(&settings)).collect(),
             cx: AppContext {
                 place,
                 settings,
@@ -298,6 +303,7 @@ impl App {
             Message::Seek(alert) => self.seek(alert),
             Message::Reopen(said) => self.reopen(&said),
             Message::ChangeSetting(setting, value) => self.change_setting(setting, value),
+            Message::SettingsRead(answer) => self.take_settings(answer),
             Message::SettingKept(setting, answer) => {
                 self.kept_setting(setting, answer);
                 Vec::new()

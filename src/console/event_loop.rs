@@ -35,7 +35,7 @@ const UNSEEN: Duration = Duration::from_millis(4);
 /// A frame that is so late is drawn though more is waiting.
 const OVERDUE: Duration = Duration::from_millis(100);
 
-/// How often the terminal is asked whether it is still there.
+/// How often the terminal is asked whether it is still there, and files whether somebody else has changed them.
 const HEARTBEAT: Duration = Duration::from_secs(5);
 
 /// Frame pacing: a token bucket of four frames that is refilled thirty times a second. A key and the answers to it come to the screen without
@@ -131,6 +131,7 @@ pub async fn drive(
             }
             () = tokio::time::sleep(wake) => Message::Tick,
             _ = heartbeat.tick() => {
+                runner.read_what_changed();
                 if let Err(error) = stage.heartbeat() {
                     return End::Gone(error);
                 }
@@ -328,11 +329,11 @@ impl Signals {
             (signal(SignalKind::terminate())?, "SIGTERM"),
             (signal(SignalKind::hangup())?, "SIGHUP"),
             (signal(SignalKind::interrupt())?, "SIGINT"),
-        ];
-        Ok(Self { ends, stop, go_on })
             (signal(SignalKind::quit())?, "SIGQUIT"),
             (signal(SignalKind::user_defined1())?, "SIGUSR1"),
             (signal(SignalKind::user_defined2())?, "SIGUSR2"),
+        ];
+        Ok(Self { ends, stop, go_on })
     }
 
     /// Waits for a signal that ends the console; its name.

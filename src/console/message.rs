@@ -244,6 +244,8 @@ pub enum Message {
     GoToSetting(&'static UserSetting),
     /// A setting is to be changed.
     ChangeSetting(&'static UserSetting, SettingValue),
+    /// What the settings file says by now, in the order of the table of settings.
+    SettingsRead(Result<Vec<SettingValue>, String>),
     /// Whether the change of a setting was kept.
     SettingKept(&'static UserSetting, Result<(), String>),
     /// A credential is to be created.

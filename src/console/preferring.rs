@@ -2,12 +2,42 @@
 
 use super::app::App;
 use super::setting::SettingValue;
-use super::user_settings::UserSetting;
+use super::user_settings::{USER_SETTINGS, UserSetting};
 use super::{Effect, Orders, Theme, Tone};
 
 impl App {
     /// Changes a setting, and has it kept.
     pub(super) fn change_setting(&mut self, setting: &'static UserSetting, value: SettingValue) -> Orders {
+        let mut outcome = self.use_setting(setting, value);
+        let (label, shown, file) = (setting.label, value.shown(), &self.cx.settings.kept_in);
+        match file {
+            Some(_) => outcome.push(Effect::KeepSetting(setting, value).into()),
+            None => self.cx.notify(Tone::Note, format!("{label}: {shown} until this console is left; nothing of it is kept.")),
+        }
+        outcome
+    }
+
+    /// Takes in what the settings file says by now: what somebody else has changed since it was read last.
+    pub(super) fn take_settings(&mut self, answer: Result<Vec<SettingValue>, String>) -> Orders {
+        let read = match answer {
+            Ok(read) => read,
+            Err(why) => {
+                self.cx.notify(Tone::Bad, format!("The settings of before stay: {why}"));
+                return Orders::new();
+            }
+        };
+        let mut outcome = Orders::new();
+        let before = std::mem::replace(&mut self.settings_read, read.clone());
+        for (setting, (before, value)) in USER_SETTINGS.iter().zip(before.into_iter().zip(read)) {
+            if value != before && value != (setting.current)(&self.cx.settings) {
+                outcome.extend(self.use_setting(setting, value));
+                self.cx.notify(Tone::Good, format!("Settings read again. {}: {}.", setting.label, value.shown()));
+            }
+        }
+        outcome
+    }
+
+    fn use_setting(&mut self, setting: &'static UserSetting, value: SettingValue) -> Orders {
         let mut outcome = Orders::new();
         let (theme, mouse) = (self.cx.settings.theme, self.cx.settings.mouse);
         (setting.apply)(&mut self.cx.settings, value);
@@ -17,11 +47,6 @@ impl App {
         if self.cx.settings.mouse != mouse {
             self.has_mouse = self.cx.settings.mouse;
             outcome.push(Effect::Mouse(self.has_mouse).into());
-        }
-        let (label, shown, file) = (setting.label, value.shown(), &self.cx.settings.kept_in);
-        match file {
-            Some(_) => outcome.push(Effect::KeepSetting(setting, value).into()),
-            None => self.cx.notify(Tone::Note, format!("{label}: {shown} until this console is left; nothing of it is kept.")),
         }
         outcome
     }

@@ -1,5 +1,7 @@
 //! The profiles of this user, as a console lists them.
 
+use std::path::PathBuf;
+
 use crate::domain::Environment;
 
 /// A profile as it is listed: what a console can be opened on.
@@ -16,6 +18,8 @@ pub struct ListedProfile {
     /// Whether this console is on it.
     pub here: bool,
     pub credential: CredentialPlace,
+    /// The variable of the environment whose credential would go to it: it cannot be opened from here.
+    pub barred_by: Option<&'static str>,
 }
 
 /// Where the credential of a profile is.
@@ -42,4 +46,7 @@ pub trait ProfileDirectory: Send + Sync {
     /// # Errors
     /// What is wrong, in words.
     fn list(&self) -> Result<Vec<ListedProfile>, String>;
+
+    /// The files that it reads.
+    fn files(&self) -> Vec<PathBuf>;
 }

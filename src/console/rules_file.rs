@@ -1,5 +1,7 @@
 //! The file of rules, as a console reads it again.
 
+use std::path::PathBuf;
+
 use crate::domain::rule::DecisionRule;
 
 /// Rules as they were read.
@@ -17,4 +19,7 @@ pub trait RulesFile: Send + Sync {
     /// # Errors
     /// What is wrong, in words; then the rules that were read before stay.
     fn read(&self) -> Result<ReadRules, String>;
+
+    /// The file that it reads, where there can be one.
+    fn files(&self) -> Vec<PathBuf>;
 }

@@ -2,7 +2,9 @@
 //! the terminal are the loop's.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
@@ -56,6 +58,8 @@ pub struct Runner {
     exporting: Option<AbortHandle>,
     /// The rehearsal that is on its way.
     rehearsing: Option<AbortHandle>,
+    /// When each file with rules, profiles and settings had been changed when it was looked at last, and its length; nothing of one that was not there.
+    seen: Arc<Mutex<HashMap<PathBuf, Option<(SystemTime, u64)>>>>,
     /// What is kept is written one after the other, so that the last state wins.
     keeping: Option<(UnboundedSender<DeskWork>, JoinHandle<()>)>,
 }
@@ -95,6 +99,7 @@ impl Runner {
             adding_up: None,
             exporting: None,
             rehearsing: None,
+            seen: Arc::default(),
             keeping: None,
         }
     }
@@ -239,6 +244,31 @@ impl Runner {
         tokio::task::spawn_blocking(move || {
             let read = rules.map_or_else(|| Err("this console has no file of rules".to_owned()), |rules| rules.read());
             drop(messages.send(Message::RulesRead(read)));
+        });
+    }
+
+    /// Reads rules, profiles and settings again where somebody else has changed their files since this was called last.
+    pub fn read_what_changed(&self) {
+        let (rules, profiles, keeper) = (self.rules.clone(), self.profiles.clone(), self.keeper.clone());
+        let (seen, messages) = (Arc::clone(&self.seen), self.messages.clone());
+        tokio::task::spawn_blocking(move || {
+            let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut read_changed = |files: Vec<PathBuf>, read: &dyn Fn() -> Message| {
+                let states = files.into_iter().map(|file| (file.metadata().and_then(|now| Ok((now.modified()?, now.len()))).ok(), file));
+                let changed = states.filter_map(|(now, file)| seen.insert(file, now).filter(|before| *before != now)).count();
+                if changed > 0 {
+                    let _ = messages.send(read());
+                }
+            };
+            if let Some(rules) = rules {
+                read_changed(rules.files(), &|| Message::RulesRead(rules.read()));
+            }
+            if let Some(profiles) = profiles {
+                read_changed(profiles.files(), &|| Message::Profiles(profiles.list()));
+            }
+            if let Some(keeper) = keeper {
+                read_changed(keeper.files(), &|| Message::SettingsRead(keeper.read()));
+            }
         });
     }
 

@@ -1,10 +1,11 @@
 //! The profiles as the console's Settings screen lists them.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::super::context::Context;
 use super::super::profile_access::ProfileAccess;
-use super::super::target::variable;
+use super::super::target::{credential_variable, variable};
 use super::report::Storage;
 use crate::console::profile_directory::{CredentialPlace, ListedProfile, ProfileDirectory};
 use crate::desk::profiles::LOCAL;
@@ -50,6 +51,7 @@ impl ProfileDirectory for ConsoleProfiles {
         let is_here = |name: &str| self.here.as_deref() == Some(name);
         let mut storage = Storage::of_all(&self.access);
         let mut rows = Vec::new();
+        let barred_by = credential_variable();
         for (name, profile) in &list.all {
             let credential = storage.of(name, profile, &variable).map_err(|error| error.to_string())?;
             rows.push(ListedProfile {
@@ -60,6 +62,7 @@ impl ProfileDirectory for ConsoleProfiles {
                 current: list.current.as_ref() == Some(name),
                 here: is_here(name.as_str()),
                 credential,
+                barred_by,
             });
         }
         // Where nothing else is known, there is nothing to choose from.
@@ -72,8 +75,13 @@ impl ProfileDirectory for ConsoleProfiles {
                 current: list.current.is_none(),
                 here: is_here(LOCAL),
                 credential: CredentialPlace::NotNeeded,
+                barred_by,
             });
         }
         Ok(rows)
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        [self.access.profiles.path(), self.access.secrets.path()].map(Path::to_owned).into()
     }
 }

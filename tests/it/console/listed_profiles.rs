@@ -3,7 +3,7 @@
 use avert::console::effects::Effect;
 use avert::console::profile_directory::{CredentialPlace, ListedProfile};
 use avert::console::runner::Runner;
-use avert::console::{NextConsole, SessionInfo};
+use avert::console::{Message, NextConsole, SessionInfo};
 use avert::domain::Environment;
 use avert::domain::time::Clock as _;
 use rstest::rstest;
@@ -20,6 +20,7 @@ fn profile(name: &str, environment: Option<Environment>, credential: CredentialP
         current: false,
         here: false,
         credential,
+        barred_by: None,
     }
 }
 
@@ -28,7 +29,7 @@ pub fn profiles() -> Vec<ListedProfile> {
     vec![
         ListedProfile { here: true, current: true, ..profile("shop-eu", Some(Environment::Production), CredentialPlace::Keyring) },
         ListedProfile { read_only: true, ..profile("shop-us", Some(Environment::Sandbox), CredentialPlace::PlainFile) },
-        profile("trial", None, CredentialPlace::Nowhere),
+        ListedProfile { barred_by: Some("AVERT_API_KEY"), ..profile("trial", None, CredentialPlace::Nowhere) },
         ListedProfile { address: "this machine".to_owned(), ..profile("local", Some(Environment::Sandbox), CredentialPlace::NotNeeded) },
     ]
 }
@@ -91,7 +92,7 @@ fn a_key_leaves_for_the_console_of_the_profile_under_the_cursor(#[case] key: &st
 
 #[rstest]
 #[case("tab o", "shop-eu")]
-#[case("tab j j o", "trial cannot be opened from here")]
+#[case("tab j j o", "trial cannot be opened from here: AVERT_API_KEY would go to it.")]
 #[case("o", "nothing to do here")]
 #[case("tab j space", "space")]
 fn what_is_open_already_or_cannot_be_opened_says_so(#[case] keys: &str, #[case] words: &str) {
@@ -101,6 +102,28 @@ fn what_is_open_already_or_cannot_be_opened_says_so(#[case] keys: &str, #[case] 
 
     assert_eq!(rig.app.next_console(), None);
     assert!(rig.screen().contains(words), "{}", rig.screen());
+}
+
+#[test]
+fn a_profile_that_was_added_meanwhile_is_opened_as_all_others() {
+    let mut rig = settings(made());
+    let added = profile("team", Some(Environment::Sandbox), CredentialPlace::PlainFile);
+
+    rig.update(Message::Profiles(Ok([profiles(), vec![added]].concat())));
+    rig.press("tab j j j j o");
+
+    assert_eq!(rig.app.next_console(), Some(&NextConsole::Profile("team".to_owned())));
+}
+
+#[test]
+fn the_palette_knows_a_profile_that_was_added_meanwhile() {
+    let mut rig = settings(made());
+    let added = profile("team", Some(Environment::Sandbox), CredentialPlace::PlainFile);
+
+    rig.update(Message::Profiles(Ok([profiles(), vec![added]].concat())));
+    rig.press(": t e a m");
+
+    assert!(rig.screen().contains("Leave for its console"), "{}", rig.screen());
 }
 
 #[test]

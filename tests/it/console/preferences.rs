@@ -3,6 +3,7 @@
 use avert::console::effects::Effect;
 use avert::console::setting::{SettingOverride, SettingValue};
 use avert::console::user_settings::USER_SETTINGS;
+use avert::console::{Message, Preferences};
 use avert::domain::time::Clock;
 
 use super::fake::credentials;
@@ -112,6 +113,29 @@ fn what_could_not_be_kept_holds_here_and_is_said() {
 
     assert!(rig.screen().contains("could not be kept: config.toml:3"), "{}", rig.screen());
     assert!(rig.screen().contains("ansi"), "{}", rig.screen());
+}
+
+#[test]
+fn what_somebody_else_changed_in_the_file_holds_here_and_what_stands_here_alone_stays() {
+    let mut rig = settings(Made::default());
+    let place = |key| USER_SETTINGS.iter().position(|setting| setting.key == key).unwrap();
+    let mut file: Vec<SettingValue> = USER_SETTINGS.iter().map(|setting| (setting.current)(&Preferences::default())).collect();
+    rig.update(Message::SettingsRead(Ok(file.clone())));
+    rig.keeping = Err("the disk is full".to_owned());
+    rig.press("enter end enter");
+    let here = rig.draw()[(0, 0)].bg;
+
+    file[place("grace_seconds")] = SettingValue::Number(20);
+    rig.update(Message::SettingsRead(Ok(file.clone())));
+    let changed = (rig.screen(), rig.draw()[(0, 0)].bg);
+    rig.update(Message::SettingsRead(Err("config.toml:3: unknown field".to_owned())));
+    let wrong = rig.screen();
+    file[place("theme")] = SettingValue::Word("light");
+    rig.update(Message::SettingsRead(Ok(file)));
+
+    assert!(changed.0.contains("Settings read again. grace (s): 20.") && changed.1 == here, "{}", changed.0);
+    assert!(wrong.contains("The settings of before stay: config.toml:3"), "{wrong}");
+    assert_ne!(rig.draw()[(0, 0)].bg, here);
 }
 
 #[test]

@@ -27,6 +27,24 @@ fn leave(mut terminal: Terminal) {
 }
 
 #[test]
+fn profiles_and_rules_that_a_command_changes_show_in_an_open_console() {
+    let world = world();
+    world.add("shop", &[]);
+    let rules = world.write("rules", "");
+    let mut terminal = Terminal::start_with(world.desk.path(), &["open", "shop"], &[("AVERT_RULES", &rules)], 120, 40);
+    terminal.wait_for("SHOP 2");
+    terminal.press("5");
+    terminal.wait_for("shop");
+
+    world.add("team", &[]);
+    terminal.wait_for("team");
+    world.write("rules", "small: amount<25 currency:EUR -> refunded");
+    terminal.wait_for("Read again: 1 desk rule.");
+
+    leave(terminal);
+}
+
+#[test]
 fn on_production_a_decision_leaves_by_ctrl_s_in_its_form_only() {
     let world = world_of("production");
     world.add("shop", &[]);

@@ -26,7 +26,13 @@ impl Screen for SettingsScreen {
             Message::Act(action) => return act(self, action, cx),
             Message::Input(event) => return input(self, &event),
             Message::GoToSetting(setting) => self.go_to_setting(setting),
-            Message::Profiles(answer) => self.profiles_listed(answer),
+            Message::Profiles(answer) => {
+                if let Ok(all) = &answer {
+                    let others = all.iter().filter(|profile| !profile.here && profile.barred_by.is_none());
+                    cx.place.profiles = others.map(|profile| profile.name.clone()).collect();
+                }
+                self.profiles_listed(answer);
+            }
             Message::Credentials(answer) => self.listed(answer, cx.now),
             Message::CreateCredential(kind) => {
                 self.creating = Some(kind);
@@ -120,12 +126,10 @@ fn open_profile(screen: &SettingsScreen, cx: &mut AppContext) -> Orders {
     let name = profile.name.clone();
     if profile.here {
         cx.hint(format!("This console is on {name} already."));
-    } else if cx.place.profiles.contains(&name) {
-        return vec![Message::OpenConsole(NextConsole::Profile(name)).into()];
+    } else if let Some(variable) = profile.barred_by {
+        cx.hint(format!("{name} cannot be opened from here: {variable} would go to it. Leave, and `avert open {name}` without it."));
     } else {
-        cx.hint(format!(
-            "{name} cannot be opened from here: a credential of the environment would go to it. Leave, and `avert open {name}`."
-        ));
+        return vec![Message::OpenConsole(NextConsole::Profile(name)).into()];
     }
     Vec::new()
 }
