@@ -250,11 +250,17 @@ fn is_in_clear(url: &Url) -> bool {
 
 fn is_this_machine(url: &Url) -> bool {
     match url.host() {
-        Some(Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
+        Some(Host::Domain(name)) => is_localhost(name),
         Some(Host::Ipv4(address)) => address.is_loopback(),
         Some(Host::Ipv6(address)) => IpAddr::V6(address).to_canonical().is_loopback(),
         None => false,
     }
+}
+
+/// Whether a host name is `localhost` or below it, which is this machine wherever it is asked (RFC 6761).
+pub fn is_localhost(name: &str) -> bool {
+    let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
+    name == "localhost" || name.ends_with(".localhost")
 }
 
 #[cfg(test)]
@@ -352,6 +358,9 @@ mod tests {
     #[case("http://10.0.0.1")]
     #[case("http://[::ffff:10.0.0.1]")]
     #[case("http://localhost.example.com")]
+    #[case("http://notlocalhost")]
+    #[case("http://app.localhost.example.")]
+    #[case("http://localhost..")]
     #[case("http://127.0.0.1.example.com")]
     fn plain_http_beyond_this_machine_is_a_choice(#[case] text: &str) {
         let (base, endpoint) = (BaseUrl::parse(text, GUARDED), EndpointUrl::parse(text, GUARDED));
@@ -385,6 +394,8 @@ mod tests {
     #[case("http://localhost:7317", "localhost:7317", true)]
     #[case("http://127.0.0.9:7317", "127.0.0.9:7317", true)]
     #[case("http://[::1]:7317", "[::1]:7317", true)]
+    #[case("http://app.localhost:7317", "app.localhost:7317", true)]
+    #[case("http://a.b.localhost.", "a.b.localhost.", true)]
     fn a_base_tells_its_host_and_whether_it_is_this_machine(#[case] text: &str, #[case] host: &str, #[case] here: bool) {
         let url = BaseUrl::parse(text, EXPRESSLY).unwrap();
 

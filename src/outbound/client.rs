@@ -5,6 +5,7 @@ use std::time::Duration;
 use reqwest::{Client, ClientBuilder, redirect, retry};
 
 use super::causes::cause;
+use super::names::HostNames;
 
 /// How avert names itself.
 pub const USER_AGENT: &str = concat!("avert/", env!("CARGO_PKG_VERSION"));
@@ -24,6 +25,7 @@ pub fn client(peers: &str, adapt: impl Fn(ClientBuilder) -> ClientBuilder) -> Re
                 .gzip(false)
                 // Nothing is sent a second time behind our back.
                 .retry(retry::never())
+                .dns_resolver(HostNames)
                 .pool_idle_timeout(Duration::from_secs(20))
                 .pool_max_idle_per_host(8),
         )

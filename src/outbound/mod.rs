@@ -1,7 +1,7 @@
 //! Everything that goes out by HTTP, to another deployment, to a gateway, to a receiver: what all these calls share.
 //!
-//! [`client`] is the one set-up of an HTTP client, [`tls`] whose certificates it trusts, [`credential`] the header that a call is known by,
-//! [`body`] the bounded body of an answer, [`date`] what its clock showed, [`reason`] why none came (by its [`causes`] and the
+//! [`client`] is the one set-up of an HTTP client, [`tls`] whose certificates it trusts, [`names`] how a host is found, [`credential`] the
+//! header that a call is known by, [`body`] the bounded body of an answer, [`date`] what its clock showed, [`reason`] why none came (by its [`causes`] and the
 //! [`handshake`]), [`retry_after`] how long to wait, and [`circuit`] leaves alone whoever does not answer.
 
 pub mod body;
@@ -11,6 +11,7 @@ pub mod client;
 pub mod credential;
 pub mod date;
 pub mod handshake;
+pub mod names;
 pub mod reason;
 pub mod retry_after;
 pub mod tls;

@@ -4,7 +4,6 @@
 //! leaves out what the policy does not allow. Addresses that stand literally in the URL, which no resolver ever sees, are checked before
 //! the request.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,23 +11,10 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::{Host, Url};
 
 use crate::domain::webhook::address::{AddressPolicy, Refused};
+use crate::outbound::names::look_up;
 
 /// How long a name may take to be resolved where nothing is sent yet.
 const LOOK_UP: Duration = Duration::from_secs(1);
-
-/// The system's resolver.
-#[derive(Debug, Clone, Copy)]
-pub struct SystemNames;
-
-impl Resolve for SystemNames {
-    fn resolve(&self, name: Name) -> Resolving {
-        Box::pin(async move {
-            let found: Vec<SocketAddr> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
-            let found: Addrs = Box::new(found.into_iter());
-            Ok(found)
-        })
-    }
-}
 
 /// A DNS resolver with the SSRF guard behind it: what a name resolves to when the connection is made is what is checked.
 #[derive(Clone)]
@@ -61,7 +47,7 @@ impl Resolve for GuardedResolver {
 pub async fn check(policy: &AddressPolicy, url: &Url) -> Result<(), Refused> {
     policy.check_literal(url)?;
     let (Some(Host::Domain(name)), Some(port)) = (url.host(), url.port_or_known_default()) else { return Ok(()) };
-    match tokio::time::timeout(LOOK_UP, tokio::net::lookup_host((name, port))).await {
+    match tokio::time::timeout(LOOK_UP, look_up(name, port)).await {
         Ok(Ok(found)) => policy.filter(found, Some(port)).map(drop),
         Ok(Err(_)) | Err(_) => Ok(()),
     }

@@ -10,7 +10,7 @@ use reqwest::dns::Resolve;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue, USER_AGENT};
 use url::Url;
 
-use super::resolver::{GuardedResolver, SystemNames};
+use super::resolver::GuardedResolver;
 use super::signature;
 use crate::domain::card::mask_card_numbers;
 use crate::domain::sanitize::without_controls;
@@ -20,6 +20,7 @@ use crate::domain::webhook::address::{AddressPolicy, Refused};
 use crate::domain::webhook::schedule::{AttemptResult, MAX_RETRY_AFTER};
 use crate::domain::{EndpointAuth, NextStep, Secret, SentRequest, redact};
 use crate::outbound::causes::{cause, find};
+use crate::outbound::names::HostNames;
 use crate::outbound::reason::Reason;
 use crate::outbound::{body, client, credential, retry_after};
 use crate::store::{AttemptRecord, DueDelivery};
@@ -103,7 +104,7 @@ pub struct Sender {
 impl Sender {
     /// A sender with connections of its own. The error says why this machine cannot have one.
     pub fn new(settings: SenderSettings) -> Result<Self, String> {
-        let names: Arc<dyn Resolve> = Arc::new(SystemNames);
+        let names: Arc<dyn Resolve> = Arc::new(HostNames);
         Self::with_names(settings, &names)
     }
 

@@ -13,6 +13,7 @@ use crate::client::{Client, ListProbe, OperatorProbe};
 use crate::domain::Secret;
 use crate::domain::time::SystemClock;
 use crate::domain::url::BaseUrl;
+use crate::outbound::names::look_up;
 use crate::service::{Deployment, ServiceError};
 
 /// A clock may differ by so much before the time that is left is wrong by more than anybody would notice.
@@ -126,13 +127,13 @@ async fn steps(
 /// What a host name leads to.
 async fn address(url: &BaseUrl) -> Result<String, String> {
     let (host, port) = url.host_and_port();
-    let resolved = tokio::time::timeout(NAME_PATIENCE, tokio::net::lookup_host((host.as_str(), port))).await;
+    let resolved = tokio::time::timeout(NAME_PATIENCE, look_up(&host, port)).await;
     let addresses = match resolved {
         Ok(Ok(addresses)) => addresses,
         Ok(Err(error)) => return Err(format!("{host} cannot be resolved: {error}")),
         Err(_) => return Err(format!("{host} cannot be resolved within {} s", NAME_PATIENCE.as_secs())),
     };
-    let mut all: Vec<String> = addresses.map(|address| address.to_string()).collect();
+    let mut all: Vec<String> = addresses.iter().map(|address| address.to_string()).collect();
     all.dedup();
     if all.is_empty() { Err(format!("{host} has no address")) } else { Ok(all.join(", ")) }
 }

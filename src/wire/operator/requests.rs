@@ -18,7 +18,7 @@ pub(super) const SIGNING_SECRET: &str = "^whsec_(([A-Za-z0-9+/]{4}){8,20}([A-Za-
 const URL: &str = "^https?://[^@#]+$";
 
 /// Where the credential and the alerts do not go in clear beyond this machine.
-const SAFE_URL: &str = "^(https:|http://(localhost|127\\.[0-9.]+|\\[::1\\])([:/?]|$))";
+const SAFE_URL: &str = "^(https:|http://(([^/?#@:]+\\.)?localhost\\.?|127\\.[0-9.]+|\\[::1\\])([:/?]|$))";
 
 /// Either the address is safe, or plain http is allowed.
 fn safe_or_allowed() -> serde_json::Value {
