@@ -35,7 +35,7 @@
 //! engine    → domain, providers, service, store, webhooks, wire
 //! webhooks  → domain, inbound, outbound, store
 //! providers → domain, outbound
-//! store     → domain
+//! store     → domain, outbound
 //! wire      → domain
 //! service   → domain
 //! outbound  → domain

@@ -14,9 +14,10 @@ use crate::domain::redact;
 use crate::domain::time::{SharedClock, Timestamp};
 use crate::outbound::body::{self, Body, Unread};
 use crate::outbound::causes::cause;
-use crate::outbound::handshake::HandshakeFault;
+use crate::outbound::client::HttpClient;
+use crate::outbound::proxy::Proxy;
 use crate::outbound::reason::Reason;
-use crate::outbound::{client, date, retry_after};
+use crate::outbound::{date, retry_after};
 use crate::service::ServiceError;
 use crate::wire::refusal::Refusal;
 
@@ -126,33 +127,13 @@ impl From<NoAnswer> for ServiceError {
     }
 }
 
-/// What the client was told of whom to trust, and what to be known by.
-#[derive(Debug, Clone, Copy)]
-struct Trust {
-    own_authorities: bool,
-    certificate: bool,
-}
-
-impl Trust {
-    /// What can be done about a failed handshake.
-    fn advice(self, fault: &HandshakeFault) -> &'static str {
-        match fault {
-            HandshakeFault::UnknownIssuer if self.own_authorities => "; the CA file holds another one",
-            HandshakeFault::UnknownIssuer => "; if it has an authority of its own, name the file of that one's certificate with --ca-file",
-            HandshakeFault::ClientCertificate(_) if !self.certificate => "; name one with --client-certificate and --client-key",
-            _ => "",
-        }
-    }
-}
-
 /// An HTTP client for one service.
 #[derive(Clone)]
 pub(super) struct Http {
-    client: reqwest::Client,
+    http: HttpClient,
     read_timeout: Duration,
     pub(super) write_timeout: Duration,
     connect_timeout: Duration,
-    trust: Trust,
     clock: SharedClock,
     /// How far the service's clock is ahead of ours, as its newest answer told.
     clock_lead: Arc<Mutex<Option<TimeDelta>>>,
@@ -176,18 +157,13 @@ impl std::fmt::Debug for Http {
 impl Http {
     pub(super) fn new(options: &ClientOptions) -> Result<Self, ClientError> {
         let tls = options.tls.read().map_err(ClientError)?;
-        let client = client::client("services", |builder| {
-            let builder = tls.apply(builder.connect_timeout(options.connect_timeout).gzip(true));
-            // What stays on this machine has no business with a proxy.
-            if options.base_url.is_this_machine() { builder.no_proxy() } else { builder }
-        });
-        let client = client.map_err(ClientError)?;
+        let proxy = Proxy::towards(options.base_url.as_url());
+        let http = HttpClient::new(tls, proxy, |builder| builder.connect_timeout(options.connect_timeout).gzip(true));
         Ok(Self {
-            client,
+            http: http.map_err(ClientError)?,
             read_timeout: options.read_timeout,
             write_timeout: options.write_timeout,
             connect_timeout: options.connect_timeout,
-            trust: Trust { own_authorities: options.tls.ca_file.is_some(), certificate: options.tls.client_certificate.is_some() },
             clock: options.clock.clone(),
             clock_lead: Arc::default(),
             throttle: Arc::default(),
@@ -214,7 +190,7 @@ impl Http {
         let patience = call.patience.unwrap_or(self.read_timeout);
         let (exchange, secrets) = (Exchange::of(&call.method, &call.url), call.secrets.clone());
         let request = self.request(call, patience)?;
-        match self.client.execute(request).await {
+        match self.http.client.execute(request).await {
             Ok(response) => {
                 let exchange = exchange.answered(response.status().as_u16(), response.headers(), &secrets);
                 Ok(Begun { response, exchange, secrets, patience })
@@ -253,9 +229,8 @@ impl Http {
     }
 
     fn why(&self, error: &reqwest::Error, patience: Duration, exchange: &Exchange) -> NoAnswer {
-        let reason = Reason::of(error, self.connect_timeout.min(patience), patience);
-        let advice = if let Reason::Tls(fault) = &reason { self.trust.advice(fault) } else { "" };
-        let words = exchange.about(&format!("{reason}{advice}"));
+        let reason = self.http.reason(error, self.connect_timeout.min(patience), patience);
+        let words = exchange.about(&reason.to_string());
         match &reason {
             Reason::Tls(_) => NoAnswer::Untrusted(words),
             _ if reason.is_not_sent() => NoAnswer::NotSent(words),
@@ -301,7 +276,7 @@ impl Http {
     }
 
     fn request(&self, call: Call, patience: Duration) -> Result<reqwest::Request, NoAnswer> {
-        let mut request = self.client.request(call.method, call.url).timeout(patience);
+        let mut request = self.http.client.request(call.method, call.url).timeout(patience);
         for (name, value) in call.headers {
             let value = HeaderValue::from_str(&value).map(|mut value| {
                 value.set_sensitive(true);

@@ -71,6 +71,11 @@ impl BaseUrl {
         &self.text
     }
 
+    /// The address in its parts.
+    pub fn as_url(&self) -> &Url {
+        &self.url
+    }
+
     /// Host and port.
     pub fn host(&self) -> String {
         let host = self.url.host_str().unwrap_or_default();
@@ -86,11 +91,6 @@ impl BaseUrl {
     /// Whether what goes there is encrypted.
     pub fn is_https(&self) -> bool {
         self.url.scheme() == "https"
-    }
-
-    /// Whether it is on this machine.
-    pub fn is_this_machine(&self) -> bool {
-        is_this_machine(&self.url)
     }
 }
 
@@ -146,11 +146,6 @@ impl EndpointUrl {
     /// The address in its parts.
     pub fn as_url(&self) -> &Url {
         &self.0
-    }
-
-    /// Whether it is on this machine.
-    pub fn is_this_machine(&self) -> bool {
-        is_this_machine(&self.0)
     }
 
     /// Whether it is plain http beyond this machine.
@@ -248,7 +243,8 @@ fn is_in_clear(url: &Url) -> bool {
     url.scheme() == "http" && !is_this_machine(url)
 }
 
-fn is_this_machine(url: &Url) -> bool {
+/// Whether an address is on this machine.
+pub fn is_this_machine(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => is_localhost(name),
         Some(Host::Ipv4(address)) => address.is_loopback(),
@@ -399,7 +395,7 @@ mod tests {
     fn a_base_tells_its_host_and_whether_it_is_this_machine(#[case] text: &str, #[case] host: &str, #[case] here: bool) {
         let url = BaseUrl::parse(text, EXPRESSLY).unwrap();
 
-        assert_eq!((url.host().as_str(), url.is_this_machine(), url.to_string().as_str()), (host, here, text));
+        assert_eq!((url.host().as_str(), is_this_machine(url.as_url()), url.to_string().as_str()), (host, here, text));
     }
 
     #[rstest]

@@ -9,8 +9,21 @@ pub fn cause(error: &reqwest::Error) -> String {
     innermost.map_or_else(|| "no reason given".to_owned(), |innermost| in_words(&innermost.to_string()))
 }
 
+/// Whether the failure is one of the way to a proxy, or of what a proxy said to being asked for a connection.
+pub(super) fn is_of_tunnel(error: &reqwest::Error) -> bool {
+    sources(error).any(|source| source.to_string().starts_with(TUNNEL))
+}
+
+/// How an error of a tunnel begins.
+const TUNNEL: &str = "tunnel error: ";
+
 /// The words of a system's error: without its number, and as what goes on in a sentence.
 fn in_words(text: &str) -> String {
+    match text.strip_prefix(TUNNEL) {
+        Some("proxy authorization required") => return "it wants other credentials, http://USER:PASSWORD@HOST:PORT (407)".to_owned(),
+        Some("unsuccessful") => return "it refuses to connect to the service".to_owned(),
+        _ => {}
+    }
     let words = text.rsplit_once(" (os error ").filter(|(_, number)| number.ends_with(')')).map_or(text, |(words, _)| words);
     let mut letters = words.chars();
     match (letters.next(), letters.clone().next()) {
@@ -47,6 +60,8 @@ mod tests {
     #[case("TLS close_notify was missing", "TLS close_notify was missing")]
     #[case("unexpected end of file", "unexpected end of file")]
     #[case("", "")]
+    #[case("tunnel error: unsuccessful", "it refuses to connect to the service")]
+    #[case("tunnel error: unexpected end of file", "tunnel error: unexpected end of file")]
     fn a_systems_error_is_said_in_words_alone(#[case] text: &str, #[case] words: &str) {
         assert_eq!(in_words(text), words);
     }

@@ -1,4 +1,4 @@
-//! The HTTP client's set-up: nothing is sent twice, no redirect is followed, and a machine without root certificates still has one.
+//! The HTTP client's set-up: nothing is sent twice, no redirect is followed, and why a call has no answer is told by whom it goes to.
 
 use std::time::Duration;
 
@@ -6,34 +6,46 @@ use reqwest::{Client, ClientBuilder, redirect, retry};
 
 use super::causes::cause;
 use super::names::HostNames;
+use super::proxy::Proxy;
+use super::reason::Reason;
+use super::tls::ClientTls;
 
 /// How avert names itself.
 pub const USER_AGENT: &str = concat!("avert/", env!("CARGO_PKG_VERSION"));
 
-/// A client with connections of its own; `adapt` says what is not the same for all, and `peers` whom it calls, for the log.
-///
-/// # Errors
-/// Why this machine cannot have one.
-pub fn client(peers: &str, adapt: impl Fn(ClientBuilder) -> ClientBuilder) -> Result<Client, String> {
-    let builder = || {
-        adapt(
-            Client::builder()
-                .user_agent(USER_AGENT)
-                .redirect(redirect::Policy::none())
-                .referer(false)
-                // Who wants packed answers says so.
-                .gzip(false)
-                // Nothing is sent a second time behind our back.
-                .retry(retry::never())
-                .dns_resolver(HostNames)
-                .pool_idle_timeout(Duration::from_secs(20))
-                .pool_max_idle_per_host(8),
-        )
-    };
-    let client = builder().build().or_else(|error| {
-        // A machine without any root certificate still reaches others over plain http; https fails, each time with its reason.
-        tracing::warn!("https {peers} cannot be reached: {}", cause(&error));
-        builder().tls_certs_only([]).build()
-    });
-    client.map_err(|error| format!("the HTTP client cannot be set up: {}", cause(&error)))
+/// An HTTP client with connections of its own.
+#[derive(Debug, Clone)]
+pub struct HttpClient {
+    pub client: Client,
+    tls: ClientTls,
+    proxy: Option<Proxy>,
+}
+
+impl HttpClient {
+    /// A client that calls by this proxy of the environment, or directly; `adapt` says what is not the same for all.
+    ///
+    /// # Errors
+    /// Why this machine cannot have one.
+    pub fn new(tls: ClientTls, proxy: Option<Proxy>, adapt: impl FnOnce(ClientBuilder) -> ClientBuilder) -> Result<Self, String> {
+        let builder = Client::builder()
+            .user_agent(USER_AGENT)
+            .redirect(redirect::Policy::none())
+            .referer(false)
+            // Who wants packed answers says so.
+            .gzip(false)
+            // Nothing is sent a second time behind our back.
+            .retry(retry::never())
+            .dns_resolver(HostNames)
+            .tls_backend_preconfigured(tls.config()?)
+            .pool_idle_timeout(Duration::from_secs(20))
+            .pool_max_idle_per_host(8);
+        let builder = if proxy.is_some() { builder } else { builder.no_proxy() };
+        let client = adapt(builder).build().map_err(|error| format!("the HTTP client cannot be set up: {}", cause(&error)))?;
+        Ok(Self { client, tls, proxy })
+    }
+
+    /// The reason of a failed call that had so long for its connection and so long in all.
+    pub fn reason(&self, error: &reqwest::Error, connect: Duration, all: Duration) -> Reason {
+        Reason::of(error, connect, all, &self.tls, self.proxy.as_ref())
+    }
 }

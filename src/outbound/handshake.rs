@@ -16,6 +16,8 @@ const MOST_NAMES: usize = 3;
 pub enum HandshakeFault {
     /// The certificate's authority is not trusted.
     UnknownIssuer,
+    /// The certificate is an authority's own, as a self-signed one mostly is.
+    OwnAuthority,
     /// The certificate is for other names; those it is for, where they were told.
     WrongName(String),
     /// The certificate's time is over, or has not come: since or until when, where that was told.
@@ -36,6 +38,7 @@ impl HandshakeFault {
             rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType) => {
                 Some(Self::Other("what answers there does not speak TLS: is it an address of plain http?".to_owned()))
             }
+            rustls::Error::General(why) => Some(Self::Other(why.clone())),
             why if error.is_connect() => Some(Self::Other(why.to_string())),
             _ => None,
         }
@@ -43,7 +46,8 @@ impl HandshakeFault {
 
     fn of_certificate(why: &CertificateError) -> Self {
         match why {
-            CertificateError::UnknownIssuer => Self::UnknownIssuer,
+            // An authority that is trusted has the same name and another key.
+            CertificateError::UnknownIssuer | CertificateError::BadSignature => Self::UnknownIssuer,
             CertificateError::NotValidForName => Self::WrongName(String::new()),
             CertificateError::NotValidForNameContext { presented, .. } => {
                 let names: Vec<&str> = presented.iter().take(MOST_NAMES).map(|name| bare(name)).collect();
@@ -53,8 +57,9 @@ impl HandshakeFault {
             CertificateError::ExpiredContext { not_after, .. } => Self::NotNow(format!("expired on {}", day(*not_after))),
             CertificateError::NotValidYet => Self::NotNow("is not valid yet".to_owned()),
             CertificateError::NotValidYetContext { not_before, .. } => Self::NotNow(format!("is not valid before {}", day(*not_before))),
-            CertificateError::Other(why) if why.to_string().contains("CaUsedAsEndEntity") => {
-                Self::Other("its certificate is an authority's own and cannot stand for a server as well".to_owned())
+            why if is_of_an_authority(why) => Self::OwnAuthority,
+            CertificateError::Other(why) if why.to_string() == "UnsupportedCertVersion" => {
+                Self::Other("its certificate is of X.509 version 1, which names no host: make one of version 3".to_owned())
             }
             other => Self::Other(redact::words(&format!("its certificate is refused: {other}"))),
         }
@@ -65,7 +70,8 @@ impl fmt::Display for HandshakeFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::UnknownIssuer => f.write_str("its certificate comes from an authority that is not trusted here"),
-            Self::WrongName(names) if names.is_empty() => f.write_str("its certificate is for another name"),
+            Self::OwnAuthority => f.write_str("its certificate is an authority's own, which is not named as trusted"),
+            Self::WrongName(names) if names.is_empty() => f.write_str("its certificate names no host (subjectAltName)"),
             Self::WrongName(names) => write!(f, "its certificate is for another name: {names}"),
             Self::NotNow(when) => write!(f, "its certificate {when}, by this machine's clock"),
             Self::ClientCertificate(said) => {
@@ -74,6 +80,11 @@ impl fmt::Display for HandshakeFault {
             Self::Other(why) => f.write_str(why),
         }
     }
+}
+
+/// Whether a server's certificate is refused because it is an authority's own.
+pub(super) fn is_of_an_authority(why: &CertificateError) -> bool {
+    matches!(why, CertificateError::Other(why) if why.to_string() == "CaUsedAsEndEntity")
 }
 
 /// Whether an alert is what a server says to a client's certificate.

@@ -1,16 +1,21 @@
-//! TLS of a client: which authorities are trusted, and which certificate is shown.
+//! TLS of a client: the files that say whom it trusts and which certificate it shows.
 
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use reqwest::{Certificate, ClientBuilder, Identity};
-use rustls::RootCertStore;
+use rustls::ClientConfig;
+use rustls::client::ResolvesClientCert;
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::sign::CertifiedKey;
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use zeroize::Zeroizing;
+
+use super::handshake::HandshakeFault;
+use super::trust::{self, ServerProof};
+use crate::domain::CaCertificates;
 
 /// A file larger than this holds something else: all authorities of a system take a quarter of it.
 const LARGEST_FILE: u64 = 1024 * 1024;
@@ -26,11 +31,11 @@ pub struct TlsFiles {
     pub client_key: Option<PathBuf>,
 }
 
-/// What the files of [`TlsFiles`] hold.
-#[derive(Debug, Clone)]
-pub struct TlsMaterial {
-    authorities: Option<Vec<Certificate>>,
-    identity: Option<Identity>,
+/// TLS of a client: whom it trusts, and the certificate that it shows. The default trusts this machine's authorities and shows none.
+#[derive(Debug, Clone, Default)]
+pub struct ClientTls {
+    trusted: CaCertificates,
+    identity: Option<Arc<CertifiedKey>>,
 }
 
 impl TlsFiles {
@@ -47,41 +52,61 @@ impl TlsFiles {
     ///
     /// # Errors
     /// Which file cannot be used, and why.
-    pub fn read(&self) -> Result<TlsMaterial, String> {
-        let authorities = self.ca_file.as_deref().map(authorities).transpose()?;
+    pub fn read(&self) -> Result<ClientTls, String> {
+        let trusted = self.ca_file.as_deref().map(ca_file).transpose()?.unwrap_or_default();
         let identity = match (&self.client_certificate, &self.client_key) {
-            (Some(certificate), key) => Some(identity(certificate, key.as_deref())?),
+            (Some(certificate), key) => Some(Arc::new(identity(certificate, key.as_deref())?)),
             (None, Some(_)) => return Err("a client key needs the client certificate that it belongs to".to_owned()),
             (None, None) => None,
         };
-        Ok(TlsMaterial { authorities, identity })
+        Ok(ClientTls { trusted, identity })
     }
 }
 
-impl TlsMaterial {
-    /// Sets a client up with it.
-    pub fn apply(&self, mut builder: ClientBuilder) -> ClientBuilder {
-        if let Some(authorities) = &self.authorities {
-            builder = builder.tls_certs_only(authorities.iter().cloned());
-        }
-        if let Some(identity) = &self.identity {
-            builder = builder.identity(identity.clone());
-        }
-        builder
+impl From<CaCertificates> for ClientTls {
+    fn from(trusted: CaCertificates) -> Self {
+        Self { trusted, identity: None }
     }
 }
 
-fn authorities(file: &Path) -> Result<Vec<Certificate>, String> {
-    let pem = read(file)?;
-    let mut store = RootCertStore::empty();
-    let certificates = certificates(file, &pem)?.into_iter().map(|der| {
-        store.add(der.clone()).map_err(|error| unusable(file, &format!("holds a certificate that cannot be trusted: {error}")))?;
-        Certificate::from_der(&der).map_err(|_| unusable(file, "holds a certificate that cannot be read"))
-    });
-    certificates.collect()
+impl ClientTls {
+    /// The set-up of such a client.
+    pub(super) fn config(&self) -> Result<ClientConfig, String> {
+        let builder = trust::client(&self.trusted, ServerProof::CertificateAndName)?;
+        let mut config = match &self.identity {
+            Some(identity) => {
+                let shown: Arc<dyn ResolvesClientCert> = Arc::new(SingleCertAndKey::from(Arc::clone(identity)));
+                builder.with_client_cert_resolver(shown)
+            }
+            None => builder.with_no_client_auth(),
+        };
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(config)
+    }
+
+    /// What can be done about a failed handshake.
+    pub(super) fn advice(&self, fault: &HandshakeFault) -> &'static str {
+        match fault {
+            HandshakeFault::UnknownIssuer if !self.trusted.is_empty() => {
+                "; the CA file holds another one, or the server leaves out one in between"
+            }
+            HandshakeFault::UnknownIssuer => "; where it is the right one, name the file of that authority's certificate (--ca-file)",
+            HandshakeFault::OwnAuthority => "; where it is the right one, name the file of this very certificate (--ca-file)",
+            HandshakeFault::ClientCertificate(_) if self.identity.is_none() => "; name one with --client-certificate and --client-key",
+            _ => "",
+        }
+    }
 }
 
-fn identity(certificate: &Path, key: Option<&Path>) -> Result<Identity, String> {
+/// The certificates of a file.
+///
+/// # Errors
+/// Why the file cannot be used, with its name.
+pub fn ca_file(file: &Path) -> Result<CaCertificates, String> {
+    CaCertificates::read(&read(file)?).map_err(|why| unusable(file, &why))
+}
+
+fn identity(certificate: &Path, key: Option<&Path>) -> Result<CertifiedKey, String> {
     let mut pem = read(certificate)?;
     let certificates = certificates(certificate, &pem)?;
     let key_file = key.unwrap_or(certificate);
@@ -101,8 +126,7 @@ fn identity(certificate: &Path, key: Option<&Path>) -> Result<Identity, String> 
         )
     })?;
     CertifiedKey::from_der(certificates, private, &aws_lc_rs::default_provider())
-        .map_err(|error| unusable(key_file, &format!("holds a private key that does not go with the client certificate: {error}")))?;
-    Identity::from_pem(&pem).map_err(|_| unusable(certificate, "holds something else than certificates and one private key"))
+        .map_err(|error| unusable(key_file, &format!("holds a private key that does not go with the client certificate: {error}")))
 }
 
 fn certificates(file: &Path, pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
@@ -148,15 +172,14 @@ mod tests {
     }
 
     #[rstest]
-    #[case::missing("/nowhere/ca.pem", None, "cannot be read")]
-    #[case::a_folder("/", None, "cannot be read")]
-    #[case::something_else("FILE", Some("hello"), "no certificate in PEM form")]
-    #[case::no_certificate_inside("FILE", Some("-----BEGIN CERTIFICATE-----\naGVsbG8=\n-----END CERTIFICATE-----\n"), "cannot be trusted")]
-    #[case::cut_short("FILE", Some("-----BEGIN CERTIFICATE-----\naGVs"), "cannot be read")]
-    fn a_file_that_cannot_be_used_is_named_with_the_reason(#[case] path: &str, #[case] text: Option<&str>, #[case] why: &str) {
+    #[case::missing("/nowhere/ca.pem", "cannot be read")]
+    #[case::a_folder("/", "cannot be read")]
+    #[case::something_else("FILE", "no certificate in PEM form")]
+    fn a_file_that_cannot_be_used_is_named_with_the_reason(#[case] path: &str, #[case] why: &str) {
         let directory = tempfile::tempdir().unwrap();
         let written = directory.path().join("ca.pem");
-        let file = text.map_or_else(|| PathBuf::from(path), |text| std::fs::write(&written, text).map(|()| written.clone()).unwrap());
+        std::fs::write(&written, "hello").unwrap();
+        let file = if path == "FILE" { written } else { PathBuf::from(path) };
 
         let error = TlsFiles { ca_file: Some(file.clone()), ..TlsFiles::default() }.read().unwrap_err();
 

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use reqwest::Client;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -12,8 +11,10 @@ use crate::domain::time::SharedClock;
 use crate::domain::url::EndpointUrl;
 use crate::domain::{EndpointAuth, FieldError, Secret, signing};
 use crate::outbound::causes::cause;
-use crate::outbound::reason::Reason;
-use crate::outbound::{client, credential};
+use crate::outbound::client::HttpClient;
+use crate::outbound::credential;
+use crate::outbound::proxy::Proxy;
+use crate::outbound::tls::ClientTls;
 
 /// How long a post may take in all.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -27,7 +28,7 @@ const AT_ONCE: usize = 8;
 /// The HTTP client of received deliveries: a URL and a credential of its own.
 #[derive(Debug, Clone)]
 pub struct Reposter {
-    client: Client,
+    http: HttpClient,
     url: EndpointUrl,
     auth: Option<EndpointAuth>,
 }
@@ -38,13 +39,8 @@ impl Reposter {
     /// # Errors
     /// Why this machine cannot have one.
     pub fn new(url: EndpointUrl, auth: Option<EndpointAuth>) -> Result<Self, String> {
-        // What leads to this machine does not go by a proxy.
-        let near = url.is_this_machine();
-        let client = client::client("receivers", |builder| {
-            let builder = builder.timeout(TIMEOUT);
-            if near { builder.no_proxy() } else { builder }
-        })?;
-        Ok(Self { client, url, auth })
+        let http = HttpClient::new(ClientTls::default(), Proxy::towards(url.as_url()), |builder| builder.timeout(TIMEOUT))?;
+        Ok(Self { http, url, auth })
     }
 
     /// One POST of a delivery's bytes, with its type and webhook headers. The status of the answer, or why none came.
@@ -65,11 +61,11 @@ impl Reposter {
             let value = HeaderValue::from_str(value).map_err(|_| format!("its {name} cannot be sent in a header"))?;
             headers.insert(name, value);
         }
-        let request = self.client.post(self.url.as_url().clone()).headers(headers).body(delivery.body.clone()).build();
+        let request = self.http.client.post(self.url.as_url().clone()).headers(headers).body(delivery.body.clone()).build();
         let request = request.map_err(|error| format!("the request cannot be made: {}", cause(&error)))?;
-        match self.client.execute(request).await {
+        match self.http.client.execute(request).await {
             Ok(response) => Ok(response.status().as_u16()),
-            Err(error) => Err(Reason::of(&error, TIMEOUT, TIMEOUT).to_string()),
+            Err(error) => Err(self.http.reason(&error, TIMEOUT, TIMEOUT).to_string()),
         }
     }
 }
@@ -171,7 +167,10 @@ mod tests {
 
     #[tokio::test]
     async fn so_many_deliveries_wait_and_one_more_only_when_another_has_gone() {
-        let forwarder = Forwarder::new(Reposter::new("http://127.0.0.1:9/".parse().unwrap(), None).unwrap(), [Duration::ZERO; 2]);
+        let forwarder = Forwarder::new(
+            Reposter::new("http://127.0.0.1:9/".parse().unwrap(), None).unwrap(),
+            [Duration::ZERO; 2],
+        );
         let mut waiting: Vec<_> = std::iter::from_fn(|| forwarder.place()).take(10 * MOST_WAITING).collect();
 
         assert_eq!(waiting.len(), MOST_WAITING);

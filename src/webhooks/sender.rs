@@ -1,13 +1,13 @@
 //! One delivery attempt: one POST, its answer, and nothing else.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use chrono::TimeDelta;
-use reqwest::Client;
+use lru::LruCache;
 use reqwest::dns::Resolve;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue, USER_AGENT};
+use reqwest::header::{self, CONTENT_TYPE, HeaderMap, HeaderValue};
 use url::Url;
 
 use super::resolver::GuardedResolver;
@@ -20,9 +20,10 @@ use crate::domain::webhook::address::{AddressPolicy, Refused};
 use crate::domain::webhook::schedule::{AttemptResult, MAX_RETRY_AFTER};
 use crate::domain::{EndpointAuth, NextStep, Secret, SentRequest, redact};
 use crate::outbound::causes::{cause, find};
+use crate::outbound::client::{HttpClient, USER_AGENT};
 use crate::outbound::names::HostNames;
-use crate::outbound::reason::Reason;
-use crate::outbound::{body, client, credential, retry_after};
+use crate::outbound::tls::ClientTls;
+use crate::outbound::{body, credential, retry_after};
 use crate::store::{AttemptRecord, DueDelivery};
 
 pub use crate::domain::webhook::schedule::MAX_ANSWER_BYTES;
@@ -91,14 +92,24 @@ impl AttemptReport {
     }
 }
 
+/// Connections of their own for a port that the policy names, whose resolver does not hear of the port.
+type ClientKey = Option<u16>;
+
+/// How many clients are kept with their idle connections.
+const MOST_CLIENTS: NonZeroUsize = NonZeroUsize::new(256).unwrap();
+
 /// The HTTP sender of deliveries. Cheap to clone: the clones share their connections.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Sender {
-    /// For the ports that the policy names, each with a guard of its own: a resolver does not hear of the port.
-    by_port: Arc<HashMap<u16, Client>>,
-    /// For all other ports.
-    client: Client,
+    clients: Arc<Mutex<LruCache<ClientKey, HttpClient>>>,
+    names: Arc<dyn Resolve>,
     settings: SenderSettings,
+}
+
+impl std::fmt::Debug for Sender {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sender").field("settings", &self.settings).finish_non_exhaustive()
+    }
 }
 
 impl Sender {
@@ -110,16 +121,23 @@ impl Sender {
 
     /// The same with another way from names to addresses. The guard stands behind it all the same.
     pub fn with_names(settings: SenderSettings, names: &Arc<dyn Resolve>) -> Result<Self, String> {
-        let client = |port| {
-            client::client("receivers", |builder| {
-                let guarded = GuardedResolver::new(settings.addresses.clone(), port, Arc::clone(names));
-                let builder = builder.no_proxy().timeout(settings.timeout).dns_resolver(guarded);
+        let sender = Self { clients: Arc::new(Mutex::new(LruCache::new(MOST_CLIENTS))), names: Arc::clone(names), settings };
+        sender.client(None)?;
+        Ok(sender)
+    }
+
+    /// The client for a port.
+    fn client(&self, port: Option<u16>) -> Result<HttpClient, String> {
+        let port = port.filter(|port| self.settings.addresses.ports().contains(port));
+        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        let client = clients.try_get_or_insert(port, || {
+            HttpClient::new(ClientTls::default(), None, |builder| {
+                let guarded = GuardedResolver::new(self.settings.addresses.clone(), port, Arc::clone(&self.names));
+                let builder = builder.timeout(self.settings.timeout).dns_resolver(guarded);
                 builder.pool_idle_timeout(Duration::from_secs(30)).pool_max_idle_per_host(32)
             })
-        };
-        let named = settings.addresses.ports().into_iter().map(|port| Ok((port, client(Some(port))?)));
-        let by_port = Arc::new(named.collect::<Result<_, String>>()?);
-        Ok(Self { by_port, client: client(None)?, settings })
+        });
+        client.cloned()
     }
 
     /// How this sender sends.
@@ -140,12 +158,15 @@ impl Sender {
             return AttemptReport::refused(now, began.elapsed(), refused);
         }
         let port = url.port_or_known_default();
-        let client = port.and_then(|port| self.by_port.get(&port)).unwrap_or(&self.client);
-        let (request, sent) = match Self::request(client, url.clone(), delivery, now) {
-            Ok((request, sent)) => (request, Some(sent)),
+        let made = self.client(port).and_then(|client| {
+            let (request, sent) = Self::request(&client, url.clone(), delivery, now)?;
+            Ok((client, request, Some(sent)))
+        });
+        let (client, request, sent) = match made {
+            Ok(made) => made,
             Err(error) => return AttemptReport::failed(now, began.elapsed(), error),
         };
-        let mut response = match client.execute(request).await {
+        let mut response = match client.client.execute(request).await {
             Ok(response) => response,
             Err(error) => {
                 let took = began.elapsed();
@@ -153,7 +174,7 @@ impl Sender {
                     Some(refused) => AttemptReport::refused(now, took, refused.at_port(port)),
                     None => {
                         let limit = self.settings.timeout;
-                        AttemptReport::failed(now, took, Reason::of(&error, limit, limit).to_string())
+                        AttemptReport::failed(now, took, client.reason(&error, limit, limit).to_string())
                     }
                 };
                 return AttemptReport { sent, ..report };
@@ -173,10 +194,10 @@ impl Sender {
         AttemptReport { started_at: now, duration, result, error: None, answer, sent }
     }
 
-    fn request(client: &Client, url: Url, delivery: &DueDelivery, now: Timestamp) -> Result<(reqwest::Request, SentRequest), String> {
+    fn request(client: &HttpClient, url: Url, delivery: &DueDelivery, now: Timestamp) -> Result<(reqwest::Request, SentRequest), String> {
         let mut headers = HeaderMap::with_capacity(6);
         headers.extend([credential::header(&delivery.auth)?]);
-        headers.insert(USER_AGENT, HeaderValue::from_static(client::USER_AGENT));
+        headers.insert(header::USER_AGENT, HeaderValue::from_static(USER_AGENT));
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert("webhook-id", header_value(&delivery.event.to_string())?);
         headers.insert("webhook-timestamp", header_value(&now.timestamp().to_string())?);
@@ -191,7 +212,7 @@ impl Sender {
             url: masked(&url).to_string(),
             headers: headers.iter().map(|(name, value)| credential::shown(name, value)).collect(),
         };
-        let request = client.post(url).headers(headers).body(body).build();
+        let request = client.client.post(url).headers(headers).body(body).build();
         Ok((request.map_err(|error| format!("the request cannot be made: {}", cause(&error)))?, sent))
     }
 }

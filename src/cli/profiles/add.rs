@@ -56,7 +56,7 @@ fn given(access: &ProfileAccess, args: &ProfileAddArgs) -> anyhow::Result<Option
     let told = told([args.access.client_id.as_deref(), credential.as_ref().map(Secret::reveal), operator_key.as_ref().map(Secret::reveal)]);
     check_world(environment, told)?;
     let profile =
-        Profile { environment: environment.or(told), client_id: args.access.client_id.clone(), url: url.to_string(), ..flags(args) };
+        Profile { environment: environment.or(told), client_id: args.access.client_id.clone(), url: url.to_string(), ..flags(args)? };
     Ok(Some(Draft {
         named: NamedProfile { name, profile },
         credential,
@@ -68,9 +68,11 @@ fn given(access: &ProfileAccess, args: &ProfileAddArgs) -> anyhow::Result<Option
 }
 
 /// What is taken from the flags as it is.
-fn flags(args: &ProfileAddArgs) -> Profile {
-    let TlsFiles { ca_file, client_certificate, client_key } = args.tls.files_from_anywhere();
-    Profile {
+fn flags(args: &ProfileAddArgs) -> anyhow::Result<Profile> {
+    let files = args.tls.files_from_anywhere();
+    files.read().map_err(Misused)?;
+    let TlsFiles { ca_file, client_certificate, client_key } = files;
+    Ok(Profile {
         dialect: args.dialect.map(Dialect::from),
         read_only: args.read_only,
         company_parameter: args.company_parameter.clone(),
@@ -82,7 +84,7 @@ fn flags(args: &ProfileAddArgs) -> Profile {
         client_key,
         insecure_http: args.insecure_http,
         ..Profile::default()
-    }
+    })
 }
 
 /// Asks for what the flags leave open, and tries the credential before it is kept.
@@ -126,7 +128,7 @@ async fn asked(access: &ProfileAccess, args: &ProfileAddArgs) -> anyhow::Result<
         }
     };
     let read_only = args.read_only || ask::yes("Read only: nothing can be sent from here?", false)?;
-    let profile = Profile { environment: Some(environment), client_id, url: url.to_string(), dialect, read_only, ..flags(args) };
+    let profile = Profile { environment: Some(environment), client_id, url: url.to_string(), dialect, read_only, ..flags(args)? };
     let named = NamedProfile { name, profile };
     say(&format!("  trying it at {}", url.host()));
     loop {

@@ -2,14 +2,16 @@
 
 use std::time::Duration;
 
+use reqwest::Method;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Client, Method};
 
 use crate::domain::{EndpointAuth, redact};
 use crate::outbound::body::{self, Unread};
 use crate::outbound::causes::cause;
+use crate::outbound::client::HttpClient;
+use crate::outbound::credential;
 use crate::outbound::reason::Reason;
-use crate::outbound::{client, credential};
+use crate::outbound::tls::ClientTls;
 use crate::providers::Cause;
 
 /// The longest that a connection may take to come about.
@@ -68,16 +70,16 @@ pub(super) enum Unanswered {
 impl From<Reason> for Unanswered {
     fn from(reason: Reason) -> Self {
         match reason {
-            Reason::ConnectTimeout(_) | Reason::Dns(_) | Reason::Connect(_) | Reason::Tls(_) => Self::NotSent(reason.to_string()),
             Reason::Timeout(limit) => Self::Lost(Cause::TimedOut(limit)),
             Reason::Broken(how) | Reason::CutShort(how) => Self::Lost(Cause::Broken(how)),
+            not_sent => Self::NotSent(not_sent.to_string()),
         }
     }
 }
 
 /// An HTTP client for one gateway.
 pub(super) struct Transport {
-    client: Client,
+    http: HttpClient,
     timeout: Duration,
     connect_timeout: Duration,
     header: Option<(HeaderName, HeaderValue)>,
@@ -94,9 +96,9 @@ impl std::fmt::Debug for Transport {
 impl Transport {
     pub(super) fn new(auth: Option<&EndpointAuth>, timeout: Duration) -> Result<Self, String> {
         let connect_timeout = (timeout / 2).min(LONGEST_CONNECT);
-        let client = client::client("gateways", |builder| builder.no_proxy().connect_timeout(connect_timeout).timeout(timeout))?;
+        let http = HttpClient::new(ClientTls::default(), None, |builder| builder.connect_timeout(connect_timeout).timeout(timeout))?;
         let header = auth.map(credential::header).transpose()?;
-        Ok(Self { client, timeout, connect_timeout, header, secrets: auth.map(credential::secrets).into_iter().flatten().collect() })
+        Ok(Self { http, timeout, connect_timeout, header, secrets: auth.map(credential::secrets).into_iter().flatten().collect() })
     }
 
     /// Makes a call once; at most so many bytes of a good answer are read.
@@ -107,10 +109,10 @@ impl Transport {
         }
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         headers.extend(self.header.clone());
-        let request = self.client.request(method, url).headers(headers).body(body.unwrap_or_default()).build();
+        let request = self.http.client.request(method, url).headers(headers).body(body.unwrap_or_default()).build();
         let request = request.map_err(|error| Unanswered::NotSent(format!("the call cannot be made: {}", cause(&error))))?;
-        let why = |error| Reason::of(&error, self.connect_timeout, self.timeout);
-        let mut response = self.client.execute(request).await.map_err(why)?;
+        let why = |error| self.http.reason(&error, self.connect_timeout, self.timeout);
+        let mut response = self.http.client.execute(request).await.map_err(why)?;
         let body = body::whole(&mut response, most).await.map_err(|unread| match unread {
             Unread::TooLarge => Unanswered::TooLarge(most),
             Unread::Broken(error) => why(error).into(),

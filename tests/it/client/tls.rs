@@ -14,8 +14,9 @@ use wiremock::MockServer;
 
 use super::foreign::{answer, header, listing, options, refunded, requests};
 use crate::support::binary::avert;
+use crate::support::ports::NOBODY;
 use crate::support::raw_server::{Play, RawServer};
-use crate::support::tls::Authority;
+use crate::support::tls::{Authority, Certified};
 
 const HERE: &str = "127.0.0.1";
 
@@ -70,6 +71,61 @@ async fn an_unknown_authority_is_told_with_the_flag_that_names_one() {
 
     assert!(unnamed.contains("authority that is not trusted here") && unnamed.contains("--ca-file"), "{unnamed}");
     assert!(other.contains("the CA file holds another one"), "{other}");
+}
+
+#[tokio::test]
+async fn a_certificate_that_signs_itself_is_trusted_where_it_is_named_and_for_no_other_connection() {
+    let (own, directory) = (Certified::by_itself(HERE), tempfile::tempdir().unwrap());
+    let server = RawServer::start_tls(own.serving(), |_, _| empty_list()).await;
+    let tls = TlsFiles { ca_file: Some(own.files(directory.path()).0), ..TlsFiles::default() };
+
+    let page = client(&server, tls).list(&AlertQuery::default()).await.unwrap();
+    let unnamed = refused(&server_of(&own).await, TlsFiles::default()).await;
+    let other = refused(&server_of(&own).await, trusting(&Authority::new(), directory.path())).await;
+
+    assert_eq!(page.total, 0);
+    for why in [unnamed, other] {
+        assert!(why.contains("an authority's own") && why.contains("this very certificate (--ca-file)"), "{why}");
+    }
+}
+
+#[tokio::test]
+async fn a_certificate_that_is_named_is_trusted_for_its_own_names_alone() {
+    let (own, directory) = (Certified::by_itself("elsewhere.example"), tempfile::tempdir().unwrap());
+    let tls = TlsFiles { ca_file: Some(own.files(directory.path()).0), ..TlsFiles::default() };
+
+    let why = refused(&server_of(&own).await, tls).await;
+
+    assert!(why.contains("its certificate is for another name: elsewhere.example"), "{why}");
+}
+
+async fn server_of(certified: &Certified) -> RawServer {
+    RawServer::start_tls(certified.serving(), |_, _| empty_list()).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_authorities_of_the_machine_are_those_of_the_environment_and_a_ca_file_takes_their_place() {
+    let (authority, home) = world();
+    let server = server_of(&authority.certify(HERE)).await;
+    let [ours, others] = ["ours", "others"].map(|name| home.path().join(name));
+    for (authority, directory) in [(&authority, &ours), (&Authority::new(), &others)] {
+        std::fs::create_dir(directory).unwrap();
+        authority.file(directory);
+    }
+    let list = |variable: &str, named: &Path, flags: &[&str]| {
+        let mut command = avert(home.path(), &[&["alerts", "list", "--url", &server.url()], flags].concat());
+        command.env_remove("SSL_CERT_DIR").env_remove("SSL_CERT_FILE").env(variable, named).env("AVERT_API_KEY", "k").output().unwrap()
+    };
+    let file = |directory: &Path| directory.join("authority.pem");
+    let flag = file(&others);
+
+    let taken = [list("SSL_CERT_FILE", &file(&ours), &[]), list("SSL_CERT_DIR", &ours, &[])];
+    let refused = list("SSL_CERT_FILE", &file(&ours), &["--ca-file", flag.to_str().unwrap()]);
+    let nothing = list("SSL_CERT_FILE", &home.path().join("nowhere"), &[]);
+
+    assert!(taken.iter().all(|listed| listed.status.success()), "{taken:?}");
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("the CA file holds another one"), "{refused:?}");
+    assert!(String::from_utf8_lossy(&nothing.stderr).contains("no certificates of authorities; SSL_CERT_FILE"), "{nothing:?}");
 }
 
 #[rstest]
@@ -178,4 +234,38 @@ async fn the_proxy_of_the_system_is_used_beyond_this_machine_and_never_on_it() {
     assert!(beyond.status.success() && here.status.success(), "{beyond:?} {here:?}");
     let hosts: Vec<_> = requests(&server, "GET").await.iter().map(|request| header(request, "host").to_owned()).collect();
     assert_eq!(hosts, ["alerts.example.test", server.uri().trim_start_matches("http://")]);
+}
+
+/// What a list at an address beyond this machine is told, by this proxy with a password.
+fn told_by_way_of(proxy: &str) -> String {
+    let home = tempfile::tempdir().unwrap();
+    let mut command = avert(home.path(), &["alerts", "list", "--url", "https://alerts.example.test"]);
+    command
+        .env("AVERT_API_KEY", "k")
+        .env_remove("no_proxy")
+        .env_remove("NO_PROXY")
+        .env("HTTPS_PROXY", format!("http://desk:hunter22@{proxy}"));
+    String::from_utf8(command.output().unwrap().stderr).unwrap()
+}
+
+#[rstest]
+#[case::that_wants_a_credential(407, "it wants other credentials")]
+#[case::that_does_not_allow_it(403, "it refuses to connect to the service")]
+#[case::that_does_not_reach_it(502, "it refuses to connect to the service")]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_proxy_that_makes_no_connection_is_told_as_the_proxy(#[case] status: u16, #[case] words: &str) {
+    let proxy = RawServer::start(move |_, _| Play::answer(status, &[], "")).await;
+    let address = proxy.url().replace("http://", "");
+
+    let told = told_by_way_of(&address);
+
+    assert!(told.contains(&format!("the proxy {address} (HTTPS_PROXY")) && told.contains(words) && !told.contains("hunter22"), "{told}");
+    assert!(proxy.asked().iter().all(|asked| asked.method == "CONNECT"), "nothing of a call is told to the proxy");
+}
+
+#[test]
+fn a_proxy_that_is_not_there_is_told_as_the_proxy() {
+    let told = told_by_way_of(NOBODY);
+
+    assert!(told.contains(&format!("the proxy {NOBODY} (HTTPS_PROXY")) && told.contains("no connection: connection refused"), "{told}");
 }

@@ -53,6 +53,11 @@ impl Authority {
         Certified { certificate: params.signed_by(&key, &self.issuer).unwrap(), key }
     }
 
+    /// Its certificate.
+    pub fn pem(&self) -> String {
+        self.issuer.pem()
+    }
+
     /// Its certificate in a file.
     pub fn file(&self, directory: &Path) -> PathBuf {
         written(directory, "authority.pem", &self.issuer.pem())
@@ -70,6 +75,19 @@ impl Authority {
 }
 
 impl Certified {
+    /// A server's certificate that signs itself, as openssl makes it: an authority's own.
+    pub fn by_itself(name: &str) -> Self {
+        let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let key = KeyPair::generate().unwrap();
+        Self { certificate: params.self_signed(&key).unwrap(), key }
+    }
+
+    /// The certificate.
+    pub fn pem(&self) -> String {
+        self.certificate.pem()
+    }
+
     fn chain(&self) -> Vec<CertificateDer<'static>> {
         vec![self.certificate.der().clone()]
     }
