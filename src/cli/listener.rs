@@ -14,10 +14,10 @@ use tokio_util::sync::CancellationToken;
 use super::webhooks::wanted::{Forward, WantedListener};
 use crate::config::Listen;
 use crate::console::listener::{Heard, ListenRequest, ReplayRequest, Replayed, RequestFailure, RequestPart, WebhookListener};
-use crate::domain::FieldError;
 use crate::domain::time::SharedClock;
 use crate::domain::url::PlainHttp;
 use crate::domain::webhook::received::{ReplayedEvent, Subject};
+use crate::domain::{CaCertificates, FieldError};
 use crate::webhooks::Receiver;
 use crate::webhooks::recording::{self, RecordedDelivery};
 use crate::webhooks::reposting::{Replayer, Reposter};
@@ -76,7 +76,7 @@ impl WebhookListener for ConsoleListener {
         let ListenRequest { address, auth, secret, forward, record } = request;
         let address: Listen = address.trim().parse().map_err(RequestFailure::of(RequestPart::Address))?;
         let plain_http = PlainHttp::Unless("use `avert webhooks listen --insecure-http`");
-        let forward = forward.map(|url| Forward { url, plain_http, auth: None });
+        let forward = forward.map(|url| Forward { url, plain_http, auth: None, trusted: CaCertificates::default() });
         let mut running = self.running.lock().await;
         if running.is_some() {
             return Err(RequestFailure::of(RequestPart::Address)("one is listening already".to_owned()));
@@ -106,7 +106,7 @@ impl WebhookListener for ConsoleListener {
 
     async fn replay(&self, request: ReplayRequest, stop: CancellationToken, replayed: Replayed) -> Result<(), RequestFailure> {
         let ReplayRequest { file, only, to, auth, secret } = request;
-        let reposter = Reposter::new(to, auth).map_err(RequestFailure::of(RequestPart::Target))?;
+        let reposter = Reposter::new(to, auth, CaCertificates::default()).map_err(RequestFailure::of(RequestPart::Target))?;
         let wrong = |error: FieldError| format!("the secret {}", error.message);
         let replayer = Replayer::new(reposter, secret, Arc::clone(&self.clock));
         let replayer = replayer.map_err(wrong).map_err(RequestFailure::of(RequestPart::Secret))?;

@@ -10,9 +10,10 @@ use super::credential_file::{allows_others, read_credential};
 use super::failure::Misused;
 use crate::config::{EnvironmentName, Network, NetworkAuth, NetworkSettings, Settings, SimulatorFault};
 use crate::domain::time::SharedClock;
-use crate::domain::{Provider, Secret};
+use crate::domain::{CaCertificates, Provider, Secret};
 use crate::engine::PullFrom;
 use crate::outbound::circuit::CircuitLimits;
+use crate::outbound::tls::ca_file;
 use crate::providers::http::{GatewayCredential, HttpOptions};
 use crate::providers::simulator::FaultProfile;
 use crate::providers::{Capabilities, GuardLimits, Guarded, HttpProvider, Providers, Simulator};
@@ -116,9 +117,11 @@ fn place(settings: &Settings, known: &[Known]) -> Option<String> {
 }
 
 fn provider(set: &NetworkSettings, credential: GatewayCredential) -> anyhow::Result<HttpProvider> {
+    let trusted = if set.ca_file.as_os_str().is_empty() { Ok(CaCertificates::default()) } else { ca_file(&set.ca_file) };
     let options = HttpOptions {
         url: set.base().map_err(|error| anyhow!(error))?,
         credential,
+        trusted: trusted.map_err(|error| anyhow!("ca_file {error}"))?,
         capabilities: capabilities(set),
         timeout: timeout(set),
     };

@@ -103,6 +103,8 @@ pub struct NetworkSettings {
     pub header: String,
     /// File with the credential; empty for the environment variable.
     pub credential_file: PathBuf,
+    /// File with the certificates that are trusted there, and no others; empty for this machine's authorities.
+    pub ca_file: PathBuf,
     /// Whether the gateway can be asked what became of a decision.
     pub lookup: bool,
     /// Whether it knows a repeated decision again.
@@ -137,6 +139,7 @@ impl Default for NetworkSettings {
             auth: NetworkAuth::default(),
             header: String::new(),
             credential_file: PathBuf::new(),
+            ca_file: PathBuf::new(),
             lookup: false,
             idempotent: false,
             final_error_only: false,

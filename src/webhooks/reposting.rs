@@ -9,12 +9,11 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::recording::RecordedDelivery;
 use crate::domain::time::SharedClock;
 use crate::domain::url::EndpointUrl;
-use crate::domain::{EndpointAuth, FieldError, Secret, signing};
+use crate::domain::{CaCertificates, EndpointAuth, FieldError, Secret, signing};
 use crate::outbound::causes::cause;
 use crate::outbound::client::HttpClient;
 use crate::outbound::credential;
 use crate::outbound::proxy::Proxy;
-use crate::outbound::tls::ClientTls;
 
 /// How long a post may take in all.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -34,12 +33,12 @@ pub struct Reposter {
 }
 
 impl Reposter {
-    /// To this URL, with this credential where it asks for one.
+    /// To this URL, with this credential where it asks for one; no other certificates than those named are trusted there, if there are some.
     ///
     /// # Errors
     /// Why this machine cannot have one.
-    pub fn new(url: EndpointUrl, auth: Option<EndpointAuth>) -> Result<Self, String> {
-        let http = HttpClient::new(ClientTls::default(), Proxy::towards(url.as_url()), |builder| builder.timeout(TIMEOUT))?;
+    pub fn new(url: EndpointUrl, auth: Option<EndpointAuth>, trusted: CaCertificates) -> Result<Self, String> {
+        let http = HttpClient::new(trusted.into(), Proxy::towards(url.as_url()), |builder| builder.timeout(TIMEOUT))?;
         Ok(Self { http, url, auth })
     }
 
@@ -168,7 +167,7 @@ mod tests {
     #[tokio::test]
     async fn so_many_deliveries_wait_and_one_more_only_when_another_has_gone() {
         let forwarder = Forwarder::new(
-            Reposter::new("http://127.0.0.1:9/".parse().unwrap(), None).unwrap(),
+            Reposter::new("http://127.0.0.1:9/".parse().unwrap(), None, CaCertificates::default()).unwrap(),
             [Duration::ZERO; 2],
         );
         let mut waiting: Vec<_> = std::iter::from_fn(|| forwarder.place()).take(10 * MOST_WAITING).collect();

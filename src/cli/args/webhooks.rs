@@ -72,6 +72,9 @@ pub(crate) struct WebhookListenArgs {
     /// Allow it to be plain http beyond this machine: others can read the alerts on the way
     #[arg(long, requires = "forward")]
     pub(crate) insecure_http: bool,
+    /// File with the certificates (PEM) that are trusted there, and no others. Default: this machine's authorities
+    #[arg(long, value_name = "FILE", requires = "forward")]
+    pub(crate) ca_file: Option<PathBuf>,
     /// Add what is taken to this file before it is answered, to be sent again with `avert webhooks replay`
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
@@ -89,6 +92,9 @@ pub(crate) struct WebhookReplayArgs {
     /// Allow it to be plain http beyond this machine: others can read the credential and the alerts on the way
     #[arg(long)]
     pub(crate) insecure_http: bool,
+    /// File with the certificates (PEM) that are trusted there, and no others. Default: this machine's authorities
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ca_file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) credential: CredentialArgs,
     /// Sign it anew with the secret of a file (whsec_…), or of stdin with - [env: AVERT_WEBHOOK_SECRET]

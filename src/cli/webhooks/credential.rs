@@ -8,7 +8,8 @@ use anyhow::{Context as _, bail};
 use crate::cli::args::CredentialArgs;
 use crate::cli::credential_file::{LARGEST_FILE, read_credential};
 use crate::cli::failure::{Misused, say};
-use crate::domain::{EndpointAuth, Secret};
+use crate::domain::{CaCertificates, EndpointAuth, Secret};
+use crate::outbound::tls;
 
 /// Environment variables with the credential and the signing secret, where no flag has it.
 const BASIC_VARIABLE: &str = "AVERT_WEBHOOK_BASIC";
@@ -80,6 +81,11 @@ fn from_basic(text: &str, place: &str) -> anyhow::Result<EndpointAuth> {
 fn from_header(text: &str, place: &str) -> anyhow::Result<EndpointAuth> {
     let (name, value) = text.split_once(':').ok_or_else(|| Misused(format!("{place}: 'Name: value' is needed, there is no colon")))?;
     Ok(EndpointAuth::Header { name: name.trim().to_owned(), value: Secret::new(value.trim()) })
+}
+
+/// The certificates of the file that a flag names.
+pub(super) fn ca_file(file: Option<&Path>) -> anyhow::Result<Option<CaCertificates>> {
+    Ok(file.map(tls::ca_file).transpose().map_err(Misused)?)
 }
 
 /// The signing secret of a file, or of stdin with `-`, else of the environment.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
-use super::credential::{WhoAsks, credential, header_of, signing_secret};
+use super::credential::{WhoAsks, ca_file, credential, header_of, signing_secret};
 use super::wanted::{Forward, WantedListener};
 use crate::cli::args::WebhookListenArgs;
 use crate::cli::failure::{Misused, say};
@@ -61,6 +61,7 @@ fn settings(args: &WebhookListenArgs, events: mpsc::Sender<ReceivedEvent>) -> an
             url: url.clone(),
             plain_http: PlainHttp::when(args.insecure_http, "say --insecure-http"),
             auth: args.forward_header_file.as_deref().map(|file| header_of(file, "--forward-header-file")).transpose()?,
+            trusted: ca_file(args.ca_file.as_deref())?.unwrap_or_default(),
         }),
         None => None,
     };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, anyhow, bail};
 use serde_json::{Value, json};
 
-use super::credential::{given, signing_secret};
+use super::credential::{ca_file, given, signing_secret};
 use crate::cli::args::WebhookReplayArgs;
 use crate::cli::failure::{Misused, SaidAlready, say};
 use crate::cli::output::{self, print_line};
@@ -19,7 +19,8 @@ pub(super) async fn run(args: WebhookReplayArgs) -> anyhow::Result<()> {
     let url = EndpointUrl::parse(&args.to, PlainHttp::when(args.insecure_http, "say --insecure-http"));
     let url = url.map_err(|error| Misused(format!("--to {error}")))?;
     let secret = signing_secret(args.secret_file.as_deref(), variable)?;
-    let reposter = Reposter::new(url, given(&args.credential, variable)?).map_err(|error| anyhow!(error))?;
+    let trusted = ca_file(args.ca_file.as_deref())?.unwrap_or_default();
+    let reposter = Reposter::new(url, given(&args.credential, variable)?, trusted).map_err(|error| anyhow!(error))?;
     let replayer =
         Replayer::new(reposter, secret, Arc::new(SystemClock)).map_err(|error| Misused(format!("the secret {}", error.message)))?;
     let path = args.file.display();

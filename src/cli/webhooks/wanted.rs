@@ -10,7 +10,7 @@ use crate::console::listener::{RequestFailure, RequestPart};
 use crate::domain::time::SharedClock;
 use crate::domain::url::{EndpointUrl, PlainHttp};
 use crate::domain::webhook::received::ReceivedEvent;
-use crate::domain::{EndpointAuth, FieldError, Secret, signing};
+use crate::domain::{CaCertificates, EndpointAuth, FieldError, Secret, signing};
 use crate::webhooks::ReceiverSettings;
 use crate::webhooks::recording::Recording;
 use crate::webhooks::reposting::{Forwarder, Reposter};
@@ -32,6 +32,8 @@ pub(in crate::cli) struct Forward {
     pub(in crate::cli) plain_http: PlainHttp,
     /// What that address asks for.
     pub(in crate::cli) auth: Option<EndpointAuth>,
+    /// The certificates that are trusted there, and no others.
+    pub(in crate::cli) trusted: CaCertificates,
 }
 
 impl WantedListener {
@@ -57,6 +59,6 @@ impl WantedListener {
 impl Forward {
     fn forwarder(self) -> Result<Forwarder, String> {
         let url = EndpointUrl::parse(&self.url, self.plain_http).map_err(|error| format!("the address to forward to {error}"))?;
-        Ok(Forwarder::new(Reposter::new(url, self.auth)?, PAUSES))
+        Ok(Forwarder::new(Reposter::new(url, self.auth, self.trusted)?, PAUSES))
     }
 }

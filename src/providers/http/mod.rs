@@ -15,7 +15,7 @@ use self::transport::{GatewayCall, Transport};
 use super::{AlertProvider, AlertSource, Capabilities, LookUp, PulledPage, Submission, SubmitResult};
 use crate::domain::url::BaseUrl;
 use crate::domain::webhook::auth::{valid_basic, valid_header};
-use crate::domain::{EndpointAuth, Secret};
+use crate::domain::{CaCertificates, EndpointAuth, Secret};
 
 /// Authentication at a gateway.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,6 +66,8 @@ pub struct HttpOptions {
     /// Address of the gateway; paths are added to it.
     pub url: BaseUrl,
     pub credential: GatewayCredential,
+    /// The certificates that are trusted there, and no others.
+    pub trusted: CaCertificates,
     /// What the gateway can do about lost answers.
     pub capabilities: Capabilities,
     /// How long a call may take in all: name, connection, request and answer. A connection may take half of it.
@@ -86,9 +88,9 @@ impl HttpProvider {
     /// # Errors
     /// What was wrong with the options and what is allowed; never the credential.
     pub fn new(options: HttpOptions) -> Result<Self, String> {
-        let HttpOptions { url: base, credential, capabilities, timeout } = options;
+        let HttpOptions { url: base, credential, trusted, capabilities, timeout } = options;
         credential.check()?;
-        let transport = Transport::new(credential.auth().as_ref(), timeout)?;
+        let transport = Transport::new(credential.auth().as_ref(), trusted, timeout)?;
         Ok(Self { base, capabilities, transport })
     }
 }

@@ -5,13 +5,12 @@ use std::time::Duration;
 use reqwest::Method;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
-use crate::domain::{EndpointAuth, redact};
+use crate::domain::{CaCertificates, EndpointAuth, redact};
 use crate::outbound::body::{self, Unread};
 use crate::outbound::causes::cause;
 use crate::outbound::client::HttpClient;
 use crate::outbound::credential;
 use crate::outbound::reason::Reason;
-use crate::outbound::tls::ClientTls;
 use crate::providers::Cause;
 
 /// The longest that a connection may take to come about.
@@ -94,9 +93,9 @@ impl std::fmt::Debug for Transport {
 }
 
 impl Transport {
-    pub(super) fn new(auth: Option<&EndpointAuth>, timeout: Duration) -> Result<Self, String> {
+    pub(super) fn new(auth: Option<&EndpointAuth>, trusted: CaCertificates, timeout: Duration) -> Result<Self, String> {
         let connect_timeout = (timeout / 2).min(LONGEST_CONNECT);
-        let http = HttpClient::new(ClientTls::default(), None, |builder| builder.connect_timeout(connect_timeout).timeout(timeout))?;
+        let http = HttpClient::new(trusted.into(), None, |builder| builder.connect_timeout(connect_timeout).timeout(timeout))?;
         let header = auth.map(credential::header).transpose()?;
         Ok(Self { http, timeout, connect_timeout, header, secrets: auth.map(credential::secrets).into_iter().flatten().collect() })
     }
@@ -130,7 +129,7 @@ mod tests {
     #[test]
     fn what_is_shown_of_a_line_holds_no_credential() {
         let auth = EndpointAuth::Header { name: "Authorization".to_owned(), value: Secret::new("Bearer tok-abcdef") };
-        let line = Transport::new(Some(&auth), Duration::from_secs(1)).unwrap();
+        let line = Transport::new(Some(&auth), CaCertificates::default(), Duration::from_secs(1)).unwrap();
 
         assert!(!format!("{line:?} {:?}", line.header).contains("abcdef"));
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use avert::domain::resolution::{Decision, InvalidReason};
-use avert::domain::{Alert, AlertId, AttemptState, EndpointAuth, EventKind, NewEndpoint, Resolution, Secret};
+use avert::domain::{Alert, AlertId, AttemptState, CaCertificates, EndpointAuth, EventKind, NewEndpoint, Resolution, Secret};
 use avert::engine::{ActingEngine, Engine, EngineSettings};
 use avert::providers::http::{GatewayCredential, HttpOptions};
 use avert::providers::{Capabilities, HttpProvider};
@@ -111,7 +111,8 @@ impl Desk {
 
     async fn node(&self) -> (Engine, ActingEngine) {
         let (url, capabilities) = (self.gateway.url().parse().unwrap(), self.capabilities);
-        let options = HttpOptions { url, credential: GatewayCredential::None, capabilities, timeout: CALL };
+        let trusted = CaCertificates::default();
+        let options = HttpOptions { url, credential: GatewayCredential::None, trusted, capabilities, timeout: CALL };
         let settings = EngineSettings {
             monotonic_clock: Some(self.clocks.counting.clone()),
             provider_timeout: Duration::from_secs(20),

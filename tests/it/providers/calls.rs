@@ -7,12 +7,15 @@ use avert::domain::url::UrlError;
 use avert::providers::http::{GatewayCredential, HttpOptions};
 use avert::providers::{AlertProvider, Cause, Declined, HttpProvider, LookUp, SubmitResult};
 use rstest::rstest;
+use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 use super::gateway::{TOKEN, gateway, options, provider, refunded, stating};
 use crate::support::ports::NOBODY;
+use crate::support::raw_server::{Play, RawServer};
 use crate::support::receiver::{Answer, Receiver};
+use crate::support::tls::Certified;
 
 #[tokio::test]
 async fn a_decision_and_its_repeats_carry_one_key_the_credential_and_the_same_bytes() {
@@ -79,6 +82,22 @@ async fn a_name_that_nobody_has_and_a_line_without_tls_were_never_sent_on() {
         assert!(matches!(answer, SubmitResult::Declined(Declined::NotSent(_))), "{answer:?}");
     }
     assert_eq!(plain.count(), 0);
+}
+
+#[tokio::test]
+async fn a_gateway_whose_certificate_is_named_is_trusted_and_one_with_another_is_sent_nothing() {
+    let [own, other] = ["127.0.0.1"; 2].map(Certified::by_itself);
+    let gateway = RawServer::start_tls(own.serving(), |_, _| Play::json(200, &json!({"state": "applied"}))).await;
+    let trusting = |named: &Certified| {
+        let trusted = named.pem().parse().unwrap();
+        HttpProvider::new(HttpOptions { trusted, ..options(gateway.url()) }).unwrap()
+    };
+
+    let (taken, refused) = (trusting(&own).submit(&refunded()).await, trusting(&other).submit(&refunded()).await);
+
+    assert_eq!(taken, SubmitResult::Accepted);
+    assert!(matches!(refused, SubmitResult::Declined(Declined::NotSent(_))), "{refused:?}");
+    assert_eq!(gateway.asked().len(), 1);
 }
 
 #[rstest]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use avert::domain::resolution::Decision;
-use avert::domain::{AttemptId, Resolution, Secret};
+use avert::domain::{AttemptId, CaCertificates, Resolution, Secret};
 use avert::providers::http::{GatewayCredential, HttpOptions};
 use avert::providers::{Capabilities, HttpProvider, Submission};
 use serde_json::json;
@@ -30,6 +30,7 @@ pub fn options(url: impl AsRef<str>) -> HttpOptions {
     HttpOptions {
         url: url.as_ref().parse().unwrap(),
         credential: GatewayCredential::Bearer(Secret::new(TOKEN)),
+        trusted: CaCertificates::default(),
         capabilities: Capabilities { lookup: true, idempotent: true, ..Capabilities::default() },
         timeout: Duration::from_secs(30),
     }

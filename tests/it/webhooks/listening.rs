@@ -13,7 +13,9 @@ use serde_json::{Value, json};
 
 use crate::support::binary::{avert, run, signal};
 use crate::support::ports::NOBODY;
+use crate::support::raw_server::{Play, RawServer};
 use crate::support::receiver::{Answer, Receiver};
+use crate::support::tls::Certified;
 
 const ALERT: &str = "0198c5a0-0000-7000-8000-000000000001";
 
@@ -326,4 +328,25 @@ fn a_wrong_listener_is_refused_and_says_what_is_allowed(#[case] arguments: &[&st
     assert_eq!((output.status.code(), output.stdout.is_empty()), (Some(2), true), "{said}");
     assert!(said.contains(words) && !said.contains("s3cret"), "{said}");
     assert_eq!(std::fs::read_to_string(&notes).unwrap(), "s3cret notes");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_forwarded_and_replayed_goes_to_a_server_whose_certificate_the_flag_names_and_to_no_other() {
+    let home = tempfile::tempdir().unwrap();
+    let (own, credential, recording) = (Certified::by_itself("app.localhost"), credential(home.path()), file(home.path(), "recording", ""));
+    let server = RawServer::start_tls(own.serving(), |_, _| Play::answer(200, &[], "")).await;
+    let (url, ca) = (server.url().replace("127.0.0.1", "app.localhost"), file(home.path(), "ca.pem", &own.pem()));
+    let arguments = ["--basic-file", &credential, "--record", &recording, "--forward", &url];
+    let replay = ["webhooks", "replay", &recording, "--to", &url];
+
+    let mut listener = Listener::start(home.path(), &[&arguments[..], &["--ca-file", &ca]].concat());
+    status(delivery(&listener.url, "e-1", body("alert.created"))).await;
+    let forwarded = listener.line();
+    let replayed = run(home.path(), &[&replay[..], &["--ca-file", &ca]].concat());
+    let refused = run(home.path(), &replay);
+
+    assert_eq!(forwarded["forwarded"], 200);
+    assert_eq!((replayed.status.code(), &lines_of(&replayed)[0]["status"]), (Some(0), &200.into()));
+    let why = lines_of(&refused)[0]["error"].to_string();
+    assert!(refused.status.code() == Some(1) && why.contains("an authority's own") && why.contains("--ca-file"), "{why}");
 }
