@@ -110,6 +110,7 @@ async fn bare_round(sender: &Sender, url: &str) -> Duration {
                     url: Secret::new(url),
                     auth: auth(),
                     signing: Arc::from([Secret::for_signing()]),
+                    ca_certificate: Arc::default(),
                 };
                 let sender = sender.clone();
                 async move {
@@ -142,7 +143,7 @@ impl Desk {
         let organization = store.organizations().await.expect("organizations").remove(0);
         let engine =
             engine.acting_for(Caller { organization, actor: "bench".to_owned(), origin: "this machine".to_owned(), person: String::new() });
-        engine.add_endpoint(NewEndpoint { url: url.parse().expect("an address"), auth: auth(), signing: None }).await.expect("an endpoint");
+        engine.add_endpoint(NewEndpoint::new(url.parse().expect("an address"), auth())).await.expect("an endpoint");
         let settings = DispatcherSettings { in_flight: IN_FLIGHT, per_endpoint: 32, ..DispatcherSettings::default() };
         let dispatcher = Dispatcher::new(store.clone(), sender(), Arc::new(SystemClock), settings);
         Self { store, engine, dispatcher, taken_in: 0, _directory: directory }

@@ -147,6 +147,10 @@ impl AuditNote {
             change.auth.as_ref().map(credential),
             change.signing.as_ref().map(signing),
             change.enabled.map(enabled),
+            change
+                .ca_certificate
+                .as_ref()
+                .map(|named| if named.is_empty() { "no CA certificate" } else { "another CA certificate" }.to_owned()),
         ];
         let changed: Vec<String> = changed.into_iter().flatten().collect();
         (!changed.is_empty()).then(|| Self::new("endpoint.changed", &before.id, changed.join(", ")))
@@ -526,6 +530,7 @@ mod tests {
             last_success: None,
             signed,
             old_secret_until: None,
+            has_ca_certificate: false,
         }
     }
 

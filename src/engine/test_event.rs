@@ -77,6 +77,7 @@ impl Engine {
             url: target.url,
             auth: target.auth,
             signing: target.signing,
+            ca_certificate: target.ca_certificate,
         };
         let report = sender.send(&due, now).await;
         let taken = report.status().is_some_and(|status| (200..300).contains(&status));

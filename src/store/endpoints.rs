@@ -15,6 +15,8 @@ pub struct EndpointTarget {
     pub auth: EndpointAuth,
     /// The secrets to sign with, newest first.
     pub signing: Arc<[Secret]>,
+    /// The certificates (PEM) that are trusted there; empty for this machine's authorities.
+    pub ca_certificate: Arc<str>,
 }
 
 /// Units of work on webhook endpoints. Credentials are stored encrypted.

@@ -32,6 +32,8 @@ pub struct DueDelivery {
     pub auth: EndpointAuth,
     /// The secrets to sign with, newest first; none where the endpoint gets no signatures.
     pub signing: Arc<[Secret]>,
+    /// The certificates (PEM) that are trusted there; empty for this machine's authorities.
+    pub ca_certificate: Arc<str>,
 }
 
 /// The record of a delivery attempt, and what follows.

@@ -212,6 +212,7 @@ pub(super) static TABLES: LazyLock<Vec<PortableTable>> = LazyLock::new(|| {
                 ("failed_at", Number),
                 ("succeeded_at", Number),
                 ("removed_at", Number),
+                ("ca_certificate", Text),
             ],
         ),
         PortableTable::new(

@@ -268,6 +268,7 @@ mod tests {
             endpoint,
             url: Secret::new("http://127.0.0.1/"),
             signing: Arc::from([]),
+            ca_certificate: Arc::default(),
             auth: EndpointAuth::Basic { username: "desk".to_owned(), password: Secret::new("secret") },
         }
     }

@@ -18,11 +18,10 @@ use crate::domain::time::Timestamp;
 use crate::domain::url::{masked, secrets};
 use crate::domain::webhook::address::{AddressPolicy, Refused};
 use crate::domain::webhook::schedule::{AttemptResult, MAX_RETRY_AFTER};
-use crate::domain::{EndpointAuth, NextStep, Secret, SentRequest, redact};
+use crate::domain::{CaCertificates, EndpointAuth, NextStep, Secret, SentRequest, redact};
 use crate::outbound::causes::{cause, find};
 use crate::outbound::client::{HttpClient, USER_AGENT};
 use crate::outbound::names::HostNames;
-use crate::outbound::tls::ClientTls;
 use crate::outbound::{body, credential, retry_after};
 use crate::store::{AttemptRecord, DueDelivery};
 
@@ -92,8 +91,9 @@ impl AttemptReport {
     }
 }
 
-/// Connections of their own for a port that the policy names, whose resolver does not hear of the port.
-type ClientKey = Option<u16>;
+/// Connections of their own for a port that the policy names, whose resolver does not hear of the port, and for the certificates that an
+/// endpoint names, which no other one trusts.
+type ClientKey = (Option<u16>, Arc<str>);
 
 /// How many clients are kept with their idle connections.
 const MOST_CLIENTS: NonZeroUsize = NonZeroUsize::new(256).unwrap();
@@ -122,16 +122,17 @@ impl Sender {
     /// The same with another way from names to addresses. The guard stands behind it all the same.
     pub fn with_names(settings: SenderSettings, names: &Arc<dyn Resolve>) -> Result<Self, String> {
         let sender = Self { clients: Arc::new(Mutex::new(LruCache::new(MOST_CLIENTS))), names: Arc::clone(names), settings };
-        sender.client(None)?;
+        sender.client(None, &Arc::default())?;
         Ok(sender)
     }
 
-    /// The client for a port.
-    fn client(&self, port: Option<u16>) -> Result<HttpClient, String> {
+    /// The client for a port and the certificates (PEM) that are trusted there.
+    fn client(&self, port: Option<u16>, trusted: &Arc<str>) -> Result<HttpClient, String> {
         let port = port.filter(|port| self.settings.addresses.ports().contains(port));
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
-        let client = clients.try_get_or_insert(port, || {
-            HttpClient::new(ClientTls::default(), None, |builder| {
+        let client = clients.try_get_or_insert((port, Arc::clone(trusted)), || {
+            let trusted = trusted.parse::<CaCertificates>().map_err(|why| format!("its CA certificate cannot be used: it {why}"))?;
+            HttpClient::new(trusted.into(), None, |builder| {
                 let guarded = GuardedResolver::new(self.settings.addresses.clone(), port, Arc::clone(&self.names));
                 let builder = builder.timeout(self.settings.timeout).dns_resolver(guarded);
                 builder.pool_idle_timeout(Duration::from_secs(30)).pool_max_idle_per_host(32)
@@ -158,7 +159,7 @@ impl Sender {
             return AttemptReport::refused(now, began.elapsed(), refused);
         }
         let port = url.port_or_known_default();
-        let made = self.client(port).and_then(|client| {
+        let made = self.client(port, &delivery.ca_certificate).and_then(|client| {
             let (request, sent) = Self::request(&client, url.clone(), delivery, now)?;
             Ok((client, request, Some(sent)))
         });

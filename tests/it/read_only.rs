@@ -36,10 +36,9 @@ async fn each_write_of_each_capability_is_refused_and_each_read_passes() {
     let directory = tempfile::tempdir().unwrap();
     let engine = engine_on(directory.path(), &ManualClock::at(NOON), &network(true, true));
     let acting = acting(&engine).await;
-    let new = |path: &str| NewEndpoint {
-        url: format!("https://shop.example/{path}").parse().unwrap(),
-        auth: EndpointAuth::Header { name: "X-Api-Key".to_owned(), value: Secret::new("k") },
-        signing: None,
+    let new = |path: &str| {
+        let auth = EndpointAuth::Header { name: "X-Api-Key".to_owned(), value: Secret::new("k") };
+        NewEndpoint::new(format!("https://shop.example/{path}").parse().unwrap(), auth)
     };
     let endpoint = acting.add_endpoint(new("there")).await.unwrap().id;
     let alert = open_alert("P-1");

@@ -17,4 +17,5 @@ mod sharing;
 mod signing;
 mod testing;
 pub mod troubled;
+mod trusting;
 mod watching;

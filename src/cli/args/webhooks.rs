@@ -113,6 +113,12 @@ pub(crate) struct WebhookUpdateArgs {
     /// Allow it to be plain http beyond this machine: others can read the credential and the alerts on the way
     #[arg(long, requires = "url")]
     pub(crate) insecure_http: bool,
+    /// Trust the certificates (PEM) of this file there, and no others. They are kept with the endpoint
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ca_file: Option<PathBuf>,
+    /// Trust this machine's authorities there again
+    #[arg(long, conflicts_with = "ca_file")]
+    pub(crate) no_ca_file: bool,
     #[command(flatten)]
     pub(crate) credential: CredentialArgs,
     /// Sign with a new secret, which is shown this once; the old one signs along for a while
@@ -216,6 +222,10 @@ pub(crate) struct WebhookAddArgs {
     /// Allow plain http beyond this machine: others can read the credential and the alerts on the way
     #[arg(long)]
     pub(crate) insecure_http: bool,
+    /// File with the certificates (PEM) that are trusted there, and no others; they are kept with the endpoint. Default: this machine's
+    /// authorities
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ca_file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) credential: CredentialArgs,
     /// Sign what is sent with a new secret, which is shown this once

@@ -193,7 +193,7 @@ async fn other_organizations(local: &Local, args: &DemoArgs, data_dir: &Path) ->
 /// Adds the endpoint whose receiver fails some of what comes.
 async fn add_unreliable(acting: &ActingEngine, address: SocketAddr) -> anyhow::Result<()> {
     let auth = EndpointAuth::Header { name: "X-API-Key".to_owned(), value: Secret::new(format!("{:032x}", rand::random::<u128>())) };
-    acting.add_endpoint(NewEndpoint { url: format!("http://{address}/").parse()?, auth, signing: None }).await?;
+    acting.add_endpoint(NewEndpoint::new(format!("http://{address}/").parse()?, auth)).await?;
     Ok(())
 }
 
@@ -210,7 +210,7 @@ async fn receivers(acting: &ActingEngine, clock: &SharedClock) -> anyhow::Result
         let signing = Some(Secret::for_signing());
         let settings = ReceiverSettings { signing: signing.clone(), ..ReceiverSettings::new(auth.clone(), Arc::clone(clock)) };
         let receiver = Receiver::start(listener, settings)?;
-        acting.add_endpoint(NewEndpoint { url: receiver.url().parse()?, auth, signing }).await?;
+        acting.add_endpoint(NewEndpoint { signing, ..NewEndpoint::new(receiver.url().parse()?, auth) }).await?;
         receivers.push(receiver);
     }
     Ok(receivers)

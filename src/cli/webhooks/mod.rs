@@ -23,13 +23,14 @@ use crate::domain::signing::OVERLAP;
 use crate::domain::time::to_iso;
 use crate::domain::url::{EndpointUrl, PlainHttp};
 use crate::domain::{
-    Delivery, DeliveryAttempt, DeliveryFilter, DeliveryLog, DeliveryState, Endpoint, EndpointChange, NewEndpoint, Secret, SigningChange,
+    CaCertificates, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryLog, DeliveryState, Endpoint, EndpointChange, NewEndpoint, Secret,
+    SigningChange,
 };
 use crate::engine::ActingEngine;
 use crate::service::{ServiceError, Webhooks};
 use crate::wire::operator::{DeliveryJson, DeliveryLogJson, DeliveryPageJson, EndpointJson, RedeliveredJson};
 
-use credential::{WhoAsks, credential, given, signing_secret};
+use credential::{WhoAsks, ca_file, credential, given, signing_secret};
 
 pub(super) async fn run(context: Context, command: WebhooksCommand) -> anyhow::Result<()> {
     let mut taken = true;
@@ -69,6 +70,7 @@ async fn add(context: &Context, args: &WebhookAddArgs) -> anyhow::Result<Report>
     let auth = credential(&args.credential, variable, WhoAsks::Endpoint)?;
     let (signing, made) = signing(args.sign, args.secret_file.as_deref(), variable)?;
     let new = NewEndpoint::parse(&args.url, plain_http(args.insecure_http), auth, signing).map_err(ServiceError::InvalidRequest)?;
+    let new = NewEndpoint { ca_certificate: ca_file(args.ca_file.as_deref())?.unwrap_or_default(), ..new };
     let local = Local::making(context).await?;
     let acting = local.acting(context.organization(&args.organization)).await?;
     let endpoint = acting.add_endpoint(new).await?;
@@ -116,10 +118,13 @@ async fn update(context: &Context, args: &WebhookUpdateArgs) -> anyhow::Result<R
         None => args.no_secret.then_some(SigningChange::Stop),
     };
     let enabled = if args.enable { Some(true) } else { args.disable.then_some(false) };
-    let change = EndpointChange { url, auth, enabled, signing };
+    let ca_certificate = ca_file(args.ca_file.as_deref())?.or_else(|| args.no_ca_file.then(CaCertificates::default));
+    let change = EndpointChange { url, auth, enabled, signing, ca_certificate };
     if change == EndpointChange::default() {
         bail!(Misused(
-            "nothing is to change: give --url, a credential, --rotate-secret, --secret-file, --no-secret, --enable or --disable".to_owned()
+            "nothing is to change: give --url, a credential, --ca-file, --no-ca-file, --rotate-secret, --secret-file, --no-secret, --enable \
+             or --disable"
+                .to_owned()
         ));
     }
     let acting = acting(context, &args.organization).await?;
@@ -186,6 +191,7 @@ fn endpoints(endpoints: &[Endpoint]) -> Report {
         "failingSince",
         "signed",
         "oldSecretUntil",
+        "hasCaCertificate",
     ];
     let table = Rows {
         head: vec!["ID", "URL", "AUTH", "SIGNED", "CREATED", "STATE"],

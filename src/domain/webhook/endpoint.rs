@@ -4,11 +4,11 @@ use chrono::TimeDelta;
 
 use super::auth::EndpointAuth;
 use super::signing;
-use crate::domain::EndpointId;
 use crate::domain::resolution::FieldError;
 use crate::domain::secret::Secret;
 use crate::domain::time::Timestamp;
 use crate::domain::url::{EndpointUrl, PlainHttp};
+use crate::domain::{CaCertificates, EndpointId};
 
 /// A webhook endpoint to add.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,16 +19,23 @@ pub struct NewEndpoint {
     pub auth: EndpointAuth,
     /// What deliveries are signed with (`whsec_…`); nothing where they are not signed.
     pub signing: Option<Secret>,
+    /// The certificates that are trusted there, and no others.
+    pub ca_certificate: CaCertificates,
 }
 
 impl NewEndpoint {
+    /// An endpoint whose deliveries are not signed, where this machine's authorities are trusted.
+    pub fn new(url: EndpointUrl, auth: EndpointAuth) -> Self {
+        Self { url, auth, signing: None, ca_certificate: CaCertificates::default() }
+    }
+
     /// The endpoint at an address, or all that is wrong with it, field by field. No error repeats a credential.
     pub fn parse(url: &str, plain_http: PlainHttp, auth: EndpointAuth, signing: Option<Secret>) -> Result<Self, Vec<FieldError>> {
         let url = EndpointUrl::parse(url, plain_http).map_err(FieldError::from);
         let url = url.and_then(|url| whole(&url).map(|()| url));
         let parts = [auth.check(), signing.as_ref().map_or(Ok(()), valid_secret)];
         match (url, all_right(parts)) {
-            (Ok(url), Ok(())) => Ok(Self { url, auth, signing }),
+            (Ok(url), Ok(())) => Ok(Self { signing, ..Self::new(url, auth) }),
             (url, parts) => Err(url.err().into_iter().chain(parts.err().into_iter().flatten()).collect()),
         }
     }
@@ -75,6 +82,8 @@ pub struct Endpoint {
     pub signed: bool,
     /// Until when an old secret signs along with the one that took its place.
     pub old_secret_until: Option<Timestamp>,
+    /// Whether certificates of its own are trusted there, and not this machine's authorities.
+    pub has_ca_certificate: bool,
 }
 
 /// A patch of an endpoint; what is `None` stays.
@@ -86,6 +95,8 @@ pub struct EndpointChange {
     pub enabled: Option<bool>,
     /// What deliveries are signed with from now on.
     pub signing: Option<SigningChange>,
+    /// The certificates that are trusted there from now on.
+    pub ca_certificate: Option<CaCertificates>,
 }
 
 impl EndpointChange {
@@ -149,6 +160,7 @@ mod tests {
             last_success: None,
             signed: false,
             old_secret_until: None,
+            has_ca_certificate: false,
         }
     }
 
@@ -158,8 +170,11 @@ mod tests {
 
     #[test]
     fn all_that_is_wrong_with_a_new_endpoint_is_told_at_once() {
-        let whole = NewEndpoint { url: url("https://a.example/?key=1"), auth: auth("X-Key"), signing: Some(Secret::new(SECRET)) };
-        let shown = NewEndpoint { url: url("https://a.example/?****"), auth: auth("Host"), signing: Some(Secret::new("short")) };
+        let new = |address: &str, header: &str, secret: &str| NewEndpoint {
+            signing: Some(Secret::new(secret)),
+            ..NewEndpoint::new(url(address), auth(header))
+        };
+        let (whole, shown) = (new("https://a.example/?key=1", "X-Key", SECRET), new("https://a.example/?****", "Host", "short"));
 
         assert_eq!(fields(whole.check()), [""; 0]);
         assert_eq!(fields(shown.check()).len(), 3);
@@ -174,12 +189,14 @@ mod tests {
             auth: Some(auth("X-Key")),
             enabled: Some(true),
             signing: rotation(SECRET, 24),
+            ca_certificate: Some(CaCertificates::default()),
         };
         let wrong = EndpointChange {
             url: Some(url("https://b.example/?****")),
             auth: Some(auth("Host")),
             enabled: None,
             signing: rotation("short", 24 * 31),
+            ca_certificate: None,
         };
 
         assert_eq!(fields(whole.check()), [""; 0]);

@@ -186,6 +186,7 @@ async fn lease_all(
             url: target.url.clone(),
             auth: target.auth.clone(),
             signing: Arc::clone(&target.signing),
+            ca_certificate: Arc::clone(&target.ca_certificate),
         });
     }
     Ok(due)

@@ -75,9 +75,9 @@ async fn add(unit: &Unit<'_>, organization: OrganizationId, endpoint: &NewEndpoi
     let (url, sealed_url) = sealed::address(seal, &id, &endpoint.url)?;
     let key = conn
         .one(
-            "INSERT INTO endpoint (id, organization, url, sealed_url, auth, header_name, credential, created_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING key",
-            &[&id.0, &owner, &url, &sealed_url, &auth, &header, &credential, &micros(now)],
+            "INSERT INTO endpoint (id, organization, url, sealed_url, auth, header_name, credential, created_at, ca_certificate)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING key",
+            &[&id.0, &owner, &url, &sealed_url, &auth, &header, &credential, &micros(now), &endpoint.ca_certificate.to_string()],
             cell::<i64>,
         )
         .await?;
@@ -95,6 +95,7 @@ async fn add(unit: &Unit<'_>, organization: OrganizationId, endpoint: &NewEndpoi
         failing_since: None,
         signed: endpoint.signing.is_some(),
         old_secret_until: None,
+        has_ca_certificate: !endpoint.ca_certificate.is_empty(),
     };
     unit.note(owner, AuditNote::endpoint_added(&added), now);
     Ok(Some(added))
@@ -103,7 +104,7 @@ async fn add(unit: &Unit<'_>, organization: OrganizationId, endpoint: &NewEndpoi
 const COLUMNS: &str =
     "SELECT e.id, e.url, coalesce(e.header_name, 'Basic'), e.created_at, e.disabled_at, coalesce(e.disabled_reason, ''), e.key,
         EXISTS (SELECT 1 FROM signing_secret s WHERE s.endpoint = e.key),
-        (SELECT max(s.ends_at) FROM signing_secret s WHERE s.endpoint = e.key), e.failing_since, e.succeeded_at
+        (SELECT max(s.ends_at) FROM signing_secret s WHERE s.endpoint = e.key), e.failing_since, e.succeeded_at, e.ca_certificate <> ''
     FROM endpoint e JOIN organization o ON o.key = e.organization WHERE o.id = $1 AND e.removed_at IS NULL";
 
 fn read(row: &Row) -> Work<Endpoint> {
@@ -121,6 +122,7 @@ fn read(row: &Row) -> Work<Endpoint> {
         failing_since: optional_moment(row, 9)?,
         signed: row.try_get(7)?,
         old_secret_until: optional_moment(row, 8)?,
+        has_ca_certificate: row.try_get(11)?,
     })
 }
 
@@ -164,6 +166,9 @@ async fn change(
         let changed = "UPDATE endpoint SET auth = $2, header_name = $3, credential = $4 WHERE key = $1";
         conn.run(changed, &[&key, &auth, &header, &sealed]).await?;
     }
+    if let Some(named) = &change.ca_certificate {
+        conn.run("UPDATE endpoint SET ca_certificate = $2 WHERE key = $1", &[&key, &named.to_string()]).await?;
+    }
     let signed_otherwise = match &change.signing {
         Some(SigningChange::Rotate { secret, overlap }) => signing::rotate(unit, key, secret, *overlap, now).await?,
         Some(SigningChange::Stop) => signing::stop(conn, key).await?,
@@ -206,13 +211,14 @@ pub(super) struct SendTarget {
     pub(super) url: Secret,
     pub(super) auth: EndpointAuth,
     pub(super) signing: Arc<[Secret]>,
+    pub(super) ca_certificate: Arc<str>,
 }
 
 /// Every endpoint that is not disabled and has something waiting that is due, with the secrets that sign at this moment.
 pub(super) async fn with_due_deliveries(unit: &Unit<'_>, now: Timestamp) -> Work<Vec<SendTarget>> {
     let due = format!(
         "SELECT e.key, e.id, e.url, e.header_name, e.credential, e.sealed_url, o.id,
-            (SELECT count(*) FROM delivery d WHERE d.endpoint = e.key AND d.state = 'leased'), {CHECK}
+            (SELECT count(*) FROM delivery d WHERE d.endpoint = e.key AND d.state = 'leased'), e.ca_certificate, {CHECK}
          FROM endpoint e JOIN organization o ON o.key = e.organization
          WHERE e.disabled_at IS NULL
            AND EXISTS (SELECT 1 FROM delivery d WHERE d.endpoint = e.key AND d.state = 'pending' AND d.due <= $1)
@@ -221,7 +227,7 @@ pub(super) async fn with_due_deliveries(unit: &Unit<'_>, now: Timestamp) -> Work
     let mut targets = unit
         .conn
         .all(&due, &[&micros(now)], |row| {
-            let (id, seal) = (EndpointId(row.try_get(1)?), unit.shared.seal_of(row, 8)?);
+            let (id, seal) = (EndpointId(row.try_get(1)?), unit.shared.seal_of(row, 9)?);
             let in_flight: i64 = row.try_get(7)?;
             Ok(SendTarget {
                 key: row.try_get(0)?,
@@ -231,6 +237,7 @@ pub(super) async fn with_due_deliveries(unit: &Unit<'_>, now: Timestamp) -> Work
                 url: whole(row, 2, 5, &id, &seal)?,
                 auth: auth(row, id, &seal)?,
                 signing: Arc::new([]),
+                ca_certificate: row.try_get::<_, &str>(8)?.into(),
             })
         })
         .await?;
@@ -243,18 +250,24 @@ pub(super) async fn with_due_deliveries(unit: &Unit<'_>, now: Timestamp) -> Work
 /// Where and how to send to an endpoint, disabled or not.
 async fn target(unit: &Unit<'_>, organization: OrganizationId, id: EndpointId, now: Timestamp) -> Work<Option<EndpointTarget>> {
     let found = format!(
-        "SELECT e.key, e.id, e.url, e.header_name, e.credential, e.sealed_url, {CHECK} FROM endpoint e
+        "SELECT e.key, e.id, e.url, e.header_name, e.credential, e.sealed_url, e.ca_certificate, {CHECK} FROM endpoint e
          JOIN organization o ON o.key = e.organization WHERE o.id = $1 AND e.id = $2 AND e.removed_at IS NULL"
     );
     let found = unit
         .conn
         .first(&found, &[&organization.0, &id.0], |row| {
-            let seal = unit.shared.seal_of(row, 6)?;
-            Ok((row.try_get::<_, i64>(0)?, whole(row, 2, 5, &id, &seal)?, auth(row, id, &seal)?))
+            let seal = unit.shared.seal_of(row, 7)?;
+            let target = EndpointTarget {
+                url: whole(row, 2, 5, &id, &seal)?,
+                auth: auth(row, id, &seal)?,
+                signing: Arc::new([]),
+                ca_certificate: row.try_get::<_, &str>(6)?.into(),
+            };
+            Ok((row.try_get::<_, i64>(0)?, target))
         })
         .await?;
-    let Some((key, url, auth)) = found else { return Ok(None) };
-    Ok(Some(EndpointTarget { url, auth, signing: signing::in_force(unit, key, now).await? }))
+    let Some((key, target)) = found else { return Ok(None) };
+    Ok(Some(EndpointTarget { signing: signing::in_force(unit, key, now).await?, ..target }))
 }
 
 /// The whole address, from the columns `url` and `sealed_url`.

@@ -46,6 +46,7 @@ const MIGRATIONS: &[Migration] = &[
         indexes_alerts: true,
         ..Migration::new(9, "find_keys", include_str!("../../../assets/migrations/postgres/0009_find_keys.sql"))
     },
+    Migration::new(10, "ca_certificates", include_str!("../../../assets/migrations/postgres/0010_ca_certificates.sql")),
 ];
 
 /// Looks, without changing anything, what has become of the schema.

@@ -85,9 +85,9 @@ fn add(unit: &Unit<'_>, organization: i64, endpoint: &NewEndpoint, now: Timestam
     let (auth, header, sealed) = sealed::credential(&seal, &id, &endpoint.auth)?;
     let (url, sealed_url) = sealed::address(&seal, &id, &endpoint.url)?;
     unit.conn.run(
-        "INSERT INTO endpoint (id, organization, url, sealed_url, auth, header_name, credential, created_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-        (id, organization, url, sealed_url, auth, header, sealed, micros(now)),
+        "INSERT INTO endpoint (id, organization, url, sealed_url, auth, header_name, credential, created_at, ca_certificate)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        (id, organization, url, sealed_url, auth, header, sealed, micros(now), endpoint.ca_certificate.to_string()),
     )?;
     if let Some(secret) = &endpoint.signing {
         signing::rotate(unit, unit.conn.last_insert_rowid(), secret, TimeDelta::zero(), now)?;
@@ -102,13 +102,14 @@ fn add(unit: &Unit<'_>, organization: i64, endpoint: &NewEndpoint, now: Timestam
         failing_since: None,
         signed: endpoint.signing.is_some(),
         old_secret_until: None,
+        has_ca_certificate: !endpoint.ca_certificate.is_empty(),
     })
 }
 
 const COLUMNS: &str =
     "SELECT e.id, e.url, coalesce(e.header_name, 'Basic'), e.created_at, e.disabled_at, coalesce(e.disabled_reason, ''), e.key,
         EXISTS (SELECT 1 FROM signing_secret s WHERE s.endpoint = e.key),
-        (SELECT max(s.ends_at) FROM signing_secret s WHERE s.endpoint = e.key), e.failing_since, e.succeeded_at
+        (SELECT max(s.ends_at) FROM signing_secret s WHERE s.endpoint = e.key), e.failing_since, e.succeeded_at, e.ca_certificate <> ''
     FROM endpoint e JOIN organization o ON o.key = e.organization WHERE o.id = ?1 AND e.removed_at IS NULL";
 
 fn read(row: &Row<'_>) -> StoreResult<Endpoint> {
@@ -126,6 +127,7 @@ fn read(row: &Row<'_>) -> StoreResult<Endpoint> {
         failing_since: optional_moment(row, 9)?,
         signed: row.get(7)?,
         old_secret_until: optional_moment(row, 8)?,
+        has_ca_certificate: row.get(11)?,
     })
 }
 
@@ -163,6 +165,9 @@ fn change(
         let (auth, header, sealed) = sealed::credential(&seal, &id, auth)?;
         conn.run("UPDATE endpoint SET auth = ?2, header_name = ?3, credential = ?4 WHERE key = ?1", (key, auth, header, sealed))?;
     }
+    if let Some(named) = &change.ca_certificate {
+        conn.run("UPDATE endpoint SET ca_certificate = ?2 WHERE key = ?1", (key, named.to_string()))?;
+    }
     let signed_otherwise = match &change.signing {
         Some(SigningChange::Rotate { secret, overlap }) => signing::rotate(unit, key, secret, *overlap, now)?,
         Some(SigningChange::Stop) => signing::stop(conn, key)?,
@@ -193,20 +198,22 @@ pub(super) struct SendTarget {
     pub(super) url: Secret,
     pub(super) auth: EndpointAuth,
     pub(super) signing: Arc<[Secret]>,
+    pub(super) ca_certificate: Arc<str>,
 }
 
 /// Every endpoint that is not disabled and has something waiting, with the secrets that sign at this moment.
 pub(super) fn enabled(unit: &Unit<'_>, now: Timestamp) -> StoreResult<Vec<SendTarget>> {
     let (conn, seal) = (unit.conn, &unit.seal()?);
     conn.all(
-        "SELECT e.key, e.id, e.url, e.header_name, e.credential, e.sealed_url, o.id FROM endpoint e JOIN organization o ON o.key = e.organization
+        "SELECT e.key, e.id, e.url, e.header_name, e.credential, e.sealed_url, o.id, e.ca_certificate
+         FROM endpoint e JOIN organization o ON o.key = e.organization
          WHERE e.disabled_at IS NULL AND EXISTS (SELECT 1 FROM delivery d WHERE d.endpoint = e.key AND d.state = 'pending')",
         [],
         |row| {
             let (key, id) = (row.get(0)?, row.get(1)?);
             let signing = signing::in_force(conn, seal, key, now)?;
             let url = addresses::whole(row, 2, 5, &id, seal)?;
-            Ok(SendTarget { key, id, organization: row.get(6)?, url, auth: auth(row, id, seal)?, signing })
+            Ok(SendTarget { key, id, organization: row.get(6)?, url, auth: auth(row, id, seal)?, signing, ca_certificate: row.get(7)? })
         },
     )
 }
@@ -220,12 +227,13 @@ fn target(
     now: Timestamp,
 ) -> StoreResult<Option<EndpointTarget>> {
     conn.first(
-        "SELECT e.key, e.id, e.url, e.header_name, e.credential, e.sealed_url FROM endpoint e JOIN organization o ON o.key = e.organization
-         WHERE o.id = ?1 AND e.id = ?2 AND e.removed_at IS NULL",
+        "SELECT e.key, e.id, e.url, e.header_name, e.credential, e.sealed_url, e.ca_certificate
+         FROM endpoint e JOIN organization o ON o.key = e.organization WHERE o.id = ?1 AND e.id = ?2 AND e.removed_at IS NULL",
         (organization, id),
         |row| {
             let signing = signing::in_force(conn, seal, row.get(0)?, now)?;
-            Ok(EndpointTarget { url: addresses::whole(row, 2, 5, &id, seal)?, auth: auth(row, id, seal)?, signing })
+            let url = addresses::whole(row, 2, 5, &id, seal)?;
+            Ok(EndpointTarget { url, auth: auth(row, id, seal)?, signing, ca_certificate: row.get(6)? })
         },
     )
 }

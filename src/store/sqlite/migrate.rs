@@ -62,6 +62,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration::new(20, "find_keys", include_str!("../../../assets/migrations/sqlite/0020_find_keys.sql")),
     Migration::new(21, "head_checksums", include_str!("../../../assets/migrations/sqlite/0021_head_checksums.sql"))
         .and(find_index::index_all),
+    Migration::new(22, "ca_certificates", include_str!("../../../assets/migrations/sqlite/0022_ca_certificates.sql")),
 ];
 
 /// What a look at a file found.

@@ -268,6 +268,7 @@ impl<'a> Leasing<'a> {
                 url: target.url.clone(),
                 auth: target.auth.clone(),
                 signing: Arc::clone(&target.signing),
+                ca_certificate: Arc::clone(&target.ca_certificate),
             })
         })?;
         Ok(leased)

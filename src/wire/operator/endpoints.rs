@@ -30,11 +30,15 @@ pub(crate) struct EndpointJson {
     signed: bool,
     /// Until when an older secret signs along.
     old_secret_until: Option<Text<Timestamp>>,
+    /// Whether certificates of its own are trusted there, and not the authorities of the machine that sends.
+    #[serde(default)]
+    has_ca_certificate: bool,
 }
 
 impl From<Endpoint> for EndpointJson {
     fn from(endpoint: Endpoint) -> Self {
-        let Endpoint { id, url, auth, created_at, disabled, last_success, failing_since, signed, old_secret_until } = endpoint;
+        let Endpoint { id, url, auth, created_at, disabled, last_success, failing_since, signed, old_secret_until, has_ca_certificate } =
+            endpoint;
         let (disabled_at, disabled_reason) = disabled.unzip();
         Self {
             id: Text(id),
@@ -48,6 +52,7 @@ impl From<Endpoint> for EndpointJson {
             failing_since: failing_since.map(Text),
             signed,
             old_secret_until: old_secret_until.map(Text),
+            has_ca_certificate,
         }
     }
 }
@@ -65,6 +70,7 @@ impl From<EndpointJson> for Endpoint {
             failing_since,
             signed,
             old_secret_until,
+            has_ca_certificate,
             ..
         } = json;
         Self {
@@ -77,6 +83,7 @@ impl From<EndpointJson> for Endpoint {
             failing_since: bare(failing_since),
             signed,
             old_secret_until: bare(old_secret_until),
+            has_ca_certificate,
         }
     }
 }

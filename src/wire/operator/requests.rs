@@ -6,10 +6,10 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::fields::{Fields, Request};
-use super::text::Text;
+use super::text::{Text, bare};
 use crate::domain::signing::{LONGEST_OVERLAP, OVERLAP};
 use crate::domain::url::{EndpointUrl, PlainHttp};
-use crate::domain::{EndpointAuth, EndpointChange, FieldError, KeyScope, NewEndpoint, Secret, SigningChange};
+use crate::domain::{CaCertificates, EndpointAuth, EndpointChange, FieldError, KeyScope, NewEndpoint, Secret, SigningChange};
 
 /// `whsec_` and 24 to 64 bytes in base64, with its padding.
 pub(super) const SIGNING_SECRET: &str = "^whsec_(([A-Za-z0-9+/]{4}){8,20}([A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?\
@@ -50,6 +50,9 @@ pub(crate) struct NewEndpointJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("pattern" = SIGNING_SECRET))]
     secret: Option<Text<Secret>>,
+    /// Certificates (PEM) that are trusted there, and no others: of an authority, or the receiver's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ca_certificate: Option<Text<CaCertificates>>,
 }
 
 impl Request for NewEndpointJson {
@@ -66,7 +69,8 @@ impl Request for NewEndpointJson {
         if auth.is_none() {
             fields.wrong("auth", "is required: {\"basic\": {\"username\", \"password\"}} or {\"header\": {\"name\", \"value\"}}");
         }
-        Self { url: url.unwrap_or_default(), insecure_http, auth: auth.unwrap_or_default(), sign, secret }
+        let ca_certificate = ca_certificate(fields);
+        Self { url: url.unwrap_or_default(), insecure_http, auth: auth.unwrap_or_default(), sign, secret, ca_certificate }
     }
 }
 
@@ -76,15 +80,23 @@ impl NewEndpointJson {
         let given = self.secret.map(|secret| secret.0);
         let made = (self.sign == Some(true) && given.is_none()).then(Secret::for_signing);
         let signing = given.or_else(|| made.clone());
-        Ok((NewEndpoint::parse(&self.url, plain_http(self.insecure_http), self.auth.into(), signing)?, made))
+        let new = NewEndpoint::parse(&self.url, plain_http(self.insecure_http), self.auth.into(), signing)?;
+        Ok((NewEndpoint { ca_certificate: bare(self.ca_certificate).unwrap_or_default(), ..new }, made))
     }
 }
 
 impl From<NewEndpoint> for NewEndpointJson {
     fn from(endpoint: NewEndpoint) -> Self {
-        let NewEndpoint { url, auth, signing } = endpoint;
-        // Whoever has the address was asked before whether it may be in clear.
-        Self { insecure_http: url.is_in_clear(), url: url.reveal().to_owned(), auth: auth.into(), sign: None, secret: signing.map(Text) }
+        let NewEndpoint { url, auth, signing, ca_certificate } = endpoint;
+        Self {
+            // Whoever has the address was asked before whether it may be in clear.
+            insecure_http: url.is_in_clear(),
+            url: url.reveal().to_owned(),
+            auth: auth.into(),
+            sign: None,
+            secret: signing.map(Text),
+            ca_certificate: Some(ca_certificate).filter(|named| !named.is_empty()).map(Text),
+        }
     }
 }
 
@@ -104,12 +116,16 @@ pub(crate) struct EndpointChangeJson {
     auth: Option<EndpointAuthJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     enabled: Option<bool>,
+    /// Certificates (PEM) that are trusted there, and no others; an empty text for the authorities of the machine that sends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ca_certificate: Option<Text<CaCertificates>>,
 }
 
 impl Request for EndpointChangeJson {
     fn read(fields: &mut Fields) -> Self {
         let (url, insecure_http) = url(fields);
-        Self { url, insecure_http, auth: EndpointAuthJson::read(fields), enabled: fields.flag("enabled") }
+        let auth = EndpointAuthJson::read(fields);
+        Self { url, insecure_http, auth, enabled: fields.flag("enabled"), ca_certificate: ca_certificate(fields) }
     }
 }
 
@@ -117,16 +133,18 @@ impl EndpointChangeJson {
     pub(crate) fn into_domain(self) -> Result<EndpointChange, Vec<FieldError>> {
         let url = self.url.map(|url| EndpointUrl::parse(&url, plain_http(self.insecure_http))).transpose();
         let url = url.map_err(|error| vec![error.into()])?;
-        Ok(EndpointChange { url, auth: self.auth.map(Into::into), enabled: self.enabled, signing: None })
+        let ca_certificate = bare(self.ca_certificate);
+        Ok(EndpointChange { url, auth: self.auth.map(Into::into), enabled: self.enabled, signing: None, ca_certificate })
     }
 }
 
 /// The parts of a change that go with a PATCH; the signing secret has routes of its own.
 impl From<EndpointChange> for EndpointChangeJson {
     fn from(change: EndpointChange) -> Self {
-        let EndpointChange { url, auth, enabled, signing: _ } = change;
+        let EndpointChange { url, auth, enabled, signing: _, ca_certificate } = change;
         let insecure_http = url.as_ref().is_some_and(EndpointUrl::is_in_clear);
-        Self { insecure_http, url: url.map(|url| url.reveal().to_owned()), auth: auth.map(Into::into), enabled }
+        let (url, ca_certificate) = (url.map(|url| url.reveal().to_owned()), ca_certificate.map(Text));
+        Self { insecure_http, url, auth: auth.map(Into::into), enabled, ca_certificate }
     }
 }
 
@@ -294,6 +312,11 @@ impl Request for AttemptDecisionJson {
 
 fn secret(fields: &mut Fields) -> Option<Text<Secret>> {
     fields.text("secret").map(|text| Text(Secret::new(text)))
+}
+
+fn ca_certificate(fields: &mut Fields) -> Option<Text<CaCertificates>> {
+    let read = fields.text("caCertificate")?.parse();
+    read.map(Text).map_err(|why: String| fields.wrong("caCertificate", why)).ok()
 }
 
 /// `url` and `insecureHttp`.

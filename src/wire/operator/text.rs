@@ -11,8 +11,8 @@ use crate::domain::audit::hex;
 use crate::domain::time::{Timestamp, from_iso, to_iso};
 use crate::domain::url::{EndpointUrl, PlainHttp};
 use crate::domain::{
-    AlertId, AlertStatus, AlertType, Amount, AttemptId, CardScheme, CompanyId, DeliveryId, DeliveryState, EndpointId, EnrollmentId,
-    Environment, EventId, EventKind, KeyScope, OrganizationId, Provider, Secret,
+    AlertId, AlertStatus, AlertType, Amount, AttemptId, CaCertificates, CardScheme, CompanyId, DeliveryId, DeliveryState, EndpointId,
+    EnrollmentId, Environment, EventId, EventKind, KeyScope, OrganizationId, Provider, Secret,
 };
 
 /// A scalar of the domain as a JSON string.
@@ -81,6 +81,7 @@ as_displayed!(
     {"type": "string", "format": "uuid"}: AlertId, AttemptId, CompanyId, DeliveryId, EndpointId, EnrollmentId, EventId, OrganizationId
 );
 as_displayed!({"type": "string", "format": "date"}: NaiveDate);
+as_displayed!({"type": "string", "pattern": r"^\s*$|-----BEGIN CERTIFICATE-----"}: CaCertificates);
 as_displayed!({"type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?$"}: Amount);
 
 macro_rules! words {

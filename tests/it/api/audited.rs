@@ -172,8 +172,7 @@ async fn what_is_changed_at_this_machine_is_put_down_to_it() {
         .revoke_credential(CredentialKind::Client, &acting.create_credential(CredentialKind::Client).await.unwrap().credential.id)
         .await
         .unwrap();
-    let endpoint =
-        acting.add_endpoint(NewEndpoint { url: "https://a.example/".parse().unwrap(), auth: auth(), signing: None }).await.unwrap().id;
+    let endpoint = acting.add_endpoint(NewEndpoint::new("https://a.example/".parse().unwrap(), auth())).await.unwrap().id;
     let change = EndpointChange { auth: Some(auth()), ..EndpointChange::default() };
     acting.change_endpoint(endpoint, change).await.unwrap();
     let alert = open_alert("P-1");

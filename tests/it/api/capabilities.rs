@@ -7,9 +7,9 @@ use avert::client::{AccessCredential, Client};
 use avert::domain::query::{Vocabulary, parse};
 use avert::domain::url::{EndpointUrl, PlainHttp};
 use avert::domain::{
-    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, Calendar, CredentialKind, Currency, Deadline, DeliveryFilter,
-    DeliveryId, DeliveryState, EndpointAuth, EndpointChange, EndpointId, EventKind, FindQuery, IngestOptions, KeyScope, NewEndpoint,
-    Secret, SigningChange,
+    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, CaCertificates, Calendar, CredentialKind, Currency, Deadline,
+    DeliveryFilter, DeliveryId, DeliveryState, EndpointAuth, EndpointChange, EndpointId, EventKind, FindQuery, IngestOptions, KeyScope,
+    NewEndpoint, Secret, SigningChange,
 };
 use avert::service::{Alerts, Attempts, Audit, Changes, Credentials, Deployment, Find, Intake, ServiceError, Stats, Webhooks};
 use avert::wire::Dialect;
@@ -18,6 +18,7 @@ use chrono::Duration;
 use super::served::{PATIENCE, Served};
 use crate::support::alerts::{noon, open_alert};
 use crate::support::client::client_of;
+use crate::support::tls::Authority;
 
 /// A way to the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +53,7 @@ async fn open(way: Way) -> (Served, Deployment) {
 
 fn endpoint_at(url: &str) -> NewEndpoint {
     let auth = EndpointAuth::Header { name: "X-API-Key".to_owned(), value: Secret::new("k3y") };
-    NewEndpoint { url: EndpointUrl::parse(url, PlainHttp::Allowed).unwrap(), auth, signing: None }
+    NewEndpoint::new(EndpointUrl::parse(url, PlainHttp::Allowed).unwrap(), auth)
 }
 
 /// Runs each sentence in every way.
@@ -103,13 +104,16 @@ async fn an_endpoint_is_added_changed_and_removed(way: Way) {
     let webhooks = deployment.webhooks.unwrap();
     let signing = Some(Secret::for_signing());
 
-    let added = webhooks.add_endpoint(NewEndpoint { signing, ..endpoint_at("http://shop.example/hooks") }).await.unwrap();
+    let ca_certificate: CaCertificates = Authority::new().pem().parse().unwrap();
+    let new = NewEndpoint { signing, ca_certificate: ca_certificate.clone(), ..endpoint_at("http://shop.example/hooks") };
+    let added = webhooks.add_endpoint(new).await.unwrap();
     let rotation = SigningChange::Rotate { secret: Secret::for_signing(), overlap: Duration::hours(2) };
     let all = EndpointChange {
         url: Some("https://shop.example/other".parse().unwrap()),
         auth: Some(EndpointAuth::Basic { username: "shop".to_owned(), password: Secret::new("pw") }),
         enabled: Some(false),
         signing: Some(rotation),
+        ca_certificate: Some(CaCertificates::default()),
     };
     let changed = webhooks.change_endpoint(added.id, all).await.unwrap();
     let listed = webhooks.endpoints().await.unwrap();
@@ -121,6 +125,7 @@ async fn an_endpoint_is_added_changed_and_removed(way: Way) {
     assert_eq!((added.url.reveal(), added.auth.as_str(), added.signed), ("http://shop.example/hooks", "X-API-Key", true));
     assert_eq!((changed.url.reveal(), changed.auth.as_str()), ("https://shop.example/other", "Basic"));
     assert_eq!(changed.old_secret_until, Some(noon() + Duration::hours(2)));
+    assert_eq!([added.has_ca_certificate, changed.has_ca_certificate], [true, false]);
     assert!(changed.disabled.as_ref().is_some_and(|(at, _)| *at == noon()), "{changed:?}");
     assert_eq!(listed, [changed]);
     assert!(!unsigned.signed);

@@ -238,7 +238,7 @@ async fn nothing_that_a_handle_offers_reaches_into_another_organization() {
     let id = served.alert().await;
     let ours = &served.acting;
     let auth = EndpointAuth::Basic { username: "shop".to_owned(), password: Secret::new("p4ss") };
-    ours.add_endpoint(NewEndpoint { url: "https://shop.example/hooks".parse().unwrap(), auth, signing: None }).await.unwrap();
+    ours.add_endpoint(NewEndpoint::new("https://shop.example/hooks".parse().unwrap(), auth)).await.unwrap();
     let key = ours.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap();
     let (token, client) = served.token_for(ours).await;
     let resolved = open_alert("resolved");
@@ -269,7 +269,7 @@ async fn bringing_alerts_in_stays_within_the_organization_and_tells_only_its_end
     let theirs = served.another_organization().await;
     for (acting, url) in [(&served.acting, "https://ours.example/"), (&theirs, "https://theirs.example/")] {
         let auth = EndpointAuth::Basic { username: "shop".to_owned(), password: Secret::new("p4ss") };
-        acting.add_endpoint(NewEndpoint { url: url.parse().unwrap(), auth, signing: None }).await.unwrap();
+        acting.add_endpoint(NewEndpoint::new(url.parse().unwrap(), auth)).await.unwrap();
     }
     let alert = open_alert("P-1");
     let changed = avert::domain::Alert { issuer: "Another Bank".to_owned(), ..alert.clone() };

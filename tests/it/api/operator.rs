@@ -15,6 +15,7 @@ use serde_json::{Value, json as value};
 use super::served::{PATIENCE, Served, fields, json, refused};
 use crate::support::alerts::{noon, open_alert};
 use crate::support::engine::KEY;
+use crate::support::tls::Authority;
 
 const SECRET: &str = "s3cr3t-of-the-endpoint";
 
@@ -224,6 +225,27 @@ async fn a_signing_secret_is_told_once_where_it_is_made_and_never_where_it_is_gi
     }
     let details: Vec<_> = audit["data"].as_array().unwrap().iter().map(|entry| entry["detail"].as_str().unwrap()).collect();
     assert_eq!(details[..3], ["no longer signed", "another signing secret, overlap 0 h", "another signing secret, overlap 2 h"]);
+}
+
+#[tokio::test]
+async fn certificates_of_an_endpoint_are_read_by_their_field_and_taken_back_by_an_empty_one() {
+    let served = Served::start().await;
+    let new = |certificate: &str| {
+        value!({"url": "https://example.com/hooks", "auth": {"header": {"name": "X-API-Key", "value": SECRET}},
+        "caCertificate": certificate})
+    };
+    let named = new(&Authority::new().pem());
+
+    let wrong = served.tell(Method::POST, "/endpoints", new("hello")).await;
+    let added = json(served.tell(Method::POST, "/endpoints", named).await, 201).await;
+    let path = format!("/endpoints/{}", added["id"].as_str().unwrap());
+    let changed = json(served.tell(Method::PATCH, &path, value!({"caCertificate": ""})).await, 200).await;
+    let audit = served.see("/audit?size=1").await;
+
+    assert_eq!([&added, &changed].map(|shown| &shown["hasCaCertificate"]), [true, false]);
+    assert_eq!(audit["data"][0]["detail"], "no CA certificate");
+    let problem = json(wrong, 400).await;
+    assert_eq!(problem["errors"][0], value!({"field": "caCertificate", "message": "holds no certificate in PEM form (BEGIN CERTIFICATE)"}));
 }
 
 #[tokio::test]

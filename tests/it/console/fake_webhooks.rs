@@ -40,6 +40,7 @@ pub fn endpoints(now: Timestamp) -> Vec<Endpoint> {
         failing_since: None,
         signed: number == 1,
         old_secret_until: None,
+        has_ca_certificate: false,
     };
     vec![
         Endpoint { last_success: Some(now - Duration::minutes(2)), ..one(1, "https://shop.example/hooks/alerts", "Basic") },

@@ -41,7 +41,7 @@ async fn no_webhook_tells_of_it() {
     let engine = engine_on(directory.path(), &clock, &network(true, true));
     let acting = acting(&engine).await;
     let auth = EndpointAuth::Header { name: "X-Api-Key".to_owned(), value: Secret::new("k") };
-    acting.add_endpoint(NewEndpoint { url: "https://shop.example/".parse().unwrap(), auth, signing: None }).await.unwrap();
+    acting.add_endpoint(NewEndpoint::new("https://shop.example/".parse().unwrap(), auth)).await.unwrap();
     let alert = open_alert("P-1");
     bring_in(&acting, [alert.clone()]).await;
     clock.advance(Duration::days(2));

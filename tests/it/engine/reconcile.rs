@@ -326,7 +326,7 @@ async fn a_reconciled_yes_is_told_to_the_merchants_system() {
     let engine = engine_on(directory.path(), &clock, &network);
     let acting = acting(&engine).await;
     let auth = EndpointAuth::Header { name: "X-Api-Key".to_owned(), value: Secret::new("k") };
-    acting.add_endpoint(NewEndpoint { url: "https://shop.example/".parse().unwrap(), auth, signing: None }).await.unwrap();
+    acting.add_endpoint(NewEndpoint::new("https://shop.example/".parse().unwrap(), auth)).await.unwrap();
     let alert = open_alert("P-1");
     bring_in(&acting, [alert.clone()]).await;
     network.script([Some(Fault::TimeOut { applied: true })]);

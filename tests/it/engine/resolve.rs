@@ -154,7 +154,7 @@ async fn a_resolved_alert_has_one_delivery_for_each_event() {
     let directory = tempfile::tempdir().unwrap();
     let acting = acting(&engine_on(directory.path(), &ManualClock::at(NOON), &network(true, true))).await;
     let auth = EndpointAuth::Basic { username: "avert".to_owned(), password: Secret::new("p4ss") };
-    acting.add_endpoint(NewEndpoint { url: "https://shop.example/hooks".parse().unwrap(), auth, signing: None }).await.unwrap();
+    acting.add_endpoint(NewEndpoint::new("https://shop.example/hooks".parse().unwrap(), auth)).await.unwrap();
     let alert = open_alert("P-1");
     bring_in(&acting, [alert.clone()]).await;
 

@@ -47,7 +47,7 @@ impl House {
         let engine = engine_with(home.path(), &clock, network(true, true), settings);
         let acting = acting(&engine).await;
         let auth = EndpointAuth::Header { name: "X-Api-Key".to_owned(), value: Secret::new("k") };
-        acting.add_endpoint(NewEndpoint { url: "https://a.example/".parse().unwrap(), auth, signing: None }).await.unwrap();
+        acting.add_endpoint(NewEndpoint::new("https://a.example/".parse().unwrap(), auth)).await.unwrap();
         Self { home, clock, engine, acting }
     }
 
@@ -181,7 +181,7 @@ async fn what_did_not_arrive_is_kept_for_ever_where_that_is_set() {
 async fn an_event_stays_while_another_endpoint_has_not_got_it() {
     let house = House::keeping(None, Some(1)).await;
     let auth = EndpointAuth::Header { name: "X-Api-Key".to_owned(), value: Secret::new("k") };
-    house.acting.add_endpoint(NewEndpoint { url: "https://b.example/".parse().unwrap(), auth, signing: None }).await.unwrap();
+    house.acting.add_endpoint(NewEndpoint::new("https://b.example/".parse().unwrap(), auth)).await.unwrap();
     let alert = house.told("P-1", NextStep::Delivered).await;
 
     house.clock.advance(TimeDelta::days(2));

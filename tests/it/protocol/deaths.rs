@@ -131,7 +131,7 @@ impl Scene {
         bring_in(&acting, [alert.clone()]).await;
         let auth = EndpointAuth::Header { name: "X-Api-Key".to_owned(), value: Secret::new("k") };
         // Added now, so that there is one event to tell: alert.resolved.
-        acting.add_endpoint(NewEndpoint { url: receiver.url().parse().unwrap(), auth, signing: None }).await.unwrap();
+        acting.add_endpoint(NewEndpoint::new(receiver.url().parse().unwrap(), auth)).await.unwrap();
         Self { directory, clock, network, receiver, alert: alert.id }
     }
 

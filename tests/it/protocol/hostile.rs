@@ -103,7 +103,7 @@ impl Desk {
         let mut desk = Self { seed, chance, home, clocks, capabilities, gateway, nodes: Vec::new(), alerts, told: Vec::new() };
         desk.nodes = vec![desk.node().await, desk.node().await];
         let auth = EndpointAuth::Header { name: "X-Api-Key".to_owned(), value: Secret::new("k") };
-        let hook = NewEndpoint { url: "https://merchant.example/hook".parse().unwrap(), auth, signing: None };
+        let hook = NewEndpoint::new("https://merchant.example/hook".parse().unwrap(), auth);
         desk.nodes[0].1.add_endpoint(hook).await.unwrap();
         bring_in(&desk.nodes[0].1, rows).await;
         desk

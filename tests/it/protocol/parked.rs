@@ -36,7 +36,7 @@ impl Desk {
         let [alert, other] = [open_alert("P-1"), open_alert("P-2")];
         bring_in(&acting, [alert.clone(), other.clone()]).await;
         let auth = EndpointAuth::Header { name: "X-Api-Key".to_owned(), value: Secret::new("k") };
-        acting.add_endpoint(NewEndpoint { url: "https://shop.example/".parse().unwrap(), auth, signing: None }).await.unwrap();
+        acting.add_endpoint(NewEndpoint::new("https://shop.example/".parse().unwrap(), auth)).await.unwrap();
         let lost = Some(Fault::TimeOut { applied: true });
         network.script([lost, None, lost]);
         assert!(resolve(&acting, alert.id, Decision::Refunded).await.is_err());

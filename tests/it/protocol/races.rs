@@ -102,10 +102,7 @@ async fn of_several_resolvers_of_an_alert_exactly_one_is_heard_thousands_of_time
     let acting = acting(&engine).await;
     for path in ["one", "two"] {
         let auth = EndpointAuth::Header { name: "X-Api-Key".to_owned(), value: Secret::new("k") };
-        acting
-            .add_endpoint(NewEndpoint { url: format!("https://shop.example/{path}").parse().unwrap(), auth, signing: None })
-            .await
-            .unwrap();
+        acting.add_endpoint(NewEndpoint::new(format!("https://shop.example/{path}").parse().unwrap(), auth)).await.unwrap();
     }
     let alerts: Vec<Alert> = (0..races).map(|index| open_alert(&format!("P-{index}"))).collect();
     for batch in alerts.chunks(1_000) {

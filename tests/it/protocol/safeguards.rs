@@ -48,7 +48,7 @@ impl Desk {
         let engine = engine_on(directory.path(), &ManualClock::at(NOON), &network(true, true));
         let acting = acting(&engine).await;
         let auth = EndpointAuth::Header { name: "X-Api-Key".to_owned(), value: Secret::new("k") };
-        acting.add_endpoint(NewEndpoint { url: "https://shop.example/".parse().unwrap(), auth, signing: None }).await.unwrap();
+        acting.add_endpoint(NewEndpoint::new("https://shop.example/".parse().unwrap(), auth)).await.unwrap();
         let alert = open_alert("P-1");
         bring_in(&acting, [alert.clone()]).await;
         let database = Connection::open(file(directory.path())).unwrap();

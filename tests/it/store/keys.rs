@@ -26,7 +26,10 @@ const URL: &str = "https://shop.example/hook?token=hunter2";
 
 fn endpoint(signed: bool) -> NewEndpoint {
     let auth = EndpointAuth::Basic { username: "shop".to_owned(), password: Secret::new("hunter22") };
-    NewEndpoint { url: URL.parse().unwrap(), auth, signing: signed.then(|| Secret::new("whsec_c2VjcmV0IHNlY3JldCBzZWNyZXQgc2VjcmV0")) }
+    NewEndpoint {
+        signing: signed.then(|| Secret::new("whsec_c2VjcmV0IHNlY3JldCBzZWNyZXQgc2VjcmV0")),
+        ..NewEndpoint::new(URL.parse().unwrap(), auth)
+    }
 }
 
 async fn add(fixture: &Fixture, store: &SharedStore) -> EndpointId {

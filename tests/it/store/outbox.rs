@@ -1,8 +1,8 @@
 //! The outbox: what is owed to whom, in which order, and who may send it now.
 
 use avert::domain::{
-    Alert, Delivery, DeliveryFilter, DeliveryState, Endpoint, EndpointAuth, EndpointId, NewEndpoint, NextStep, OrganizationId, Secret,
-    Timestamp,
+    Alert, CaCertificates, Delivery, DeliveryFilter, DeliveryState, Endpoint, EndpointAuth, EndpointId, NewEndpoint, NextStep,
+    OrganizationId, Secret, Timestamp,
 };
 use avert::store::{AttemptRecord, DueDelivery, PullEnd};
 use chrono::Duration;
@@ -11,6 +11,7 @@ use super::organizations::organization;
 use super::resolutions::{claim, resolve};
 use super::{Fixture, row};
 use crate::support::alerts::{noon, open_alert};
+use crate::support::tls::Authority;
 
 contract!(
     a_new_alert_is_announced_to_every_endpoint_with_its_credential,
@@ -38,7 +39,7 @@ contract!(
 
 async fn endpoint(fixture: &Fixture, url: &str) -> Endpoint {
     let auth = EndpointAuth::Header { name: "X-Token".to_owned(), value: Secret::new(format!("token of {url}")) };
-    let new = NewEndpoint { url: url.parse().unwrap(), auth, signing: None };
+    let new = NewEndpoint::new(url.parse().unwrap(), auth);
     fixture.store.add_endpoint(fixture.organization, new, 32, noon()).await.unwrap().expect("room for one more")
 }
 
@@ -80,7 +81,9 @@ async fn states(fixture: &Fixture, alert: &Alert) -> Vec<DeliveryState> {
 
 async fn a_new_alert_is_announced_to_every_endpoint_with_its_credential(fixture: Fixture) {
     let basic = EndpointAuth::Basic { username: "merchant".to_owned(), password: Secret::new("pass:word ü") };
-    let new = NewEndpoint { url: "https://a.example/hook".parse().unwrap(), auth: basic.clone(), signing: None };
+    let ca_certificate: CaCertificates = Authority::new().pem().parse().unwrap();
+    let named = ca_certificate.to_string();
+    let new = NewEndpoint { ca_certificate, ..NewEndpoint::new("https://a.example/hook".parse().unwrap(), basic.clone()) };
     let first = fixture.store.add_endpoint(fixture.organization, new, 32, noon()).await.unwrap().unwrap();
     let second = endpoint(&fixture, "https://b.example/hook").await;
     let alert = open_alert("P1");
@@ -92,6 +95,9 @@ async fn a_new_alert_is_announced_to_every_endpoint_with_its_credential(fixture:
     assert_eq!(due.len(), 2);
     assert_eq!((due[0].endpoint, due[0].url.reveal(), &due[0].auth), (first.id, "https://a.example/hook", &basic));
     assert_eq!(due[1].endpoint, second.id);
+    assert_eq!([&*due[0].ca_certificate, &*due[1].ca_certificate], [named.as_str(), ""]);
+    let [kept, none] = [first.id, second.id].map(|id| fixture.store.target(fixture.organization, id, noon()));
+    assert_eq!([kept.await, none.await].map(|target| target.unwrap().unwrap().ca_certificate.to_string()), [named, String::new()]);
     assert!(due.iter().all(|due| *due.body == body && due.attempt == 1));
     assert_eq!(due[0].event, due[1].event);
     assert_eq!((first.auth.as_str(), second.auth.as_str()), ("Basic", "X-Token"));
@@ -323,7 +329,7 @@ async fn an_organization_with_much_that_is_due_takes_no_turn_of_another(fixture:
         endpoint(&fixture, &format!("https://{number}.busy.example")).await;
     }
     let auth = EndpointAuth::Header { name: "X-Token".to_owned(), value: Secret::new("token") };
-    let quiet = NewEndpoint { url: "https://quiet.example".parse().unwrap(), auth, signing: None };
+    let quiet = NewEndpoint::new("https://quiet.example".parse().unwrap(), auth);
     fixture.store.add_endpoint(other, quiet, 32, noon()).await.unwrap().unwrap();
     for number in 0..10 {
         fixture.announce(&open_alert(&format!("P{number}"))).await;
@@ -345,7 +351,7 @@ async fn an_organization_with_much_that_is_due_takes_no_turn_of_another(fixture:
 async fn an_organization_has_no_more_endpoints_than_it_may(fixture: Fixture) {
     let add = async || {
         let auth = EndpointAuth::Header { name: "X-Token".to_owned(), value: Secret::new("token") };
-        let new = NewEndpoint { url: "https://a.example".parse().unwrap(), auth, signing: None };
+        let new = NewEndpoint::new("https://a.example".parse().unwrap(), auth);
         fixture.store.add_endpoint(fixture.organization, new, 2, noon()).await.unwrap()
     };
     let (first, second, third) = (add().await, add().await, add().await);

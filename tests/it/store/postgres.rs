@@ -371,7 +371,7 @@ async fn no_table_holds_a_credential_in_plain_text() {
     let auth = EndpointAuth::Basic { username: "merchant".to_owned(), password: Secret::new("correct horse battery") };
     let url = "https://a.example/hook?token=stapler".parse().unwrap();
 
-    let added = store.add_endpoint(of, NewEndpoint { url, auth: auth.clone(), signing: None }, 32, noon()).await.unwrap().unwrap();
+    let added = store.add_endpoint(of, NewEndpoint::new(url, auth.clone()), 32, noon()).await.unwrap().unwrap();
 
     let hands = ground.database.client().await;
     let row = hands.query_one("SELECT e::text || encode(credential, 'escape') || encode(sealed_url, 'escape') FROM endpoint e", &[]).await;

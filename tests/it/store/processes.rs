@@ -23,11 +23,7 @@ contract!(
 async fn the_work_of_a_dead_process_goes_on_at_once_and_that_of_a_living_one_is_left_alone(dying: Fixture) {
     let living = dying.another().await;
     let auth = EndpointAuth::Header { name: "X-Token".to_owned(), value: Secret::new("token") };
-    dying
-        .store
-        .add_endpoint(dying.organization, NewEndpoint { url: "https://a.example".parse().unwrap(), auth, signing: None }, 32, noon())
-        .await
-        .unwrap();
+    dying.store.add_endpoint(dying.organization, NewEndpoint::new("https://a.example".parse().unwrap(), auth), 32, noon()).await.unwrap();
     let alert = open_alert("P1");
     dying.announce(&alert).await;
     let request = claim(&dying, &alert);
@@ -134,7 +130,7 @@ async fn several_processes_that_bring_the_same_alert_in_make_one(first: Fixture)
 async fn several_processes_share_what_is_due_and_none_gets_what_another_has(first: Fixture) {
     let second = first.another().await;
     let auth = EndpointAuth::Header { name: "X-Token".to_owned(), value: Secret::new("token") };
-    let endpoint = NewEndpoint { url: "https://a.example".parse().unwrap(), auth, signing: None };
+    let endpoint = NewEndpoint::new("https://a.example".parse().unwrap(), auth);
     first.store.add_endpoint(first.organization, endpoint, 32, noon()).await.unwrap();
     for number in 0..12 {
         first.announce(&open_alert(&format!("P{number}"))).await;

@@ -226,7 +226,7 @@ async fn no_file_holds_a_credential_in_plain_text() {
     let directory = tempfile::tempdir().unwrap();
     let fixture = over(directory.path()).await;
     let signing = Secret::for_signing();
-    let endpoint = |auth| NewEndpoint { url: "https://a.example".parse().unwrap(), auth, signing: Some(signing.clone()) };
+    let endpoint = |auth| NewEndpoint { signing: Some(signing.clone()), ..NewEndpoint::new("https://a.example".parse().unwrap(), auth) };
     let basic = EndpointAuth::Basic { username: "merchant".to_owned(), password: Secret::new("correct horse battery") };
     let header = EndpointAuth::Header { name: "X-Token".to_owned(), value: Secret::new("staple stapler staple") };
 

@@ -14,7 +14,7 @@ const TOKEN: &str = "canary-Query-7Ht2Lw";
 
 fn new(url: &str) -> NewEndpoint {
     let auth = EndpointAuth::Basic { username: "desk".to_owned(), password: Secret::new("hunter22") };
-    NewEndpoint { url: url.parse().unwrap(), auth, signing: None }
+    NewEndpoint::new(url.parse().unwrap(), auth)
 }
 
 /// Files of a data directory that hold the token, but for backups from before.

@@ -29,7 +29,7 @@ async fn reaching(addresses: AddressPolicy, directory: &Path) -> House {
 
 fn endpoint(url: &str) -> NewEndpoint {
     let auth = EndpointAuth::Basic { username: "desk".to_owned(), password: Secret::new("hunter22") };
-    NewEndpoint { url: url.parse().unwrap(), auth, signing: None }
+    NewEndpoint::new(url.parse().unwrap(), auth)
 }
 
 /// What is said of a URL that was not taken.

@@ -389,6 +389,7 @@ async fn send(sender: &Sender, url: &str) -> AttemptReport {
         url: Secret::new(url),
         auth: auth(),
         signing: Arc::from([]),
+        ca_certificate: Arc::default(),
     };
     sender.send(&due, noon()).await
 }

@@ -114,12 +114,12 @@ impl House {
     /// Adds an endpoint with a Basic credential, where there may be one more.
     pub async fn try_endpoint(&self, receiver: &Receiver) -> Result<Endpoint, ServiceError> {
         let auth = EndpointAuth::Basic { username: "desk".to_owned(), password: Secret::new("hunter22") };
-        self.engine.add_endpoint(NewEndpoint { url: receiver.url().parse().unwrap(), auth, signing: None }).await
+        self.engine.add_endpoint(NewEndpoint::new(receiver.url().parse().unwrap(), auth)).await
     }
 
     /// Adds an endpoint with this credential.
     pub async fn endpoint_with(&self, receiver: &Receiver, auth: EndpointAuth) -> Endpoint {
-        self.engine.add_endpoint(NewEndpoint { url: receiver.url().parse().unwrap(), auth, signing: None }).await.unwrap()
+        self.engine.add_endpoint(NewEndpoint::new(receiver.url().parse().unwrap(), auth)).await.unwrap()
     }
 
     /// Takes alerts in, with their events.

@@ -29,7 +29,7 @@ async fn a_try_tells_every_header_that_the_receiver_got_save_the_credential() {
     let secret = Secret::for_signing();
     let auth = EndpointAuth::Basic { username: "desk".to_owned(), password: Secret::new("hunter22") };
 
-    let log = log(&house, NewEndpoint { url: receiver.url().parse().unwrap(), auth, signing: Some(secret.clone()) }).await;
+    let log = log(&house, NewEndpoint { signing: Some(secret.clone()), ..NewEndpoint::new(receiver.url().parse().unwrap(), auth) }).await;
 
     let [request] = &receiver.requests()[..] else { panic!("one request") };
     let told = headers(&log, 0);
@@ -55,7 +55,7 @@ async fn a_header_of_the_receivers_choice_is_told_by_its_name_alone() {
     let receiver = Receiver::start().await;
     let auth = EndpointAuth::Header { name: "Authorization".to_owned(), value: Secret::new("Bearer s3cret") };
 
-    let log = log(&house, NewEndpoint { url: receiver.url().parse().unwrap(), auth, signing: None }).await;
+    let log = log(&house, NewEndpoint::new(receiver.url().parse().unwrap(), auth)).await;
 
     assert!(headers(&log, 0).contains(&("authorization", "****")));
     assert!(!headers(&log, 0).iter().any(|(name, _)| *name == "webhook-signature"));
@@ -67,7 +67,7 @@ async fn each_try_tells_what_it_sent_itself_and_what_came_of_it() {
     let receiver = Receiver::start().await;
     receiver.answer_next([Answer::Body(503, b"try later".to_vec()), Answer::Close]);
     let auth = EndpointAuth::Header { name: "X-Key".to_owned(), value: Secret::new("s3cret") };
-    let first = log(&house, NewEndpoint { url: receiver.url().parse().unwrap(), auth, signing: None }).await;
+    let first = log(&house, NewEndpoint::new(receiver.url().parse().unwrap(), auth)).await;
 
     house.clock.advance(Duration::seconds(6));
     house.dispatcher().run_once().await.unwrap();

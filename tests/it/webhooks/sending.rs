@@ -15,7 +15,7 @@ use crate::support::receiver::{Answer, Receiver};
 
 const BODY: &str = r#"{"event":"alert.created","timestamp":"2026-03-10T12:00:00.000Z","payload":{"amount":"10.00"}}"#;
 
-fn basic() -> EndpointAuth {
+pub(super) fn basic() -> EndpointAuth {
     EndpointAuth::Basic { username: "desk".to_owned(), password: Secret::new("hunter22") }
 }
 
@@ -23,7 +23,7 @@ fn header(name: &str, value: &str) -> EndpointAuth {
     EndpointAuth::Header { name: name.to_owned(), value: Secret::new(value) }
 }
 
-fn due(url: String, auth: EndpointAuth) -> DueDelivery {
+pub(super) fn due(url: String, auth: EndpointAuth) -> DueDelivery {
     DueDelivery {
         delivery: DeliveryId::generate(),
         generation: 1,
@@ -35,10 +35,11 @@ fn due(url: String, auth: EndpointAuth) -> DueDelivery {
         url: Secret::new(url),
         auth,
         signing: Arc::from([]),
+        ca_certificate: Arc::default(),
     }
 }
 
-fn sender(addresses: AddressPolicy) -> Sender {
+pub(super) fn sender(addresses: AddressPolicy) -> Sender {
     Sender::new(SenderSettings { addresses, timeout: Duration::from_secs(15) }).unwrap()
 }
 

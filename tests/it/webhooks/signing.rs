@@ -15,7 +15,11 @@ use crate::support::store::file;
 /// An endpoint whose deliveries are signed with this secret.
 async fn signed(house: &House, receiver: &Receiver, secret: &Secret) -> Endpoint {
     let auth = EndpointAuth::Header { name: "X-API-Key".to_owned(), value: Secret::new("k3y") };
-    house.engine.add_endpoint(NewEndpoint { url: receiver.url().parse().unwrap(), auth, signing: Some(secret.clone()) }).await.unwrap()
+    house
+        .engine
+        .add_endpoint(NewEndpoint { signing: Some(secret.clone()), ..NewEndpoint::new(receiver.url().parse().unwrap(), auth) })
+        .await
+        .unwrap()
 }
 
 async fn rotate(house: &House, endpoint: &Endpoint, secret: &Secret, overlap: Duration) -> Endpoint {
@@ -187,7 +191,7 @@ async fn a_secret_that_is_none_is_refused_before_anything_is_stored() {
     let house = House::new().await;
     let receiver = Receiver::start().await;
     let auth = EndpointAuth::Header { name: "X-API-Key".to_owned(), value: Secret::new("k3y") };
-    let new = NewEndpoint { url: receiver.url().parse().unwrap(), auth, signing: Some(Secret::new("whsec_c2hvcnQ=")) };
+    let new = NewEndpoint { signing: Some(Secret::new("whsec_c2hvcnQ=")), ..NewEndpoint::new(receiver.url().parse().unwrap(), auth) };
 
     let refused = house.engine.add_endpoint(new).await.unwrap_err().to_string();
 

@@ -23,7 +23,7 @@ async fn a_test_is_an_alert_created_of_a_made_up_alert_signed_and_logged_as_a_te
     let receiver = Receiver::start().await;
     let secret = Secret::for_signing();
     let auth = EndpointAuth::Header { name: "X-API-Key".to_owned(), value: Secret::new("k3y") };
-    let new = NewEndpoint { url: receiver.url().parse().unwrap(), auth, signing: Some(secret.clone()) };
+    let new = NewEndpoint { signing: Some(secret.clone()), ..NewEndpoint::new(receiver.url().parse().unwrap(), auth) };
     let endpoint = house.engine.add_endpoint(new).await.unwrap();
 
     let log = house.engine.test_endpoint(endpoint.id).await.unwrap();
