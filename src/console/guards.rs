@@ -6,7 +6,7 @@ use super::known_decisions::KnownDecisions;
 use super::resolving::subject;
 use super::unfinished::{Stage, elsewhere_in_words};
 use super::{Loadable, times};
-use crate::domain::advice::{Advice, AdviceBasis, advice};
+use crate::domain::advice::{Advice, AdviceBasis, refund_warning};
 use crate::domain::duplicate::{Duplicate, DuplicateState};
 use crate::domain::resolution::Decision;
 use crate::domain::{Alert, OrderAdvice, Resolution, Timestamp, duplicate};
@@ -133,7 +133,7 @@ pub fn speaks_against<'o>(
 
 /// What is advised instead of an answer that money does not go back, where money has gone back already.
 fn denied_refund(alert: &Alert, resolution: &Resolution, doubles: &[Duplicate], order: Option<&OrderAdvice>) -> Option<Advice> {
-    let advised = advice(alert, doubles.iter(), order).filter(|advised| advised.after_refund)?;
+    let advised = refund_warning(alert, doubles.iter(), order)?;
     let fits = match (resolution, advised.decision) {
         (Resolution::Current { decision, .. }, advised) => *decision == advised,
         (Resolution::Older { word, .. }, Decision::Invalid(reason)) => resolution.says_refunded_before() || *word == reason.older_word(),

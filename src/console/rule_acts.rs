@@ -13,7 +13,7 @@ use super::known_decisions::KnownDecisions;
 use super::message::OnPayment;
 use super::snoozes::SnoozeList;
 use crate::desk::Draft;
-use crate::domain::advice::advice;
+use crate::domain::advice::refund_warning;
 use crate::domain::resolution::{Dialect, FieldError};
 use crate::domain::rule::{DecisionRule, suggestion};
 use crate::domain::{Alert, AlertId, AlertStatus, Resolution, duplicate};
@@ -106,7 +106,8 @@ impl<'a> RuleDesk<'a> {
             let is_case = shared.contains(&alert.id) || others.iter().any(|other| !self.known.answered(other).is_over());
             let duplicates = self.known.duplicates(alert, others);
             // Money that has gone back already, by another alert or the shop's own hand, goes before a rule.
-            let is_overruled = advice(alert, duplicates.iter(), order.as_ref()).is_some_and(|advice| advice.overrules(rule.decision));
+            let warning = refund_warning(alert, duplicates.iter(), order.as_ref());
+            let is_overruled = warning.is_some_and(|advice| advice.overrules(rule.decision));
             match self.answer(rule, alert) {
                 Ok(resolution)
                     if !is_case

@@ -2,7 +2,7 @@
 
 use super::DrawContext;
 use super::screens::queue::facts::Facts;
-use crate::domain::advice::{Advice, AdviceBasis, advice};
+use crate::domain::advice::{Advice, AdviceBasis, advice, refund_warning};
 use crate::domain::resolution::Decision;
 use crate::domain::rule::DecisionRule;
 use crate::domain::{Alert, OrderAdvice};
@@ -21,12 +21,9 @@ impl<'r> Suggestion<'r> {
         let duplicates = facts.duplicates.loaded().map_or(&[][..], Vec::as_slice);
         let duplicates = draw.known_decisions().duplicates(alert, duplicates);
         let order = order_advice(alert, facts).map(|(_, advice)| advice);
-        let advised = advice(alert, duplicates.iter(), order.as_ref());
-        match (draw.suggestion(alert), advised) {
-            (Some(rule), Some(advice)) if advice.overrules(rule.decision) => Some(Self::Advice(advice)),
-            (Some(rule), _) => Some(Self::Rule(rule)),
-            (None, advised) => advised.map(Self::Advice),
-        }
+        let warning = refund_warning(alert, duplicates.iter(), order.as_ref());
+        let rule = draw.suggestion(alert).filter(|rule| !warning.is_some_and(|advice| advice.overrules(rule.decision)));
+        rule.map(Self::Rule).or_else(|| advice(alert, duplicates.iter(), order.as_ref()).map(Self::Advice))
     }
 
     /// The answer that is suggested.

@@ -7,6 +7,7 @@ use super::same_payment::list_in_some_order;
 use super::{Desk, DeskError};
 use crate::domain::count::count;
 use crate::domain::find::{MOST_FOUND, among};
+use crate::domain::identity::Identifier;
 use crate::domain::order::transaction_key;
 use crate::domain::query::{Vocabulary, meant};
 use crate::domain::sanitize::line;
@@ -189,7 +190,8 @@ fn order_named(desk: &Desk, word: &str) -> Result<Option<MerchantOrder>, DeskErr
 fn facts_of(order: &MerchantOrder) -> Vec<FindQuery> {
     let amount = order.money().map(|money| money.number()).or_else(|| Some(order.amount?.to_string()));
     let card = order.card_last_four.as_ref().zip(amount).map(|(digits, amount)| format!("{digits} {amount}"));
-    let facts = [order.transaction_id.as_deref().map(transaction_key), order.arn.clone(), card];
+    let arn = Identifier::Code.read(order.arn.as_deref()).map(str::to_owned);
+    let facts = [transaction_key(order.transaction_id.as_deref()), arn, card];
     facts.into_iter().flatten().filter_map(|facts| FindQuery::parse(&facts).ok()).collect()
 }
 

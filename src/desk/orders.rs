@@ -86,11 +86,13 @@ pub struct MatchedOrders {
 }
 
 impl MatchedOrders {
-    /// The order that matches best, by its id, and what it advises; that of another alert on the payment where only that one tells of a
-    /// refund.
+    /// The order that matches best, by its id, and what it advises; that of another alert on the payment, or one that only warns, where only
+    /// that one tells of a refund.
     pub fn advice(&self, alert: &Alert) -> Option<(&str, OrderAdvice)> {
-        let own = self.matches.first().and_then(|first| Some((first.order.order_id.as_str(), first.advice(alert)?)));
-        let by_others = self.by_others.as_ref().map(|(id, advice)| (id.as_str(), *advice));
+        let mut told = self.matches.iter().map(|found| Some((found.order.order_id.as_str(), found.advice(alert)?)));
+        let own = told.next().flatten();
+        let warning = || told.flatten().find(|(_, advice)| advice.only_warns && advice.was_refunded_before());
+        let by_others = self.by_others.as_ref().map(|(id, advice)| (id.as_str(), *advice)).or_else(warning);
         own.filter(|(_, advice)| advice.was_refunded_before() || by_others.is_none()).or(by_others)
     }
 }
@@ -337,18 +339,17 @@ fn write(change: &Transaction<'_>, order: &MerchantOrder) -> rusqlite::Result<()
         order.state.map(OrderState::as_str),
         order.state_at.map(|at| at.timestamp_micros()),
         order.refunded_amount.map(|amount| amount.to_string()),
-        order.transaction_id.as_deref().map(transaction_key),
+        transaction_key(order.transaction_id.as_deref()),
     ])?;
     Ok(())
 }
 
 /// The orders that share a transaction, a reference, a number or a card with an alert, as far as its dates let them.
 fn candidates(conn: &Connection, alert: &Alert) -> rusqlite::Result<Vec<MerchantOrder>> {
-    let text = |text: &Option<String>| text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
     let keyed = [
-        ("transaction_key = ?1", text(&alert.transaction_id).map(|id| transaction_key(&id))),
-        ("order_id = ?1 COLLATE NOCASE", text(&alert.merchant_order_id)),
-        ("arn = ?1 COLLATE NOCASE", text(&alert.acquirer_reference_number)),
+        ("transaction_key = ?1", transaction_key(alert.transaction_id.as_deref())),
+        ("order_id = ?1 COLLATE NOCASE", alert.known_order_id().map(str::to_owned)),
+        ("arn = ?1 COLLATE NOCASE", alert.known_arn().map(str::to_owned)),
     ];
     let mut found: BTreeMap<String, MerchantOrder> = BTreeMap::new();
     let mut add = |orders: Vec<MerchantOrder>| found.extend(orders.into_iter().map(|order| (order.order_id.clone(), order)));
@@ -512,6 +513,38 @@ mod tests {
 
         assert_eq!(ids(&found), ["T", "Named", "R", "C"]);
         assert_eq!(found.matches[0].evidence, OrderEvidence::TransactionId);
+    }
+
+    #[test]
+    fn what_an_order_was_kept_under_before_and_identifies_nothing_finds_none() {
+        let (_directory, desk) = desk();
+        let mut orders = desk.make_orders().unwrap();
+        let filler = || Some("N/A".to_owned());
+        orders.import(vec![order("N/A", |order| (order.transaction_id, order.arn) = (filler(), filler()))]).unwrap();
+        // As it was written before there was a rule.
+        orders.conn.execute("UPDATE merchant_order SET transaction_key = 'n/a'", []).unwrap();
+        let alert = Alert { transaction_id: filler(), merchant_order_id: filler(), acquirer_reference_number: filler(), ..Alert::sample() };
+
+        assert_eq!(candidates(&orders.conn, &alert).unwrap(), []);
+        assert!(orders.matches(&alert).unwrap().matches.is_empty());
+    }
+
+    #[test]
+    fn a_refunded_order_that_a_fact_contradicts_warns_beside_a_surer_one() {
+        let (_directory, desk) = desk();
+        let mut orders = desk.make_orders().unwrap();
+        let refunded = order("Named", |order| {
+            order.card_last_four = Some("9999".to_owned());
+            order.state = Some(OrderState::Refunded);
+        });
+        let shipped = MerchantOrder { state: Some(OrderState::Shipped), ..on_card("Likely") };
+        orders.import(vec![refunded, shipped]).unwrap();
+        let alert = Alert { merchant_order_id: Some("Named".to_owned()), ..Alert::sample() };
+
+        let found = orders.matches(&alert).unwrap();
+
+        assert_eq!(ids(&found), ["Likely", "Named"]);
+        assert_eq!(found.advice(&alert).map(|(id, advice)| (id, advice.only_warns)), Some(("Named", true)));
     }
 
     #[test]

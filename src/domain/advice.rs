@@ -35,12 +35,21 @@ pub enum AdviceBasis {
 }
 
 /// What is advised for an alert by its duplicates, its network's rule and its order; `None` where nothing is, for an answered one,
-/// and for a notice, which asks for no answer.
+/// and for a notice, which asks for no answer. What a fact contradicts, or what is only to be looked at, advises nothing.
 pub fn advice<'d>(alert: &Alert, duplicates: impl Iterator<Item = &'d Duplicate>, order: Option<&OrderAdvice>) -> Option<Advice> {
+    let sure = duplicates.filter(|duplicate| duplicate.evidence.is_sure());
+    by_facts(alert, sure.collect(), order.filter(|order| !order.only_warns))
+}
+
+/// What another answer is warned by where money has gone back already, also where it is not sure that it was this payment's.
+pub fn refund_warning<'d>(alert: &Alert, duplicates: impl Iterator<Item = &'d Duplicate>, order: Option<&OrderAdvice>) -> Option<Advice> {
+    by_facts(alert, duplicates.collect(), order).filter(|advice| advice.after_refund)
+}
+
+fn by_facts(alert: &Alert, duplicates: Vec<&Duplicate>, order: Option<&OrderAdvice>) -> Option<Advice> {
     if alert.outcome.is_some() || alert.alert_type.is_notice() {
         return None;
     }
-    let duplicates: Vec<&Duplicate> = duplicates.filter(|duplicate| duplicate.evidence.is_sure()).collect();
     let refunds: Vec<RefundTime> = duplicates.iter().filter_map(|duplicate| duplicate.refund_time(alert)).collect();
     let by_order =
         |order: &OrderAdvice| Advice { decision: order.decision, basis: AdviceBasis::Order, after_refund: order.refund.is_some() };
@@ -123,7 +132,7 @@ mod tests {
     }
 
     fn order(decision: Decision, refund: Option<RefundTime>) -> Option<OrderAdvice> {
-        Some(OrderAdvice { decision, why: "why", refund, refunded_at: None, leaves_refund_open: false })
+        Some(OrderAdvice { decision, why: "why", refund, refunded_at: None, leaves_refund_open: false, only_warns: false })
     }
 
     fn shipped() -> Option<OrderAdvice> {
@@ -181,6 +190,15 @@ mod tests {
         let found = advice(&ruled, duplicates.iter(), order.as_ref());
 
         assert_eq!(found.map(|advice| (advice.decision, advice.basis, advice.after_refund)), Some((decision, basis, true)));
+    }
+
+    #[test]
+    fn a_refund_that_may_be_anothers_warns_and_advises_nothing() {
+        let other_card = Duplicate { evidence: DuplicateEvidence::ArnOnOtherCard, ..refunded(at(SINCE)) };
+
+        assert_eq!(advice(&alert(), [other_card.clone()].iter(), None), None);
+        assert_eq!(refund_warning(&alert(), [other_card].iter(), None).map(|warning| warning.decision), Some(DUPLICATE));
+        assert_eq!(refund_warning(&alert(), [waiting()].iter(), shipped().as_ref()), None);
     }
 
     #[test]

@@ -17,9 +17,9 @@ impl Alert {
         }
         let others = [
             ("card", is_another(&before.card_bin, &self.card_bin) || is_another(&before.card_last_four, &self.card_last_four)),
-            ("ARN", is_another_known(before.acquirer_reference_number.as_deref(), self.acquirer_reference_number.as_deref())),
-            ("transaction", is_another_known(before.transaction_id.as_deref(), self.transaction_id.as_deref())),
-            ("order", is_another_known(before.merchant_order_id.as_deref(), self.merchant_order_id.as_deref())),
+            ("ARN", is_another_known(before.known_arn(), self.known_arn())),
+            ("transaction", is_another_known(before.known_transaction_id(), self.known_transaction_id())),
+            ("order", is_another_known(before.known_order_id(), self.known_order_id())),
             ("type", self.alert_type != before.alert_type && !before.alert_type.as_str().is_empty()),
         ];
         others.into_iter().find(|(_, differs)| *differs).map(|(what, _)| format!("its {what} is another by now"))
@@ -56,6 +56,7 @@ mod tests {
     #[case::another_currency(|alert: &mut Alert| alert.currency = Currency::new("CHF"), Some("CHF"))]
     #[case::another_card(|alert: &mut Alert| alert.card_last_four = "0001".to_owned(), Some("its card"))]
     #[case::another_arn(|alert: &mut Alert| alert.acquirer_reference_number = Some("8".to_owned()), Some("its ARN"))]
+    #[case::a_reference_that_was_none(|alert: &mut Alert| alert.acquirer_reference_number = Some("N/A".to_owned()), None)]
     #[case::another_type(|alert: &mut Alert| alert.alert_type = AlertType::VerifiFraudNotice, Some("its type"))]
     #[case::a_field_that_is_not_told(|alert: &mut Alert| alert.amount = None, None)]
     #[case::a_card_that_is_not_told(|alert: &mut Alert| alert.card_bin = String::new(), None)]

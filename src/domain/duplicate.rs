@@ -10,6 +10,7 @@ pub use facts::{SharedFact, shared_facts};
 
 use super::alert::{Alert, Provider};
 use super::filter::{AlertFilter, AlertQuery, MAX_PAGE_SIZE, PageRequest, Sort, SortField, SortOrder};
+use super::identity::{CardComparison, contradiction};
 use super::ids::AlertId;
 use super::resolution::{InvalidReason, Resolution};
 use super::time::Timestamp;
@@ -50,6 +51,8 @@ pub enum DuplicateEvidence {
     CardAndAmount,
     /// The acquirer's reference of the transaction.
     Arn,
+    /// The same, and digits of the cards differ.
+    ArnOnOtherCard,
     /// Card and authorization code, and dates that are near as far as they are known.
     CardAndAuthCode,
     /// Authorization code, amount and currency within two days, where one side has no card digits.
@@ -65,6 +68,7 @@ impl DuplicateEvidence {
             Self::CardAmountAndDay => "same card, amount and day",
             Self::CardAndAmount => "same card and amount",
             Self::Arn => "same ARN",
+            Self::ArnOnOtherCard => "same ARN, but the card differs",
             Self::CardAndAuthCode => "same card and auth code",
             Self::AuthCodeAndAmount => "same auth code and amount",
             Self::LastFourAmountAndDay => "perhaps the same card: last four, amount and day agree, a BIN is missing",
@@ -73,14 +77,14 @@ impl DuplicateEvidence {
 
     /// Whether it says that both are on one payment: else it is only to be looked at.
     pub const fn is_sure(self) -> bool {
-        !matches!(self, Self::LastFourAmountAndDay)
+        !matches!(self, Self::LastFourAmountAndDay | Self::ArnOnOtherCard)
     }
 }
 
 /// What a service that can only be asked what the interface knows leaves uncompared, in words; nothing where there is nothing more to compare.
 pub fn not_compared(alert: &Alert) -> Option<String> {
-    let has = |text: &Option<String>| text.as_deref().is_some_and(|text| !text.trim().is_empty());
-    let references = match (has(&alert.acquirer_reference_number), has(&alert.auth_code)) {
+    let has = (alert.known_arn().is_some(), alert.known_auth_code().is_some());
+    let references = match has {
         (true, true) => Some("ARN and auth code not checked"),
         (true, false) => Some("ARN not checked"),
         (false, true) => Some("auth code not checked"),
@@ -90,7 +94,7 @@ pub fn not_compared(alert: &Alert) -> Option<String> {
         (true, Some(words)) => Some(format!("doubles not looked for: no card digits or no amount; {words}")),
         (true, None) => Some("doubles not looked for: no card digits or no amount".to_owned()),
         (false, words) => {
-            let it = if has(&alert.acquirer_reference_number) && has(&alert.auth_code) { "them" } else { "it" };
+            let it = if has == (true, true) { "them" } else { "it" };
             words.map(|words| format!("{words}: this deployment cannot be searched by {it}"))
         }
     }
@@ -101,28 +105,30 @@ pub fn evidence(one: &Alert, other: &Alert) -> Option<DuplicateEvidence> {
     if one.id == other.id {
         return None;
     }
-    let same = |a: &Option<String>, b: &Option<String>, shortest: usize| {
-        let [a, b] = [a, b].map(|text| text.as_deref().map(str::trim));
-        a == b && a.is_some_and(|text| text.len() >= shortest)
-    };
     let transacted = one.given_transaction_time().zip(other.given_transaction_time());
     let raised = one.alert_time.zip(other.alert_time);
     let within = |times: Option<(Timestamp, Timestamp)>, limit: Duration| times.map(|(a, b)| (a - b).abs() <= limit);
     let in_time = || within(transacted, SAME_TRANSACTION).or_else(|| within(raised, SAME_DISPUTE)).unwrap_or(true);
     let amounts = one.amount.zip(other.amount).is_some_and(|(a, b)| a.decimal() == b.decimal());
     let money = amounts && one.currency.is_same(&other.currency);
-    let arn = same(&one.acquirer_reference_number, &other.acquirer_reference_number, SHORTEST_ARN);
-    let code = same(&one.auth_code, &other.auth_code, 1);
+    let (arn, code) = (is_same_arn(one, other), is_same_code(one, other));
     let day = transacted.is_some_and(|(a, b)| a.date_naive() == b.date_naive());
-    match is_of_one_card(one, other) {
-        Some(true) if money && in_time() => Some(if day { DuplicateEvidence::CardAmountAndDay } else { DuplicateEvidence::CardAndAmount }),
-        Some(_) if arn => Some(DuplicateEvidence::Arn),
-        Some(true) if code && in_time() => Some(DuplicateEvidence::CardAndAuthCode),
+    let is_one_card = is_of_one_card(one, other);
+    match one.card_digits().compare(other.card_digits()) {
+        _ if is_one_card && money && in_time() => {
+            Some(if day { DuplicateEvidence::CardAmountAndDay } else { DuplicateEvidence::CardAndAmount })
+        }
         // Without digits on both sides a card says nothing, and the money has to agree.
-        None if money && arn => Some(DuplicateEvidence::Arn),
-        None if money && code && within(transacted.or(raised), SAME_CODE) == Some(true) => Some(DuplicateEvidence::AuthCodeAndAmount),
-        Some(false) if money && day && may_be_of_one_card(one, other) => Some(DuplicateEvidence::LastFourAmountAndDay),
-        Some(_) | None => None,
+        CardComparison::Unknown if money && arn => Some(DuplicateEvidence::Arn),
+        CardComparison::Unknown if money && code && within(transacted.or(raised), SAME_CODE) == Some(true) => {
+            Some(DuplicateEvidence::AuthCodeAndAmount)
+        }
+        CardComparison::Unknown => None,
+        _ if arn && contradiction(one, other.card_digits(), None).is_none() => Some(DuplicateEvidence::Arn),
+        _ if arn => Some(DuplicateEvidence::ArnOnOtherCard),
+        _ if is_one_card && code && in_time() => Some(DuplicateEvidence::CardAndAuthCode),
+        CardComparison::LastFourOnly if money && day => Some(DuplicateEvidence::LastFourAmountAndDay),
+        _ => None,
     }
 }
 
@@ -131,21 +137,21 @@ pub fn sure_evidence(one: &Alert, other: &Alert) -> Option<DuplicateEvidence> {
     evidence(one, other).filter(|evidence| evidence.is_sure())
 }
 
-/// Whether two alerts are on one card, where both tell its last digits.
-fn is_of_one_card(one: &Alert, other: &Alert) -> Option<bool> {
-    last_four(one).zip(last_four(other)).map(|(a, b)| a == b && same_bin(&one.card_bin, &other.card_bin))
+/// Whether two alerts are on one card, as far as the networks tell cards: neither has a BIN, or both have the same.
+fn is_of_one_card(one: &Alert, other: &Alert) -> bool {
+    match one.card_digits().compare(other.card_digits()) {
+        CardComparison::Same => true,
+        CardComparison::LastFourOnly => one.card_bin.trim() == other.card_bin.trim(),
+        CardComparison::Unknown | CardComparison::Different => false,
+    }
 }
 
-/// Whether two alerts have the last digits of one card, and only one of them its first ones.
-fn may_be_of_one_card(one: &Alert, other: &Alert) -> bool {
-    let lacks_bin = |alert: &Alert| alert.card_bin.trim().is_empty();
-    last_four(one) == last_four(other) && lacks_bin(one) != lacks_bin(other)
+fn is_same_arn(one: &Alert, other: &Alert) -> bool {
+    one.known_arn().is_some_and(|arn| arn.len() >= SHORTEST_ARN && other.known_arn() == Some(arn))
 }
 
-/// Whether two BINs are of one card: networks give six digits or eight.
-pub(super) fn same_bin(one: &str, other: &str) -> bool {
-    let (one, other) = (one.trim(), other.trim());
-    one == other || one.len().min(other.len()) >= 6 && (one.starts_with(other) || other.starts_with(one))
+fn is_same_code(one: &Alert, other: &Alert) -> bool {
+    one.known_auth_code().is_some_and(|code| other.known_auth_code() == Some(code))
 }
 
 /// The duplicates of an alert among candidates: refunded ones first, then those that probably were, in their order otherwise.
@@ -162,10 +168,7 @@ pub fn rank(alert: &Alert, other: &Alert) -> Option<(bool, bool)> {
 
 /// What an alert has of what two on one payment have to agree in, each with its kind.
 fn keys(alert: &Alert) -> impl Iterator<Item = (usize, &str)> {
-    fn text(text: &Option<String>) -> Option<&str> {
-        text.as_deref().map(str::trim).filter(|text| !text.is_empty())
-    }
-    let keys = [last_four(alert), text(&alert.acquirer_reference_number), text(&alert.auth_code)];
+    let keys = [last_four(alert), alert.known_arn(), alert.known_auth_code()];
     keys.into_iter().enumerate().filter_map(|(kind, key)| Some((kind, key?)))
 }
 

@@ -32,6 +32,7 @@ mod find_amounts;
 pub mod find_reading;
 mod find_words;
 pub mod fold;
+pub mod identity;
 pub mod ids;
 pub mod indeterminate;
 pub mod insights;

@@ -6,6 +6,7 @@ mod matching;
 
 use super::closed_enum::closed_enum;
 use super::duplicate::RefundTime;
+use super::identity::{CardDigits, Contradiction};
 use super::money::{Amount, Currency, Money};
 use super::resolution::Decision;
 use super::time::Timestamp;
@@ -68,6 +69,12 @@ impl MerchantOrder {
     /// What was paid, where amount and currency are known.
     pub fn money(&self) -> Option<Money> {
         self.amount.zip(self.currency.clone()).map(|(amount, currency)| Money { amount, currency })
+    }
+
+    /// What is known of the card that paid it.
+    pub fn card_digits(&self) -> CardDigits<'_> {
+        let (bin, last_four) = (self.card_bin.as_deref(), self.card_last_four.as_deref());
+        CardDigits { bin: bin.unwrap_or_default(), last_four: last_four.unwrap_or_default() }
     }
 
     /// What was refunded of it.
@@ -134,6 +141,11 @@ pub enum OrderEvidence {
 }
 
 impl OrderEvidence {
+    /// Whether an identifier says it, and not the card and the money themselves.
+    pub fn is_by_identifier(self) -> bool {
+        self < Self::AmountAndCard
+    }
+
     /// In words, for beside the order.
     pub const fn words(self) -> &'static str {
         match self {
@@ -181,8 +193,8 @@ impl MatchConfidence {
 /// What speaks against a match, or leaves it open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MatchDoubt {
-    /// The digits of the cards differ.
-    OtherCard,
+    /// A fact contradicts the identifier.
+    Contradicted(Contradiction),
     /// The amounts or currencies differ.
     OtherAmount,
     /// One side has the last four digits only.
@@ -203,6 +215,11 @@ pub struct OrderMatch {
 }
 
 impl OrderMatch {
+    /// Whether a fact contradicts the identifier that it rests on.
+    pub fn is_contradicted(&self) -> bool {
+        self.doubts.iter().any(|doubt| matches!(doubt, MatchDoubt::Contradicted(_)))
+    }
+
     /// How sure it is and why, in words: `possible: same amount and card; 2 orders fit alike`.
     pub fn words(&self) -> String {
         format!("{}: {}", self.confidence.words(), self.reason())
@@ -211,7 +228,8 @@ impl OrderMatch {
     /// Why, in words: `same amount and card; 2 orders fit alike`.
     pub fn reason(&self) -> String {
         let doubt = |doubt: &MatchDoubt| match doubt {
-            MatchDoubt::OtherCard => "but the card differs".to_owned(),
+            MatchDoubt::Contradicted(Contradiction::OtherCard) => "but the card differs".to_owned(),
+            MatchDoubt::Contradicted(Contradiction::MoreThanTotal) => "but more is disputed than it cost".to_owned(),
             MatchDoubt::OtherAmount => "the amount differs".to_owned(),
             MatchDoubt::LastFourOnly => "last four digits only".to_owned(),
             MatchDoubt::Undated => "no dates to compare".to_owned(),
@@ -233,6 +251,8 @@ pub struct OrderAdvice {
     pub refunded_at: Option<Timestamp>,
     /// Whether the order was cancelled, and nothing tells whether its money went back: who refunds looks first.
     pub leaves_refund_open: bool,
+    /// Whether a fact contradicts that it is the alert's order: then it warns and suggests nothing.
+    pub only_warns: bool,
 }
 
 impl OrderAdvice {

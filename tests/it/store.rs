@@ -36,6 +36,7 @@ mod keys;
 mod lists;
 mod organizations;
 mod outbox;
+mod payments;
 mod postgres;
 mod processes;
 mod resolutions;

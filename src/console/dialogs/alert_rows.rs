@@ -103,8 +103,7 @@ pub fn of_one_payment<'a>(alerts: impl IntoIterator<Item = &'a Alert> + Clone) -
     let mut amounts = alerts.clone().into_iter().map(Alert::money);
     let first = amounts.next().flatten();
     let is_one_amount = first.is_some() && amounts.all(|amount| amount == first);
-    let named = |alert: &'a Alert| alert.merchant_order_id.as_deref().map(str::trim).filter(|id| !id.is_empty()).map(str::to_lowercase);
-    let orders: HashSet<String> = alerts.into_iter().filter_map(named).collect();
+    let orders: HashSet<String> = alerts.into_iter().filter_map(Alert::known_order_id).map(str::to_lowercase).collect();
     let all = if is_one_amount { OF_ONE_AMOUNT } else { OF_ONE_PAYMENT };
     if orders.len() > 1 { all } else { &all[..all.len() - 1] }
 }

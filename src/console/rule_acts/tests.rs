@@ -238,7 +238,7 @@ fn an_order_whose_money_went_back_leaves_the_alert_to_people(
 ) {
     let (alert, around) = (small(), Around::default());
     let decision = if refund.is_some() { Decision::Invalid(InvalidReason::PreviouslyRefunded) } else { Decision::NotRefunded };
-    let order = Some(OrderAdvice { decision, why: "why", refund, refunded_at: None, leaves_refund_open: false });
+    let order = Some(OrderAdvice { decision, why: "why", refund, refunded_at: None, leaves_refund_open: false, only_warns: false });
 
     let acts = around.desk().acts(&[(alert.clone(), Loadable::Loaded(OnPayment { others: vec![], order }))]);
 
@@ -253,7 +253,14 @@ fn a_refund_of_a_cancelled_order_that_may_be_refunded_is_left_to_people(#[case] 
     let (alert, mut around) = (small(), Around::default());
     around.rules[1].decision = decision;
     let why = "cancelled; whether it was refunded is not told";
-    let order = Some(OrderAdvice { decision: Decision::Refunded, why, refund: None, refunded_at: None, leaves_refund_open: true });
+    let order = Some(OrderAdvice {
+        decision: Decision::Refunded,
+        why,
+        refund: None,
+        refunded_at: None,
+        leaves_refund_open: true,
+        only_warns: false,
+    });
 
     let acts = around.desk().acts(&[(alert.clone(), Loadable::Loaded(OnPayment { others: vec![], order }))]);
 

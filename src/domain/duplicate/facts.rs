@@ -1,6 +1,6 @@
 //! The facts that two alerts share, each by itself, the strongest first.
 
-use super::{SHORTEST_ARN, is_of_one_card};
+use super::{is_of_one_card, is_same_arn, is_same_code};
 use crate::domain::alert::Alert;
 
 /// A fact that two alerts share, stronger ones before weaker ones.
@@ -33,17 +33,13 @@ impl SharedFact {
 
 /// What two alerts share, the strongest fact first. What one of them does not tell is not shared.
 pub fn shared_facts(one: &Alert, other: &Alert) -> Vec<SharedFact> {
-    let same = |of: fn(&Alert) -> &Option<String>, shortest: usize| {
-        let [one, other] = [one, other].map(|alert| of(alert).as_deref().map(str::trim));
-        one == other && one.is_some_and(|text| text.len() >= shortest)
-    };
     let amounts = one.amount.zip(other.amount).is_some_and(|(one, other)| one.decimal() == other.decimal());
     let days = [one, other].map(|alert| alert.given_transaction_time().map(|at| at.date_naive()));
     let all = [
-        (SharedFact::Arn, same(|alert| &alert.acquirer_reference_number, SHORTEST_ARN)),
-        (SharedFact::TransactionId, same(|alert| &alert.transaction_id, 1)),
-        (SharedFact::AuthCode, same(|alert| &alert.auth_code, 1)),
-        (SharedFact::Card, is_of_one_card(one, other) == Some(true)),
+        (SharedFact::Arn, is_same_arn(one, other)),
+        (SharedFact::TransactionId, one.known_transaction_id().is_some_and(|id| other.known_transaction_id() == Some(id))),
+        (SharedFact::AuthCode, is_same_code(one, other)),
+        (SharedFact::Card, is_of_one_card(one, other)),
         (SharedFact::Amount, amounts && one.currency.is_same(&other.currency)),
         (SharedFact::Day, days[0].is_some() && days[0] == days[1]),
     ];

@@ -147,6 +147,44 @@ fn one_that_is_only_to_be_looked_at_speaks_for_no_reason() {
     assert_eq!((told.is_refunded(), told.reason(&Alert::sample())), (true, None));
 }
 
+#[rstest]
+#[case::other_last_four(|other: &mut Alert| other.card_last_four = "1235".to_owned())]
+#[case::another_bin(|other: &mut Alert| other.card_bin = "552201".to_owned())]
+#[case::another_bin_alone(|other: &mut Alert| (other.card_bin, other.card_last_four) = ("552201".to_owned(), String::new()))]
+fn a_reference_on_another_card_is_no_proof_but_worth_a_look(#[case] change: fn(&mut Alert)) {
+    let with_arn = || Alert { acquirer_reference_number: Some("74320456118200319945216".to_owned()), ..Alert::sample() };
+    let (one, mut other) = (with_arn(), Alert { status: AlertStatus::Refunded, ..with_arn() });
+    change(&mut other);
+
+    let told = Duplicate::of(&one, &other).unwrap();
+
+    assert_eq!((told.evidence, told.is_refunded(), told.reason(&one)), (DuplicateEvidence::ArnOnOtherCard, true, None));
+    assert_eq!(sure_evidence(&one, &other), None);
+}
+
+#[rstest]
+#[case("000000")]
+#[case("N/A")]
+#[case("0")]
+#[case("-")]
+#[case("NULL")]
+#[case("777777")]
+#[case("5.36E+18")]
+fn what_identifies_nothing_makes_no_duplicate(#[case] filler: &str) {
+    let bare = || Alert {
+        card_last_four: String::new(),
+        auth_code: Some(filler.to_owned()),
+        acquirer_reference_number: Some("0".repeat(23)),
+        transaction_id: Some(filler.to_owned()),
+        ..Alert::sample()
+    };
+    let (one, other) = (bare(), bare());
+
+    assert_eq!((evidence(&one, &other), among([&one, &other].into_iter()).len()), (None, 0));
+    assert!(!shared_facts(&one, &other).contains(&SharedFact::AuthCode));
+    assert_eq!(not_compared(&Alert { acquirer_reference_number: None, ..one }), not_compared(&Alert { auth_code: None, ..bare() }));
+}
+
 #[test]
 fn what_cannot_be_compared_is_told() {
     let with = |arn: Option<&str>, code: Option<&str>| Alert {
@@ -232,7 +270,8 @@ fn alerts() -> impl Strategy<Value = Alert> {
             from_iso("2026-03-05T10:00:00Z"),
         ])
     };
-    let texts = || prop::sample::select(vec![None, Some(""), Some("0"), Some("74320456118200319945216"), Some(" 74320456118200319945216")]);
+    let texts =
+        || prop::sample::select(vec![None, Some(""), Some("000000000"), Some("74320456118200319945216"), Some(" 74320456118200319945216")]);
     let money = (prop::sample::select(vec![None, Some("5"), Some("5.00"), Some("6")]), prop::sample::select(vec!["EUR", "USD"]));
     let card = prop::sample::select(vec!["", "234", "1234", " 1234"]);
     (card, money, moments(), moments(), texts(), texts(), any::<bool>()).prop_map(
@@ -255,6 +294,17 @@ proptest! {
     fn a_duplicate_is_one_from_both_sides_and_never_of_itself(one in alerts(), other in alerts()) {
         prop_assert_eq!(evidence(&one, &other), evidence(&other, &one));
         prop_assert_eq!(evidence(&one, &one), None);
+    }
+
+    #[test]
+    fn what_identifies_nothing_is_as_good_as_not_told(one in alerts(), other in alerts()) {
+        let told = |alert: &Alert| Alert {
+            acquirer_reference_number: alert.known_arn().map(str::to_owned),
+            auth_code: alert.known_auth_code().map(str::to_owned),
+            ..alert.clone()
+        };
+
+        prop_assert_eq!(evidence(&one, &other), evidence(&told(&one), &told(&other)));
     }
 
     #[test]
@@ -312,11 +362,12 @@ fn each_evidence_has_words_of_its_own() {
         DuplicateEvidence::CardAndAuthCode,
         DuplicateEvidence::AuthCodeAndAmount,
         DuplicateEvidence::LastFourAmountAndDay,
+        DuplicateEvidence::ArnOnOtherCard,
     ];
 
     let words: HashSet<&str> = all.iter().map(|evidence| evidence.words()).collect();
 
     assert_eq!(words.len(), all.len());
-    let is_sure = |evidence: &DuplicateEvidence| evidence.words().starts_with("same ");
+    let is_sure = |evidence: &DuplicateEvidence| evidence.words().starts_with("same ") && !evidence.words().contains("but");
     assert!(all.iter().all(|evidence| evidence.is_sure() == is_sure(evidence)), "{words:?}");
 }

@@ -2,6 +2,7 @@
 
 use crate::domain::alert::{Alert, AlertStatus};
 use crate::domain::field::Field;
+use crate::domain::ids::AlertId;
 
 /// Set of fields of an alert, by their place in the table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -54,9 +55,9 @@ impl AlertPatch {
         Self::read(1, alert, true)
     }
 
-    /// A patch as it was read from a line of a source; what says nothing was not given.
+    /// A patch as it was read from a line of a source; what says nothing was not given, such as an id of zeros alone.
     pub fn read(line: u64, mut alert: Alert, id_given: bool) -> Self {
-        let given = FieldSet::said_by(&alert).with(Alert::ID, id_given);
+        let given = FieldSet::said_by(&alert).with(Alert::ID, id_given && alert.id != AlertId::default());
         if alert.status == AlertStatus::default() {
             alert.status = AlertStatus::Open;
         }

@@ -389,11 +389,39 @@ fn an_id_is_made_only_where_there_is_none_and_it_is_not_the_identity() {
     let windows = ResponseWindows::default();
 
     let made = completed(AlertPatch::read(1, nameless.clone(), false), &windows).alert.id;
-    let identity = completed(AlertPatch::read(1, nameless, true), &windows).alert.id;
+    let of_zeros = completed(AlertPatch::read(1, nameless, true), &windows);
     let kept = completed(named.clone(), &windows).alert.id;
 
-    assert_ne!(made, AlertId::default());
-    assert_eq!((identity, kept), (AlertId::default(), named.alert.id));
+    assert!(made != AlertId::default() && of_zeros.alert.id != AlertId::default() && !of_zeros.is_by_id());
+    assert_eq!(kept, named.alert.id);
+}
+
+#[rstest]
+#[case("N/A", "identifies nothing")]
+#[case("0", "identifies nothing")]
+#[case("00000000-0000-0000-0000-000000000000", "identifies nothing")]
+#[case("5.36E+18", "a spreadsheet has made a number of it")]
+fn a_row_whose_provider_id_identifies_nothing_is_refused_and_told_why(#[case] id: &str, #[case] why: &str) {
+    let error = refused(with(|alert| alert.provider_id = id.to_owned()));
+
+    assert_eq!(error.field, "providerId");
+    assert!(error.message.contains(id) && error.message.contains(why), "{}", error.message);
+}
+
+#[test]
+fn what_identifies_nothing_is_kept_as_text_elsewhere() {
+    let row = taken(with(|alert| {
+        alert.merchant_order_id = Some("N/A".to_owned());
+        alert.transaction_id = Some("0".to_owned());
+        alert.acquirer_reference_number = Some("5.36E+18".to_owned());
+        alert.auth_code = Some("111111".to_owned());
+    }));
+
+    let Alert { merchant_order_id, transaction_id, acquirer_reference_number, auth_code, .. } = &row.alert;
+    let kept = [merchant_order_id, transaction_id, acquirer_reference_number, auth_code].map(Option::as_deref);
+    assert_eq!(kept, ["N/A", "0", "5.36E+18", "111111"].map(Some));
+    assert_eq!((row.alert.known_arn(), row.alert.known_auth_code()), (None, None));
+    assert_eq!((row.alert.known_order_id(), row.alert.known_transaction_id()), (None, None));
 }
 
 #[test]

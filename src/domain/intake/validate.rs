@@ -11,6 +11,7 @@ use super::patch::{AlertPatch, FieldSet};
 use crate::domain::alert::{Alert, AlertStatus, Deadline};
 use crate::domain::card::{is_card_number, mask_card_numbers};
 use crate::domain::field::{Content, Field, Kind, TextRule};
+use crate::domain::identity::Identifier;
 use crate::domain::money::Amount;
 use crate::domain::outcome::Outcome;
 use crate::domain::resolution::FieldError;
@@ -31,6 +32,9 @@ impl AlertPatch {
         check(alert, Alert::FIELDS, "")?;
         if !is_by_id && alert.provider_id.is_empty() {
             return Err(missing("providerId", "the identifier at the provider, or id,"));
+        }
+        if !alert.provider_id.is_empty() {
+            Identifier::Name.require(&alert.provider_id).map_err(|why| FieldError::new("providerId", why))?;
         }
         if let Some(outcome) = &mut alert.outcome {
             check(outcome, Outcome::FIELDS, "outcome.")?;

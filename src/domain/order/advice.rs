@@ -2,7 +2,7 @@
 
 use super::{MatchConfidence, OrderAdvice, OrderMatch, OrderState};
 use crate::domain::alert::Alert;
-use crate::domain::duplicate::RefundTime;
+use crate::domain::duplicate::{RefundTime, sure_evidence};
 use crate::domain::resolution::{Decision, InvalidReason};
 use crate::domain::time::Timestamp;
 
@@ -22,7 +22,7 @@ impl OrderAdvice {
             Some(false) => (REFUNDED_EARLIER, "refunded before the alert", RefundTime::Before),
             None => (REFUNDED_EARLIER, "refunded already; when is not known", RefundTime::Unknown),
         };
-        Self { decision, why, refund: Some(refund), refunded_at, leaves_refund_open: false }
+        Self { decision, why, refund: Some(refund), refunded_at, leaves_refund_open: false, only_warns: false }
     }
 
     /// What the same order advises for another alert on its payment that is about the same money: that it was refunded is told of the
@@ -32,18 +32,26 @@ impl OrderAdvice {
         // Two alerts that name no amount are not about the same money.
         let same_money = money(found_by).is_some_and(|same| money(other) == Some(same));
         let is_told = self.refund.is_some() && !other.is_over() && same_money;
-        is_told.then(|| Self::after_refund(self.refunded_at, other))
+        let only_warns = self.only_warns || sure_evidence(found_by, other).is_none();
+        is_told.then(|| Self { only_warns, ..Self::after_refund(self.refunded_at, other) })
     }
 }
 
 impl OrderMatch {
-    /// The decision that the order suggests; none for an answered alert, or where it is not likely that it is this order.
-    ///
-    /// A refund before the alert came is no answer to it; one after it is (field notes, Outcome vocabulary).
+    /// The decision that the order suggests; none for an answered alert, or where it is not likely that it is this order. Where a fact
+    /// contradicts that, what it says of a refund still warns.
     pub fn advice(&self, alert: &Alert) -> Option<OrderAdvice> {
-        if alert.is_over() || self.confidence < MatchConfidence::Likely {
+        let only_warns = self.is_contradicted();
+        if alert.is_over() || self.confidence < MatchConfidence::Likely && !only_warns {
             return None;
         }
+        let advice = OrderAdvice { only_warns, ..self.told(alert)? };
+        (!only_warns || advice.refund.is_some() || advice.leaves_refund_open).then_some(advice)
+    }
+
+    /// What the order's state says of the answer. A refund before the alert came is no answer to it; one after it is (field notes, Outcome
+    /// vocabulary).
+    fn told(&self, alert: &Alert) -> Option<OrderAdvice> {
         let (decision, why) = match (self.order.state?, self.is_refunded(alert)) {
             // The time of another state than refunded says nothing of when the money went back.
             (OrderState::Refunded, None | Some(true)) => return Some(OrderAdvice::after_refund(self.order.state_at, alert)),
@@ -63,7 +71,7 @@ impl OrderMatch {
             (OrderState::Paid, _) => return None,
         };
         let leaves_refund_open = self.order.state == Some(OrderState::Cancelled) && self.order.refunded_amount.is_none();
-        Some(OrderAdvice { decision, why, refund: None, refunded_at: None, leaves_refund_open })
+        Some(OrderAdvice { decision, why, refund: None, refunded_at: None, leaves_refund_open, only_warns: false })
     }
 
     /// Whether all of the disputed money went back; `None` where no refunded amount is known, or it cannot be compared.
@@ -83,7 +91,9 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::domain::order::{MerchantOrder, OrderEvidence};
+    use crate::domain::advice::{advice, refund_warning};
+    use crate::domain::identity::Contradiction;
+    use crate::domain::order::{MatchDoubt, MerchantOrder, OrderEvidence};
     use crate::domain::time::from_iso;
     use crate::domain::{Currency, Outcome};
 
@@ -195,6 +205,32 @@ mod tests {
         let of_other = advice.for_another(&of(one), &of(other));
 
         assert_eq!(of_other.is_some(), told);
+    }
+
+    #[rstest]
+    #[case(OrderState::Refunded, Some(true))]
+    #[case(OrderState::Cancelled, Some(false))]
+    #[case(OrderState::Shipped, None)]
+    #[case(OrderState::Paid, None)]
+    fn an_order_that_a_fact_contradicts_warns_of_a_refund_and_suggests_nothing(#[case] state: OrderState, #[case] refunded: Option<bool>) {
+        let doubts = vec![MatchDoubt::Contradicted(Contradiction::MoreThanTotal)];
+        let contradicted = OrderMatch { confidence: MatchConfidence::Possible, doubts, ..found(state, Some(BEFORE), None) };
+
+        let told = contradicted.advice(&alert());
+
+        assert_eq!(told.map(|told| (told.was_refunded_before(), told.only_warns)), refunded.map(|refunded| (refunded, true)));
+        assert_eq!(advice(&alert(), [].into_iter(), told.as_ref()), None);
+        assert_eq!(refund_warning(&alert(), [].into_iter(), told.as_ref()).is_some(), refunded == Some(true));
+    }
+
+    #[test]
+    fn what_is_told_of_an_alert_on_another_card_only_warns() {
+        let told = found(OrderState::Refunded, Some(BEFORE), None).advice(&alert()).unwrap();
+        let other_card = Alert { card_last_four: "9999".to_owned(), ..alert() };
+
+        let told = [alert(), other_card].map(|other| told.for_another(&alert(), &other).map(|told| told.only_warns));
+
+        assert_eq!(told, [Some(false), Some(true)]);
     }
 
     #[test]

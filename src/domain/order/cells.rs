@@ -3,6 +3,7 @@
 use super::{MerchantOrder, OrderField, OrderState};
 use crate::domain::card::{is_card_number, mask_card_numbers};
 use crate::domain::field::{ID, NAME, WORD};
+use crate::domain::identity::Identifier;
 use crate::domain::money::{Amount, Currency};
 use crate::domain::resolution::FieldError;
 use crate::domain::sanitize;
@@ -40,7 +41,7 @@ impl MerchantOrder {
 
     fn put(&mut self, field: OrderField, cell: &str) -> Result<(), String> {
         match field {
-            OrderField::OrderId => self.order_id = code(cell, ID)?,
+            OrderField::OrderId => self.order_id = code(Identifier::Name.require(cell)?, ID)?,
             OrderField::TransactionId => self.transaction_id = Some(code(cell, ID)?),
             OrderField::Arn => self.arn = Some(code(cell, ID)?),
             OrderField::AuthCode => self.auth_code = Some(code(cell, WORD)?),
@@ -206,6 +207,8 @@ mod tests {
     #[case(OrderField::PaidAt, "01/03/2026", "2026-03-03T10:00:00Z")]
     #[case(OrderField::State, "fulfilled", "paid, shipped, delivered, refunded, cancelled")]
     #[case(OrderField::TransactionId, "4111111111111111", "is a card number")]
+    #[case(OrderField::OrderId, "5.36E+18", "a spreadsheet has made a number of it")]
+    #[case(OrderField::OrderId, "N/A", "identifies nothing")]
     fn a_wrong_cell_is_told_with_what_is_allowed(#[case] field: OrderField, #[case] cell: &str, #[case] words: &str) {
         let error = read(&[(OrderField::Currency, "EUR"), (field, cell)]).unwrap_err();
 

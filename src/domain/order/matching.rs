@@ -6,7 +6,7 @@ use chrono::{Duration, NaiveDate};
 
 use super::{MatchConfidence, MatchDoubt, MerchantOrder, OrderEvidence, OrderMatch};
 use crate::domain::alert::Alert;
-use crate::domain::duplicate::same_bin;
+use crate::domain::identity::{CardComparison, Contradiction, Identifier, contradiction};
 
 /// How far apart a payment and its authorization may be dated: codes of six digits come again.
 const SAME_CODE: Duration = Duration::days(2);
@@ -45,13 +45,14 @@ pub fn matches(alert: &Alert, orders: impl IntoIterator<Item = MerchantOrder>) -
     found
 }
 
-/// A transaction's id as it is compared: letter case set aside, and the dates that networks and gateways add at either end.
-pub fn transaction_key(id: &str) -> String {
-    let mut id = id.trim();
+/// A transaction's id as it is compared: letter case set aside, and the dates that networks and gateways add at either end; none of what
+/// identifies nothing.
+pub fn transaction_key(id: Option<&str>) -> Option<String> {
+    let mut id = id?.trim();
     while let Some(shorter) = without_date(id) {
         id = shorter.trim();
     }
-    id.to_ascii_lowercase()
+    Identifier::Name.read(Some(id)).map(str::to_ascii_lowercase)
 }
 
 fn without_date(id: &str) -> Option<&str> {
@@ -67,34 +68,6 @@ fn without_date(id: &str) -> Option<&str> {
     rest.map(|rest| rest.trim_matches(is_sign)).filter(|rest| rest.len() >= SHORTEST_ID)
 }
 
-/// How the cards of an alert and an order compare.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum CardComparison {
-    Same,
-    /// The last four digits agree, and one side has no BIN.
-    LastFourOnly,
-    /// One side has no digits.
-    Unknown,
-    Different,
-}
-
-fn compare_cards(alert: &Alert, order: &MerchantOrder) -> CardComparison {
-    let last_four = |text: &str| Some(text.trim().to_owned()).filter(|digits| digits.len() >= 4);
-    let order_digits = order.card_last_four.as_deref().and_then(last_four);
-    match last_four(&alert.card_last_four).zip(order_digits) {
-        None => CardComparison::Unknown,
-        Some((one, other)) if one != other => CardComparison::Different,
-        Some(_) => {
-            let bins = [alert.card_bin.trim(), order.card_bin.as_deref().unwrap_or_default().trim()];
-            match bins {
-                ["", _] | [_, ""] => CardComparison::LastFourOnly,
-                [one, other] if same_bin(one, other) => CardComparison::Same,
-                _ => CardComparison::Different,
-            }
-        }
-    }
-}
-
 /// Whether the dates of an alert's transaction and an order's payment are so near.
 fn dates_agree(alert: &Alert, order: &MerchantOrder, within: Duration) -> Option<bool> {
     let paid = order.paid_at?;
@@ -107,30 +80,27 @@ fn dates_agree(alert: &Alert, order: &MerchantOrder, within: Duration) -> Option
 }
 
 fn compare(alert: &Alert, order: MerchantOrder) -> Option<OrderMatch> {
-    let same = |one: &Option<String>, other: &Option<String>| {
-        let [one, other] = [one, other].map(|text| text.as_deref().map_or("", str::trim));
-        !one.is_empty() && one.eq_ignore_ascii_case(other)
-    };
-    let card = compare_cards(alert, &order);
+    let same = |one: Option<&str>, other: Option<&str>| one.zip(other).is_some_and(|(one, other)| one.eq_ignore_ascii_case(other.trim()));
+    let card = alert.card_digits().compare(order.card_digits());
     let on_card = matches!(card, CardComparison::Same | CardComparison::LastFourOnly);
     let amounts = alert.amount.zip(order.amount).map(|(one, other)| one.decimal() == other.decimal());
     let currencies = order.currency.as_ref().map(|currency| currency.is_same(&alert.currency));
     let is_same_money = amounts == Some(true) && currencies == Some(true);
-    let arn = same(&alert.acquirer_reference_number, &order.arn);
-    let keys = [&alert.transaction_id, &order.transaction_id].map(|id| id.as_deref().map(transaction_key).unwrap_or_default());
+    let arn = same(alert.known_arn(), order.arn.as_deref());
+    let keys = [&alert.transaction_id, &order.transaction_id].map(|id| transaction_key(id.as_deref()));
     let code_dates = dates_agree(alert, &order, SAME_CODE);
     let payment_dates = dates_agree(alert, &order, SAME_PAYMENT);
     let dated = |near: Option<bool>, sure: MatchConfidence| if near.is_some() { sure } else { sure.less() };
 
-    let (evidence, confidence, near) = if !keys[0].is_empty() && keys[0] == keys[1] {
+    let (evidence, confidence, near) = if keys[0].is_some() && keys[0] == keys[1] {
         (OrderEvidence::TransactionId, MatchConfidence::Certain, Some(true))
-    } else if same(&alert.merchant_order_id, &Some(order.order_id.clone())) {
+    } else if same(alert.known_order_id(), Some(&order.order_id)) {
         (OrderEvidence::OrderNumber, MatchConfidence::Certain, Some(true))
     } else if arn && on_card {
         (OrderEvidence::ArnAndCard, MatchConfidence::VeryLikely, Some(true))
     } else if arn && card == CardComparison::Unknown && is_same_money {
         (OrderEvidence::ArnAndAmount, MatchConfidence::Likely, Some(true))
-    } else if same(&alert.auth_code, &order.auth_code) && on_card && code_dates != Some(false) {
+    } else if same(alert.known_auth_code(), order.auth_code.as_deref()) && on_card && code_dates != Some(false) {
         (OrderEvidence::AuthCodeAndCard, dated(code_dates, MatchConfidence::VeryLikely), code_dates)
     } else if is_same_money && on_card && payment_dates != Some(false) {
         let sure = if card == CardComparison::Same { MatchConfidence::Likely } else { MatchConfidence::Possible };
@@ -141,15 +111,20 @@ fn compare(alert: &Alert, order: MerchantOrder) -> Option<OrderMatch> {
         return None;
     };
 
-    let contradicts = card == CardComparison::Different;
+    let contradiction = contradiction(alert, order.card_digits(), order.money()).filter(|_| evidence.is_by_identifier());
     let differs = amounts == Some(false) || currencies == Some(false);
     let doubts = [
-        contradicts.then_some(MatchDoubt::OtherCard),
-        differs.then_some(MatchDoubt::OtherAmount),
+        contradiction.map(MatchDoubt::Contradicted),
+        (differs && contradiction != Some(Contradiction::MoreThanTotal)).then_some(MatchDoubt::OtherAmount),
         (card == CardComparison::LastFourOnly && evidence > OrderEvidence::OrderNumber).then_some(MatchDoubt::LastFourOnly),
         near.is_none().then_some(MatchDoubt::Undated),
     ];
-    let confidence = if contradicts { MatchConfidence::Possible } else { confidence };
+    let confidence = match contradiction {
+        Some(_) => MatchConfidence::Possible,
+        // A part of the total may be disputed, or the bank's own currency told.
+        None if differs => confidence.min(MatchConfidence::VeryLikely),
+        None => confidence,
+    };
     Some(OrderMatch { order, evidence, confidence, doubts: doubts.into_iter().flatten().collect() })
 }
 
@@ -319,13 +294,38 @@ mod tests {
         assert_eq!(found.reason(), "same amount and card; last four digits only");
     }
 
-    #[test]
-    fn other_money_on_the_same_payment_is_said() {
-        let other_money = MerchantOrder { amount: Some("1.00".parse().unwrap()), ..order() };
+    #[rstest]
+    #[case::a_part("200.00", "EUR", MatchConfidence::VeryLikely, "same transaction id; the amount differs")]
+    #[case::another_currency("1.00", "USD", MatchConfidence::VeryLikely, "same transaction id; the amount differs")]
+    #[case::more_than_the_total("129.89", "EUR", MatchConfidence::Possible, "same transaction id; but more is disputed than it cost")]
+    fn other_money_on_the_same_payment_is_said_and_never_certain(
+        #[case] amount: &str,
+        #[case] currency: &str,
+        #[case] confidence: MatchConfidence,
+        #[case] reason: &str,
+    ) {
+        let other_money = MerchantOrder { amount: amount.parse().ok(), currency: Some(Currency::new(currency)), ..order() };
 
         let found = matches(&alert(), [other_money]).pop().unwrap();
 
-        assert_eq!(found.reason(), "same transaction id; the amount differs");
+        assert_eq!((found.confidence, found.reason().as_str()), (confidence, reason));
+    }
+
+    #[rstest]
+    #[case("N/A")]
+    #[case("000000")]
+    #[case("5.36E+18")]
+    #[case("null")]
+    fn what_identifies_nothing_matches_no_order(#[case] filler: &str) {
+        let text = Some(filler.to_owned());
+        let found = found(|alert, order| {
+            (alert.transaction_id, alert.merchant_order_id) = (text.clone(), text.clone());
+            (alert.acquirer_reference_number, alert.auth_code) = (text.clone(), text.clone());
+            (order.transaction_id, order.order_id) = (text.clone(), filler.to_owned());
+            (order.arn, order.auth_code, order.amount, order.descriptor) = (text.clone(), text.clone(), None, None);
+        });
+
+        assert_eq!(found, None);
     }
 
     #[test]
@@ -384,16 +384,16 @@ mod tests {
     #[case("X-20260303", "x-20260303")]
     #[case("7720260303", "7720260303")]
     #[case("77AB-99991231", "77ab-99991231")]
-    #[case("", "")]
+    #[case("NULL-X-20260303", "null-x")]
     fn dates_that_were_added_to_a_transactions_id_are_set_aside(#[case] id: &str, #[case] key: &str) {
-        assert_eq!(transaction_key(id), key);
+        assert_eq!(transaction_key(Some(id)).as_deref(), Some(key));
     }
 
     proptest! {
         #[test]
         fn the_key_of_a_key_is_itself(id in "\\PC{0,30}") {
-            let key = transaction_key(&id);
-            prop_assert_eq!(transaction_key(&key), key);
+            let key = transaction_key(Some(&id));
+            prop_assert_eq!(transaction_key(key.as_deref()), key);
         }
 
         #[test]

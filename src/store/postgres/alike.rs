@@ -28,9 +28,9 @@ pub(super) async fn alike(unit: &Unit<'_>, organization: OrganizationId, ids: &[
         if let Some(micros) = alert.amount.and_then(Amount::micros) {
             keys.extend(conn.all(BY_CARD, &[&owner, &alert.card_last_four, &micros, &MOST], cell::<i64>).await?);
         }
-        for (sql, reference) in [(BY_ARN, &alert.acquirer_reference_number), (BY_AUTH_CODE, &alert.auth_code)] {
+        for (sql, reference) in [(BY_ARN, alert.known_arn()), (BY_AUTH_CODE, alert.known_auth_code())] {
             if let Some(reference) = reference {
-                keys.extend(conn.all(sql, &[&owner, reference, &MOST], cell::<i64>).await?);
+                keys.extend(conn.all(sql, &[&owner, &reference, &MOST], cell::<i64>).await?);
             }
         }
         keys.remove(&stored.key);

@@ -33,7 +33,7 @@ pub(super) fn alike(reader: &mut Reader, organization: OrganizationId, ids: &[Al
                 reader.conn.all(BY_CARD, params![organization, alert.card_last_four, micros, MOST], |row| Ok(row.get::<_, i64>(0)?))?,
             );
         }
-        for (sql, reference) in [(BY_ARN, &alert.acquirer_reference_number), (BY_AUTH_CODE, &alert.auth_code)] {
+        for (sql, reference) in [(BY_ARN, alert.known_arn()), (BY_AUTH_CODE, alert.known_auth_code())] {
             if let Some(reference) = reference {
                 keys.extend(reader.conn.all(sql, params![organization, reference, MOST], |row| Ok(row.get::<_, i64>(0)?))?);
             }

@@ -118,6 +118,38 @@ async fn alerts_come_in_line_by_line_and_a_bad_line_holds_up_no_other() {
     assert_eq!(served.see("/counts").await["total"], 2);
 }
 
+/// A line of an alert without card digits.
+fn line_of(provider_id: &str, amount: &str, code: &str) -> String {
+    let transacted = "2026-03-05T10:00:00Z";
+    let alert = value!({
+        "provider": "ETHOCA", "type": "ETHOCA_CUSTOMER_DISPUTE", "providerId": provider_id, "amount": amount, "currency": "EUR",
+        "authCode": code, "merchantOrderId": code, "transactionId": code, "transactionTimeStamp": transacted
+    });
+    format!("{alert}\n")
+}
+
+#[rstest]
+#[case("093112", true)]
+#[case("000000", false)]
+#[case("n/a", false)]
+#[case("0", false)]
+#[case("--", false)]
+#[case("5,36E+18", false)]
+#[tokio::test]
+async fn alerts_share_a_payment_by_a_code_that_identifies_something(#[case] code: &str, #[case] is_shared: bool) {
+    let served = Served::start().await;
+    let body = [line_of("A", "20.00", code), line_of("B", "20.00", code)].concat();
+    let request = served.operator(Method::POST, "/alerts").header("Content-Type", "application/x-ndjson").body(body);
+    let report = json(request.send().await.unwrap(), 200).await;
+    assert_eq!(report["created"], 2);
+    let list = json(served.bare(Method::GET, "/api/v1/alerts").header("X-API-KEY", &served.key).send().await.unwrap(), 200).await;
+
+    let found = served.see(&format!("/duplicates?ids={}", column(&list, "id")[0])).await;
+
+    assert_eq!(column(&found, "providerId").len(), if is_shared { 2 } else { 1 });
+    assert_eq!(column(&list, "authCode"), [code; 2], "it is kept as text");
+}
+
 #[rstest]
 #[case("application/json", "not json")]
 #[case("application/json", "{\"provider\": \"ETHOCA\"")]

@@ -67,6 +67,51 @@ fn a_refunded_double_by_its_arn_asks_for_the_tick_where_no_card_digits_are_known
     assert!(rig.screen().contains("same ARN"), "{}", rig.screen());
 }
 
+#[rstest]
+#[case::a_code("093112", true)]
+#[case::no_code("N/A", false)]
+#[case::zeros("000000", false)]
+fn alerts_without_card_digits_are_a_case_by_a_code_that_identifies_something(#[case] code: &str, #[case] is_case: bool) {
+    let (alerts, _) = doubled(|alert, sibling| {
+        (alert.card_bin, alert.card_last_four) = (String::new(), String::new());
+        for one in [alert, sibling] {
+            (one.acquirer_reference_number, one.auth_code) = (None, Some(code.to_owned()));
+        }
+    });
+    let id: AlertId = alerts[3].id;
+    let mut rig = Rig::new(alerts);
+    rig.update(avert::console::message::Message::GoToAlert(id));
+
+    rig.press("enter");
+    let page = rig.screen();
+    rig.press("esc r ctrl-s");
+    rig.advance(Duration::seconds(10));
+
+    assert_eq!(page.contains("alerts on one payment"), is_case, "{page}");
+    assert_eq!(rig.sent(), usize::from(!is_case), "a second refund asks for its tick: {}", rig.screen());
+}
+
+#[test]
+fn a_refunded_double_by_its_arn_on_another_card_warns_and_is_no_case() {
+    let (alerts, _) = doubled(|alert, sibling| {
+        alert.acquirer_reference_number = Some("74320456118200319945216".to_owned());
+        sibling.acquirer_reference_number.clone_from(&alert.acquirer_reference_number);
+        sibling.card_last_four = "9999".to_owned();
+    });
+    let id: AlertId = alerts[3].id;
+    let mut rig = Rig::new(alerts);
+    rig.update(avert::console::message::Message::GoToAlert(id));
+
+    rig.press("enter");
+    let page = rig.screen();
+    rig.press("esc r ctrl-s");
+    rig.advance(Duration::seconds(10));
+
+    assert!(!page.contains("alerts on one payment"), "{page}");
+    assert_eq!(rig.sent(), 0, "{}", rig.screen());
+    assert!(rig.screen().contains("same ARN, but the card differs"), "{}", rig.screen());
+}
+
 #[test]
 fn a_refunded_double_whose_bin_is_missing_is_told_as_perhaps_and_asks_for_the_tick() {
     let (alerts, _) = doubled(|alert, sibling| {

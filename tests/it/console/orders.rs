@@ -160,6 +160,48 @@ fn an_order_that_was_refunded_keeps_a_refund_from_leaving_without_a_tick(#[case]
     assert!(rig.screen().contains("refunded before the alert") || rig.screen().contains("left out"), "{}", rig.screen());
 }
 
+#[rstest]
+#[case::of_another_card(|order: &mut MerchantOrder| order.card_last_four = Some("9999".to_owned()), "but the card differs")]
+#[case::of_less_in_all(|order: &mut MerchantOrder| order.amount = "0.01".parse().ok(), "but more is disputed than it cost")]
+fn a_refunded_order_that_a_fact_contradicts_warns_and_suggests_nothing(#[case] change: fn(&mut MerchantOrder), #[case] why: &str) {
+    let (_directory, mut rig) = rig(|alert| {
+        let mut order = order_of(alert, alert.merchant_order_id.as_deref().unwrap(), OrderState::Refunded);
+        change(&mut order);
+        vec![order]
+    });
+
+    let detail = rig.screen();
+    rig.press("r ctrl-s");
+    rig.advance(Duration::seconds(6));
+    let form = rig.screen();
+
+    assert!(detail.contains(&format!("possible: the alert names this order; {why}")), "{detail}");
+    assert!(detail.contains("⚠ The shop's order is refunded already") && !detail.contains("t  INVALID"), "{detail}");
+    assert!(form.contains("perhaps of this payment: refunded before the alert") && rig.sent() == 0, "{form}");
+}
+
+#[test]
+fn an_order_that_the_alert_names_by_nothing_is_not_its_order() {
+    let (_directory, mut rig) = rig_of_fillers();
+
+    let screen = rig.screen();
+
+    assert!(screen.contains("no order of the shop fits") && !screen.contains("another number"), "{screen}");
+}
+
+/// A console on an alert whose order's number is N/A, on a desk that kept an order under it.
+fn rig_of_fillers() -> (tempfile::TempDir, Rig) {
+    let filler = Some("N/A".to_owned());
+    let alert = Alert { merchant_order_id: filler.clone(), transaction_id: filler.clone(), ..morning(clock().now())[0].clone() };
+    let order =
+        MerchantOrder { order_id: "N/A".to_owned(), transaction_id: filler, state: Some(OrderState::Shipped), ..MerchantOrder::default() };
+    let directory = tempfile::tempdir().unwrap();
+    let desk = Desk::open(directory.path()).unwrap();
+    desk.make_orders().unwrap().import(vec![order]).unwrap();
+    let rig = Made { alerts: vec![alert], desk: Some(desk), size: (200, 50), ..Made::default() }.start();
+    (directory, rig)
+}
+
 /// A console on two alerts of one payment; only the other one has the transaction of the order that was refunded.
 fn rig_of_a_sibling() -> (tempfile::TempDir, Rig) {
     let now = clock().now();

@@ -14,7 +14,7 @@ pub(super) fn shared_words(alerts: &[Alert]) -> Option<String> {
     let shared = shared_by_all(alerts);
     let (last, before) = shared.split_last()?;
     let listed = if before.is_empty() { (*last).to_owned() } else { format!("{} and {last}", before.join(", ")) };
-    let some = [("ARN", most_alike(alerts, arn)), ("auth code", most_alike(alerts, code))];
+    let some = [("ARN", most_alike(alerts, Alert::known_arn)), ("auth code", most_alike(alerts, Alert::known_auth_code))];
     // Fewer than all, and more than one.
     let some = some.into_iter().filter(|(_, count)| (2..alerts.len()).contains(count));
     let some: String = some.map(|(words, count)| format!("; {} share the {words}", in_letters(count))).collect();
@@ -31,18 +31,10 @@ fn shared_by_all(alerts: &[Alert]) -> Vec<&'static str> {
         ("card", is_shared(alerts, card)),
         ("amount", is_shared(alerts, |alert| Some((alert.amount?.decimal(), alert.currency.as_str().to_owned())))),
         ("day", is_shared(alerts, |alert| alert.given_transaction_time().map(|at| at.date_naive()))),
-        ("ARN", is_shared(alerts, arn)),
-        ("auth code", is_shared(alerts, code)),
+        ("ARN", is_shared(alerts, Alert::known_arn)),
+        ("auth code", is_shared(alerts, Alert::known_auth_code)),
     ];
     all.into_iter().filter(|(_, shared)| *shared).map(|(words, _)| words).collect()
-}
-
-fn arn(alert: &Alert) -> Option<String> {
-    given(alert.acquirer_reference_number.as_deref())
-}
-
-fn code(alert: &Alert) -> Option<String> {
-    given(alert.auth_code.as_deref())
 }
 
 /// What an alert shares with the other one of the case that it shares most with, in one order, beyond what the sentence says of all:
@@ -63,18 +55,13 @@ pub(super) fn shares(alert: &Alert, alerts: &[Alert]) -> String {
 const IN_ORDER: [SharedFact; 6] =
     [SharedFact::Card, SharedFact::Amount, SharedFact::Day, SharedFact::Arn, SharedFact::AuthCode, SharedFact::TransactionId];
 
-/// A text that was given.
-fn given(text: Option<&str>) -> Option<String> {
-    text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
-}
-
 /// Whether all have a thing, and the same.
-fn is_shared<T: Eq + Hash>(alerts: &[Alert], of: impl Fn(&Alert) -> Option<T>) -> bool {
+fn is_shared<'a, T: Eq + Hash>(alerts: &'a [Alert], of: impl Fn(&'a Alert) -> Option<T>) -> bool {
     most_alike(alerts, of) == alerts.len()
 }
 
 /// How many have the same, of what most have.
-fn most_alike<T: Eq + Hash>(alerts: &[Alert], of: impl Fn(&Alert) -> Option<T>) -> usize {
+fn most_alike<'a, T: Eq + Hash>(alerts: &'a [Alert], of: impl Fn(&'a Alert) -> Option<T>) -> usize {
     let mut counts: HashMap<T, usize> = HashMap::new();
     for thing in alerts.iter().filter_map(of) {
         *counts.entry(thing).or_default() += 1;

@@ -56,7 +56,7 @@ pub(super) fn timeline(alerts: &[Alert], known: &KnownOfCase<'_>) -> Vec<Happene
     let mut events: Vec<Happened> = Vec::new();
     // The payment is one, whatever its alerts say of its time: the earliest stands for it.
     if let Some(paid) = alerts.iter().filter_map(Alert::given_transaction_time).min() {
-        let code = alerts.iter().find_map(|alert| alert.auth_code.clone()).map_or_else(String::new, |code| format!(", approved {code}"));
+        let code = alerts.iter().find_map(Alert::known_auth_code).map_or_else(String::new, |code| format!(", approved {code}"));
         events.push(Happened { at: paid, what: format!("paid{code}"), weight: Weight::Quiet });
     }
     for alert in alerts {

@@ -169,6 +169,11 @@ impl ResolveForm {
 
     /// What the order of the shop says, where the answer that is advised rests on it.
     fn shop_order(&self, id: &str, order: &OrderAdvice) -> Option<Seen> {
+        if order.only_warns {
+            let tone = if self.refunds() { Attention::Stop } else { Attention::Care };
+            let text = || format!("order {}, perhaps of this payment: {}", sanitize(id), order.why);
+            return order.was_refunded_before().then(|| Seen::new(tone, text()));
+        }
         let advice = self.advice().filter(|advice| advice.basis == AdviceBasis::Order)?;
         let (says, answer) = (format!("order {}: {}", sanitize(id), order.why), advice.decision.words());
         let leaves_open = |warning: &FormWarning| matches!(warning, FormWarning::Cancelled(_));

@@ -36,7 +36,7 @@ fn order(refund: RefundTime) -> OrderAdvice {
         RefundTime::Since => Decision::Refunded,
         RefundTime::Before | RefundTime::Unknown => Decision::Invalid(InvalidReason::PreviouslyRefunded),
     };
-    OrderAdvice { decision, why: "refunded", refund: Some(refund), refunded_at: None, leaves_refund_open: false }
+    OrderAdvice { decision, why: "refunded", refund: Some(refund), refunded_at: None, leaves_refund_open: false, only_warns: false }
 }
 
 proptest! {

@@ -91,6 +91,7 @@ mod tests {
             refund: Some(RefundTime::Before),
             refunded_at: None,
             leaves_refund_open: false,
+            only_warns: false,
         }
     }
 

@@ -60,8 +60,7 @@ impl Parts<'_> {
     ) -> Vec<(&'static str, String, String)> {
         let order = &first.order;
         // A shop and its payment provider may number the same order each in its own way.
-        let named = alert.merchant_order_id.as_deref().map(str::trim).filter(|named| !named.is_empty());
-        let named = named.filter(|named| !named.eq_ignore_ascii_case(order.order_id.trim()));
+        let named = alert.known_order_id().filter(|named| !named.eq_ignore_ascii_case(order.order_id.trim()));
         let state = order.state.map(|state| state.as_str().to_owned());
         let paid = order.money().map(|money| money.to_string());
         let mut facts = vec![
