@@ -7,6 +7,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinError;
 
 use super::handle::{Caller, Engine};
+use crate::domain::intake::SourceRows;
 use crate::domain::{AlertPatch, AlertType, IngestOptions, IngestReport, IntakeTerms, Money, Provider, RejectedRow, UnknownWords, batch};
 use crate::service::{Intake, ServiceError};
 use crate::wire::import::{FileFormat, Importer};
@@ -100,12 +101,13 @@ pub async fn take_in<R: BufRead + Send + 'static>(
 /// Reads the whole source in batches; ends early when nobody takes them any more.
 fn read<R: BufRead>(mut source: Importer<R>, batches: &mpsc::Sender<(Vec<AlertPatch>, Taken)>) {
     let (mut providers, mut types) = (UnknownNames::default(), UnknownNames::default());
+    let mut known = SourceRows::default();
     let mut fractions: Vec<Money> = Vec::new();
     loop {
         let (mut rows, mut taken, mut count) = (Vec::new(), Taken::default(), 0);
         for row in source.by_ref().take(batch::INTAKE) {
             count += 1;
-            match row {
+            match row.and_then(|row| known.admit(row)) {
                 Ok(row) => {
                     if let Provider::Other(name) = &row.alert.provider
                         && !name.is_empty()

@@ -224,6 +224,26 @@ fn a_table_tells_the_line_of_a_bad_row() {
 }
 
 #[test]
+fn two_alerts_of_which_a_spreadsheet_made_one_id_are_rejected_and_a_later_file_changes_what_it_says() {
+    let home = home();
+    let header = "provider,providerId,type,amount,currency,cardBin,cardLastFour\n";
+    let row = |id: &str, amount: &str, last_four: &str| format!("ETHOCA,{id},ETHOCA_CUSTOMER_DISPUTE,{amount},EUR,411111,{last_four}\n");
+    let import = |rows: &[String]| {
+        let output = run(home.path(), &["import", &file(&home, "alerts.csv", &format!("{header}{}", rows.concat()))]);
+        let counts = parsed(&String::from_utf8(output.stdout.clone()).unwrap());
+        (output, ["created", "updated", "rejected"].map(|name| counts[name].as_u64().unwrap()))
+    };
+
+    let (mangled, counts) = import(&[row("5.36E+18", "12.50", "0042"), row("5.36E+18", "980.00", "7777"), row("A-1", "1.00", "0042")]);
+    let (other, of_other) = import(&[row("A-2", "12.50", "0042"), row("A-2", "12.50", "7777")]);
+    let (_, later) = import(&[row("A-2", "13.00", "0042")]);
+
+    assert_refused(&mangled, 1, &["line 2: providerId is \"5.36E+18\": a spreadsheet has made a number of it", "line 3: providerId"]);
+    assert_refused(&other, 1, &["line 3: providerId is that of line 2 too, where the card is another"]);
+    assert_eq!((counts, of_other, later), ([1, 0, 2], [1, 0, 1], [0, 1, 0]));
+}
+
+#[test]
 fn a_field_that_nobody_knows_is_warned_of_once() {
     let home = home();
     let mut strange = [alert(1), alert(2)];

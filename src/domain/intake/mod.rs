@@ -5,6 +5,7 @@ mod complete;
 mod merge;
 mod patch;
 mod report;
+mod source_rows;
 #[cfg(test)]
 mod tests;
 mod validate;
@@ -14,5 +15,6 @@ pub use complete::IntakeTerms;
 pub use merge::merge;
 pub use patch::{AlertPatch, FieldSet};
 pub use report::{IngestOptions, IngestReport, RejectedRow, UnknownWords};
+pub use source_rows::SourceRows;
 pub use validate::MAX_HOURS_LEFT;
 pub use windows::ResponseWindows;

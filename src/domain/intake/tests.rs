@@ -424,6 +424,52 @@ fn what_identifies_nothing_is_kept_as_text_elsewhere() {
     assert_eq!((row.alert.known_order_id(), row.alert.known_transaction_id()), (None, None));
 }
 
+fn row_of_source(line: u64, change: impl FnOnce(&mut Alert)) -> AlertPatch {
+    with(|alert| {
+        (alert.card_bin, alert.card_last_four) = ("411111".to_owned(), "0042".to_owned());
+        change(alert);
+    })
+    .at(line)
+}
+
+#[rstest]
+#[case::unchanged(|_: &mut Alert| {}, None)]
+#[case::other_text(|alert: &mut Alert| alert.issuer = "HSBC".to_owned(), None)]
+#[case::the_same_amount(|alert: &mut Alert| alert.amount = "10".parse().ok(), None)]
+#[case::the_same_currency(|alert: &mut Alert| alert.currency = Currency::new("eur"), None)]
+#[case::more_of_the_card(|alert: &mut Alert| alert.card_bin = "41111122".to_owned(), None)]
+#[case::no_card(|alert: &mut Alert| (alert.card_bin, alert.card_last_four) = Default::default(), None)]
+#[case::another_network(|alert: &mut Alert| (alert.provider, alert.amount) = (Provider::Cdrn, "11".parse().ok()), None)]
+#[case::another_card(|alert: &mut Alert| alert.card_last_four = "7777".to_owned(), Some("card"))]
+#[case::another_bin(|alert: &mut Alert| alert.card_bin = "555555".to_owned(), Some("card"))]
+#[case::another_amount(|alert: &mut Alert| alert.amount = "10.01".parse().ok(), Some("amount"))]
+#[case::another_currency(|alert: &mut Alert| alert.currency = Currency::new("USD"), Some("currency"))]
+fn a_second_row_of_a_source_that_contradicts_the_first_is_refused(#[case] change: fn(&mut Alert), #[case] what: Option<&str>) {
+    let mut rows = SourceRows::default();
+    rows.admit(row_of_source(2, |_| {})).unwrap();
+
+    let told = rows.admit(row_of_source(3, change)).map_err(|rejected| rejected.error.message);
+
+    assert_eq!(told.as_ref().err().map(|why| (why.contains("line 2"), why.contains(what.unwrap_or("-")))), what.map(|_| (true, true)));
+}
+
+#[test]
+fn rows_of_a_source_are_held_to_all_that_was_said_of_their_alert_before() {
+    let mut rows = SourceRows::default();
+    let bare = row_of_source(2, |alert| (alert.card_bin, alert.card_last_four) = Default::default());
+    let other_card = row_of_source(4, |alert| alert.card_last_four = "7777".to_owned());
+
+    let told = [bare, row_of_source(3, |_| {}), other_card].map(|row| rows.admit(row).is_ok());
+    let by_id = |amount: &str| {
+        let id = AlertId(uuid::Uuid::from_u128(7));
+        AlertPatch::of(row_of_source(5, |alert| (alert.id, alert.amount) = (id, amount.parse().ok())).alert)
+    };
+    let by_ids = ["1", "2"].map(|amount| rows.admit(by_id(amount)).map(|_| ()).map_err(|rejected| rejected.error.field));
+
+    assert_eq!(told, [true, true, false]);
+    assert_eq!(by_ids, [Ok(()), Err("id".to_owned())]);
+}
+
 #[test]
 fn an_open_alert_with_an_outcome_does_not_wait_and_does_not_lapse() {
     let answered = with(|alert| {

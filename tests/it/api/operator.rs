@@ -150,6 +150,21 @@ async fn alerts_share_a_payment_by_a_code_that_identifies_something(#[case] code
     assert_eq!(column(&list, "authCode"), [code; 2], "it is kept as text");
 }
 
+#[tokio::test]
+async fn a_row_that_names_no_alert_or_another_one_by_the_same_name_is_rejected() {
+    let served = Served::start().await;
+    let rows = [("5.36E+18", "12.50"), ("N/A", "12.50"), ("A", "12.50"), ("A", "980.00"), ("A", "12.5")];
+    let body: String = rows.map(|(id, amount)| line_of(id, amount, "")).concat();
+
+    let request = served.operator(Method::POST, "/alerts").header("Content-Type", "application/x-ndjson").body(body);
+    let report = json(request.send().await.unwrap(), 200).await;
+
+    let told: Vec<_> = report["rejected"].as_array().unwrap().iter().map(|row| (row["line"].as_u64(), row["field"].as_str())).collect();
+    assert_eq!(told, [1, 2, 4].map(|line| (Some(line), Some("providerId"))));
+    assert_eq!((&report["created"], &report["unchanged"] == &value!(1) || &report["updated"] == &value!(1)), (&value!(1), true));
+    assert!(report["rejected"][2]["message"].as_str().unwrap().contains("line 3"), "{report}");
+}
+
 #[rstest]
 #[case("application/json", "not json")]
 #[case("application/json", "{\"provider\": \"ETHOCA\"")]
