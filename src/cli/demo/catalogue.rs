@@ -2,7 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use rust_decimal::Decimal;
 use serde::Deserialize;
+
+use crate::domain::Alert;
+
+/// The rules of a desk that has none of its own.
+pub(super) const RULES: &str = include_str!("../../../assets/demo/rules.txt");
 
 /// The catalogue that the generator chooses from.
 #[derive(Debug)]
@@ -91,6 +97,16 @@ pub(super) struct Reasons {
 pub(super) struct Rule {
     pub name: String,
     pub kind: String,
+    pub below: Option<Decimal>,
+    pub reason: Option<String>,
+}
+
+impl Rule {
+    /// Whether it refunds what such an alert is about.
+    pub(super) fn applies_to(&self, alert: &Alert) -> bool {
+        let is_below = self.below.is_none_or(|limit| alert.amount.is_some_and(|amount| amount.decimal() < limit));
+        is_below && (self.reason.is_none() || self.reason == alert.reason_code)
+    }
 }
 
 /// Names in VERIFI's own fields.

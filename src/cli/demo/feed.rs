@@ -11,12 +11,16 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, RngExt, SeedableRng};
 use rust_decimal::Decimal;
 
-use super::catalogue::{AlertKind, CardRange, Catalogue, Issuer, Merchant};
+use super::catalogue::{AlertKind, CardRange, Catalogue, Issuer, Merchant, RULES};
+use super::shop::order_of;
 use crate::domain::alert::default_window;
 use crate::domain::card::mask_card_numbers;
+use crate::domain::duplicate::evidence;
 use crate::domain::resolution::{Decision, InvalidReason};
+use crate::domain::rule::{parse_rules, suggestion};
 use crate::domain::{
-    Alert, AlertId, AlertPatch, AlertStatus, AlertType, Amount, CompanyId, Currency, OutcomeId, Provider, Resolution, Timestamp, decide,
+    Alert, AlertId, AlertPatch, AlertStatus, AlertType, Amount, CompanyId, Currency, OrderState, OutcomeId, Provider, Resolution,
+    Timestamp, decide,
 };
 
 /// How many recent alerts a duplicate can be of.
@@ -28,6 +32,17 @@ const LONGEST_WINDOW: Duration = Duration::hours(72);
 /// So many payments of a backlog are raised by three networks, where so many alerts wait.
 const CASES_OF_THREE: usize = 3;
 const FEWEST_FOR_CASES: u32 = 24;
+
+/// So many alerts that nothing speaks for or against lapse first.
+const PLAIN: usize = 3;
+
+fn left(alert: &Alert, now: Timestamp) -> Duration {
+    alert.alert_time.map_or(Duration::zero(), |raised| raised + default_window(&alert.provider) - now)
+}
+
+fn waits(alert: &Alert, now: Timestamp) -> bool {
+    alert.outcome.is_none() && left(alert, now) > Duration::zero()
+}
 
 /// Whether two alerts are on one payment.
 fn is_one_payment(one: &Alert, other: &Alert) -> bool {
@@ -68,6 +83,7 @@ impl DemoFeed {
         if waiting >= FEWEST_FOR_CASES {
             self.make_cases_of_three(&mut alerts, now);
         }
+        self.make_plain_first(&mut alerts, now);
         alerts.sort_by_key(|alert| alert.alert_time);
         alerts.into_iter().map(|alert| self.incoming(alert)).collect()
     }
@@ -76,9 +92,8 @@ impl DemoFeed {
     /// drawn from a copy: what comes later does not depend on it.
     fn make_cases_of_three(&mut self, alerts: &mut [Alert], now: Timestamp) {
         let later = self.rng.clone();
-        let waits = |alert: &Alert| {
-            alert.outcome.is_none() && alert.alert_time.is_some_and(|raised| raised + default_window(&alert.provider) > now)
-        };
+        let waits = |alert: &Alert| waits(alert, now);
+        let left = |alert: &Alert| left(alert, now);
         let networks = [Provider::Ethoca, Provider::Verifi, Provider::Cdrn];
         let mut made = 0;
         for one in 0..alerts.len() {
@@ -91,7 +106,6 @@ impl DemoFeed {
             let third = networks.iter().find(|network| ![&original.provider, &twin.provider].contains(network));
             let (Some(third), true) = (third, waits(twin)) else { continue };
             // One with hours left that has nothing to do with another one gives way.
-            let left = |alert: &Alert| alert.alert_time.map_or(Duration::zero(), |raised| raised + default_window(&alert.provider) - now);
             let alone = |alert: &Alert| {
                 waits(alert)
                     && (Duration::hours(2)..Duration::hours(23)).contains(&left(alert))
@@ -103,13 +117,43 @@ impl DemoFeed {
             let until = now + left(&alerts[place]);
             let raised = until - default_window(third);
             let seen = self.seen_by(|provider| provider == third.as_str(), original, raised);
-            if let Some(remembered) = self.recent.iter_mut().find(|known| known.id == alerts[place].id) {
-                remembered.clone_from(&seen);
-            }
-            alerts[place] = seen;
+            self.replace(&mut alerts[place], seen);
             made += 1;
         }
         self.rng = later;
+    }
+
+    /// Has alerts lapse first that nothing speaks for or against, which are what somebody new looks at: no notice, rule, duplicate or state of
+    /// an order. Chance is drawn from a copy here too.
+    fn make_plain_first(&mut self, alerts: &mut [Alert], now: Timestamp) {
+        let later = self.rng.clone();
+        let rules = parse_rules(RULES).unwrap_or_default();
+        let is_plain = |alert: &Alert, all: &[Alert]| {
+            let state = order_of(alert).and_then(|order| order.state);
+            let suggested = alert.alert_type.is_notice() || alert.network_rule_applied() || suggestion(&rules, alert, now).is_some();
+            !suggested && matches!(state, None | Some(OrderState::Paid)) && all.iter().all(|other| evidence(alert, other).is_none())
+        };
+        let mut waiting: Vec<usize> = (0..alerts.len()).filter(|place| waits(&alerts[*place], now)).collect();
+        waiting.sort_by_key(|place| left(&alerts[*place], now));
+        for place in waiting.into_iter().take(PLAIN) {
+            let mut plain = alerts[place].clone();
+            while !is_plain(&plain, alerts) {
+                let kind = self.kind(|_| true);
+                plain = self.fresh(&kind, now);
+                let window = default_window(&plain.provider);
+                self.set_time(&mut plain, now + left(&alerts[place], now) - window);
+            }
+            self.replace(&mut alerts[place], plain);
+        }
+        self.rng = later;
+    }
+
+    /// Puts an alert in the place of another one, here and where it is remembered.
+    fn replace(&mut self, alert: &mut Alert, by: Alert) {
+        if let Some(remembered) = self.recent.iter_mut().find(|known| known.id == alert.id) {
+            remembered.clone_from(&by);
+        }
+        *alert = by;
     }
 
     /// The next alert to arrive. Most have their whole window; some were held up on the way and lapse within minutes; some are duplicates.
@@ -368,8 +412,10 @@ impl DemoFeed {
                 alert.acquirer_bin = self.catalogue.networks.partners.acquirer_bins.choose(&mut self.rng).cloned();
                 alert.caid = Some(self.fill("CA##########"));
                 alert.installment_number = self.rng.random_bool(0.1).then(|| "1".to_owned());
+                let rules = &self.catalogue.networks.rules;
                 if self.rng.random_bool(0.28)
-                    && let Some(rule) = self.catalogue.networks.rules.choose(&mut self.rng)
+                    && let drawn = self.rng.random_range(0..rules.len())
+                    && let Some(rule) = rules.iter().cycle().skip(drawn).take(rules.len()).find(|rule| rule.applies_to(alert))
                 {
                     alert.rule_name = Some(rule.name.replace("{currency}", alert.currency.as_str()));
                     alert.rule_type = Some(rule.kind.clone());

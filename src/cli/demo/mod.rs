@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use feed::DemoFeed;
 
+use self::catalogue::RULES;
 use self::throwaway::Throwaway;
 use super::alerts::alert_records;
 use super::args::DemoArgs;
@@ -58,9 +59,8 @@ pub(super) async fn run(context: Context, args: DemoArgs) -> anyhow::Result<()> 
     if let Some(listen) = args.listen.filter(|listen| !listen.0.ip().is_loopback()) {
         anyhow::bail!(Misused(format!("{listen} can be reached from other machines: a demo answers at a loopback address only")));
     }
-    let rules = RulesText::of(&context)
-        .or_else(include_str!("../../../assets/demo/rules.txt"))
-        .acting(context.settings.console.auto_rules.clone(), "auto_rules in [console]".to_owned());
+    let rules =
+        RulesText::of(&context).or_else(RULES).acting(context.settings.console.auto_rules.clone(), "auto_rules in [console]".to_owned());
     // Before anything is set up: a wrong line keeps the console from opening.
     rules.for_console()?;
     // From here on a signal no longer ends the process by itself: the directory has to go first.

@@ -56,8 +56,10 @@ pub(super) fn order_of(alert: &Alert) -> Option<MerchantOrder> {
     };
     let after = |hours: i64| paid_at.map(|at| at + Duration::hours(hours));
     (order.state, order.state_at) = if alert.was_refunded() {
-        let answered = alert.outcome.as_ref().and_then(|outcome| outcome.action_time);
-        (Some(OrderState::Refunded), answered.map(|at| at - Duration::minutes(5)))
+        // What is answered as refunded before was refunded before the alert came.
+        let answered = || alert.outcome.as_ref()?.action_time.map(|at| at - Duration::minutes(5));
+        let before = alert.alert_time.filter(|_| alert.says_refunded_before()).map(|at| at - Duration::hours(3));
+        (Some(OrderState::Refunded), before.or_else(answered))
     } else {
         match rng.random_range(0..100) {
             0..24 => (Some(OrderState::Paid), paid_at),
@@ -77,6 +79,7 @@ mod tests {
     use std::collections::HashSet;
 
     use super::super::DemoFeed;
+    use super::super::catalogue::RULES;
     use super::*;
     use crate::domain::duplicate::DuplicateEvidence;
     use crate::domain::order::matches;
@@ -87,7 +90,7 @@ mod tests {
     #[test]
     fn the_rules_of_the_demo_can_be_read_and_suggest_something() {
         let now = from_iso("2026-03-10T12:00:00Z").unwrap();
-        let rules = parse_rules(include_str!("../../../assets/demo/rules.txt")).unwrap();
+        let rules = parse_rules(RULES).unwrap();
 
         let rows = DemoFeed::new(1).backlog(240, now);
 

@@ -4,7 +4,9 @@ use std::collections::{BTreeSet, HashSet};
 
 use proptest::prelude::*;
 
+use super::super::shop;
 use super::*;
+use crate::domain::order::matches;
 use crate::domain::time::from_iso;
 
 fn now() -> Timestamp {
@@ -12,11 +14,11 @@ fn now() -> Timestamp {
 }
 
 fn left(alert: &Alert) -> Duration {
-    alert.alert_time.unwrap() + default_window(&alert.provider) - now()
+    super::left(alert, now())
 }
 
 fn waits(alert: &Alert) -> bool {
-    alert.outcome.is_none() && left(alert) > Duration::zero()
+    super::waits(alert, now())
 }
 
 fn backlog() -> Vec<Alert> {
@@ -92,6 +94,58 @@ fn some_payments_wait_at_three_networks() {
     };
 
     assert!((1..=5).all(|seed| cases(seed) >= 2), "{:?}", (1..=5).map(cases).collect::<Vec<_>>());
+}
+
+#[test]
+fn what_lapses_first_is_an_ordinary_alert_that_nothing_speaks_for_or_against() {
+    let rules = parse_rules(RULES).unwrap();
+    for (seed, count) in (0..60).flat_map(|seed| [(seed, 12), (seed, 240)]) {
+        let alerts: Vec<Alert> = DemoFeed::new(seed).backlog(count, now()).into_iter().map(|row| row.alert).collect();
+        let orders = shop::orders_of(alerts.iter());
+        let mut waiting: Vec<&Alert> = alerts.iter().filter(|alert| waits(alert)).collect();
+        waiting.sort_by_key(|alert| left(alert));
+
+        for alert in &waiting[..PLAIN] {
+            assert_eq!((&alert.status, alert.alert_type.is_notice(), alert.network_rule_applied()), (&AlertStatus::Open, false, false));
+            assert!(alerts.iter().all(|other| evidence(alert, other).is_none()), "{seed}");
+            assert_eq!(suggestion(&rules, alert, now()).map(|rule| &rule.name), None);
+            let found = matches(alert, orders.clone()).into_iter().next();
+            assert_eq!(found.and_then(|found| found.advice(alert)), None, "{seed}");
+        }
+        assert!(waiting.iter().all(|alert| alert.transaction_time < alert.alert_time && alert.alert_time <= Some(now())));
+    }
+}
+
+#[test]
+fn rules_of_the_network_and_orders_of_the_shop_fit_their_alerts() {
+    let limit = |name: &str| name.strip_prefix("Below ")?.split_once(' ').map(|(limit, code)| (limit.to_owned(), code.to_owned()));
+    let mut ruled = 0;
+    for seed in 0..60 {
+        let mut feed = DemoFeed::new(seed);
+        let mut rows = feed.backlog(240, now());
+        rows.extend((0..60).map(|_| feed.arrival(now())));
+        for alert in rows.into_iter().map(|row| row.alert) {
+            if let Some(name) = &alert.rule_name {
+                ruled += 1;
+                assert_eq!(alert.provider, Provider::Verifi);
+                match limit(name) {
+                    Some((limit, code)) => {
+                        assert_eq!(code, alert.currency.as_str());
+                        assert!(alert.amount.unwrap().decimal() < limit.parse().unwrap(), "{name} on {:?}", alert.amount);
+                    }
+                    None => assert_eq!(name.strip_prefix("Reason code "), alert.reason_code.as_deref()),
+                }
+            }
+            let Some(order) = order_of(&alert) else { continue };
+            assert!(
+                order.currency.as_ref() == Some(&alert.currency) && order.amount.map(Amount::decimal) >= alert.amount.map(Amount::decimal)
+            );
+            assert!(order.paid_at < alert.alert_time && order.state_at >= order.paid_at && order.state_at < Some(now()), "{order:?}");
+            let before = order.state == Some(OrderState::Refunded) && order.state_at < alert.alert_time;
+            assert!(before || !alert.says_refunded_before(), "{order:?}");
+        }
+    }
+    assert!(ruled > 200, "{ruled}");
 }
 
 #[test]
