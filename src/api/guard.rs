@@ -32,6 +32,9 @@ const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Longest id that a client may give its request.
 const MAX_REQUEST_ID: usize = 128;
 
+/// The health checks carry nothing: balancers ask without a name, or by an address of their own.
+const NAMELESS: [&str; 2] = ["/health", "/ready"];
+
 /// The state of the request guard.
 pub(super) struct Guard {
     hosts: Hosts,
@@ -61,23 +64,24 @@ impl Guard {
 
     /// Refuses a request that was meant for somebody else, or that a web page of somebody else sends.
     fn check_names(&self, request: &Request) -> Result<(), Problem> {
-        let wrong_host = || {
+        if !self.is_named(request) && !NAMELESS.contains(&request.uri().path()) {
             let detail = "the Host header must be an address or a name that this service is bound to, with its port; others are allowed with --allow-host NAME or NAME:PORT";
-            Problem::new(Code::WrongHost, detail)
-        };
-        let mut named = request.headers().get_all(HOST).iter();
-        let (Some(host), None) = (named.next(), named.next()) else { return Err(wrong_host()) };
-        let host_fits = host.to_str().is_ok_and(|host| self.hosts.allow(host));
-        // A request line with a whole address in it goes before the header.
-        let target_fits = request.uri().authority().is_none_or(|authority| self.hosts.allow(authority.as_str()));
-        if !host_fits || !target_fits {
-            return Err(wrong_host());
+            return Err(Problem::new(Code::WrongHost, detail));
         }
         let foreign = |origin: &HeaderValue| !origin.to_str().is_ok_and(|origin| self.hosts.allow_origin(origin));
         if request.headers().get_all(ORIGIN).iter().any(foreign) {
             return Err(Problem::new(Code::NotAuthorized, "a web page of another origin may not call this service"));
         }
         Ok(())
+    }
+
+    /// Whether a request names this service, and nobody else.
+    fn is_named(&self, request: &Request) -> bool {
+        let mut named = request.headers().get_all(HOST).iter();
+        let (Some(host), None) = (named.next(), named.next()) else { return false };
+        // A request line with a whole address in it goes before the header.
+        host.to_str().is_ok_and(|host| self.hosts.allow(host))
+            && request.uri().authority().is_none_or(|authority| self.hosts.allow(authority.as_str()))
     }
 }
 

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tower::Service;
 
 use super::connections::OpenLine;
+use super::framing::StrictFraming;
 
 /// Limits of the heads of requests.
 #[derive(Debug, Clone, Copy)]
@@ -40,6 +41,8 @@ where
     S: AsyncRead + AsyncWrite + Unpin,
     A: Service<Request<Incoming>, Response = Response<Body>, Error = Infallible> + Clone,
 {
+    let (reading, writing) = tokio::io::split(stream);
+    let stream = tokio::io::join(StrictFraming::new(reading), writing);
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.timeout)

@@ -1,13 +1,14 @@
 //! Everything that comes in by HTTP, to the API and to the webhook receiver: what both servers share.
 //!
 //! [`accepting`] takes connections within bounds, [`connection`] serves one of them, [`connections`] knows what each is doing and which one
-//! gives way, [`answering`] sees an answer to its end, [`body`] reads what a request brings, [`network`] tells
-//! addresses apart, and [`write_timeout`] ends what nobody reads.
+//! gives way, [`framing`] refuses what frames a body twice, [`answering`] sees an answer to its end, [`body`] reads what a request brings,
+//! [`network`] tells addresses apart, and [`write_timeout`] ends what nobody reads.
 
 pub mod accepting;
 pub mod answering;
 pub mod body;
 pub mod connection;
 pub mod connections;
+mod framing;
 pub mod network;
 pub mod write_timeout;

@@ -317,7 +317,7 @@ async fn wrong_host() {
     let foreign =
         ["evil.example.com", &format!("evil.example.com:{port}"), "localhost:1", "desk.example.com.evil.com", "", "[::1]", "10.0.0.1"];
     for host in foreign {
-        for path in ["/api/v1/alerts", "/health", "/nowhere"] {
+        for path in ["/api/v1/alerts", "/nowhere", "/health/", "/metrics"] {
             let answer = ask(format!("{path} HTTP/1.1\r\nHost: {host}")).await;
             assert!(answer.starts_with("HTTP/1.1 421") && answer.contains("\"wrong_host\""), "{host}: {answer}");
         }
@@ -328,6 +328,53 @@ async fn wrong_host() {
     for answer in [twice, none, in_target] {
         assert!(answer.starts_with("HTTP/1.1 421") || answer.starts_with("HTTP/1.0 421"), "{answer}");
     }
+}
+
+#[tokio::test]
+async fn health_checks_are_answered_under_any_name_and_none() {
+    let served = Served::start().await;
+
+    for path in ["/health", "/ready", "/health?from=balancer"] {
+        for rest in ["HTTP/1.0", "HTTP/1.1\r\nHost: 10.1.2.3:7317", "HTTP/1.1\r\nHost: pod.example", "HTTP/1.1\r\nHost: ", "HTTP/1.1"] {
+            let answer = served.raw(format!("GET {path} {rest}\r\nConnection: close\r\n\r\n")).await;
+            assert!(answer.starts_with("HTTP/1.1 200") || answer.starts_with("HTTP/1.0 200"), "{path} {rest}: {answer}");
+        }
+    }
+    let from_a_page = served.request(Method::GET, "/health").header("Origin", "http://evil.example.com").send().await.unwrap();
+    refused(from_a_page, 403, "not_authorized").await;
+}
+
+#[tokio::test]
+async fn what_frames_its_body_twice_is_refused_and_what_follows_it_is_not_read() {
+    let served = Served::start().await;
+    let id = served.alert().await;
+    let length = REFUNDED.len();
+    let put = format!(
+        "PUT /api/v1/alerts/{id}/resolution HTTP/1.1\r\nHost: localhost\r\nX-API-KEY: {}\r\nContent-Type: application/json\r\n",
+        served.key
+    );
+    let chunks = format!("{length:x}\r\n{REFUNDED}\r\n0\r\n\r\n");
+    let next = format!("GET /api/v1/alerts HTTP/1.1\r\nHost: localhost\r\nX-API-KEY: {}\r\n\r\n", served.key);
+
+    for (framing, body) in [
+        ("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n".to_owned(), chunks.as_str()),
+        ("Transfer-Encoding: chunked, chunked\r\n".to_owned(), &chunks),
+        ("Transfer-Encoding: gzip, chunked\r\n".to_owned(), &chunks),
+        (format!("Content-Length: {length}\r\nTransfer-Encoding: chunked\r\n"), &chunks),
+        (format!("Content-Length: {length}\r\nContent-Length: {length}\r\n"), REFUNDED),
+        (format!("Content-Length : {length}\r\n"), REFUNDED),
+        (format!("Content-Length: {length}\r\nX: a\r\n b\r\n"), REFUNDED),
+    ] {
+        let answer = served.raw(format!("{put}{framing}\r\n{body}{next}")).await;
+
+        assert!(answer.starts_with("HTTP/1.1 400") && answer.contains("\"invalid_request\""), "{framing}: {answer}");
+        assert_eq!(answer.matches("x-request-id:").count(), 1, "{framing}: {answer}");
+    }
+    let answer = served
+        .raw(format!("{put}Transfer-Encoding: chunked\r\n\r\n{chunks}{put}Connection: close\r\nContent-Length: {length}\r\n\r\n{REFUNDED}"))
+        .await;
+    let statuses: Vec<_> = answer.match_indices("HTTP/1.1 ").map(|(at, _)| &answer[at + 9..at + 12]).collect();
+    assert_eq!(statuses, ["200", "409"], "framed once, two requests are two: {answer}");
 }
 
 #[tokio::test]
