@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use reqwest::Method;
+use serde_json::Value;
 
 use super::handle::Client;
 use super::http::Call;
@@ -48,6 +49,9 @@ impl Changes for Client {
 
     async fn try_writing(&self) -> Result<(), ServiceError> {
         let answer = self.inner.http.send(Call::new(Method::GET, &self.inner.base.ready())).await?;
-        if answer.status == 200 { Ok(()) } else { Err(refused_read(&answer, None)) }
+        match serde_json::from_slice::<Value>(&answer.body) {
+            Ok(body) if answer.status == 200 && body["status"] == "ready" => Ok(()),
+            _ => Err(refused_read(&answer, None)),
+        }
     }
 }

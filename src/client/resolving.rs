@@ -8,7 +8,7 @@ use super::inner::{Authorization, Inner};
 use super::reading;
 use super::refusals::{about, fields, redirected, unavailable, words};
 use crate::domain::indeterminate::is_contrary;
-use crate::domain::{Alert, AlertId, AlertStatus, FieldError, Outcome, Resolution};
+use crate::domain::{Alert, AlertId, FieldError, Resolution, redact};
 use crate::service::{OutcomeUnknown, ResolveRequest, ServiceError};
 use crate::wire::body;
 use crate::wire::refusal::Refusal;
@@ -115,25 +115,23 @@ impl Inner {
     }
 }
 
-/// An acceptance: the alert with its outcome. Where that cannot be read, only the alert itself can tell; and where it says the contrary of
-/// what was sent, that is what stands.
+/// An acceptance: the alert with its outcome. Where that cannot be read, or its processing did not succeed, only the alert itself can tell;
+/// and where it says the contrary of what was sent, that is what stands.
 fn accepted(answer: &Answer, id: AlertId, sent: &Resolution) -> Result<Alert, ServiceError> {
     let why = match reading::alert(answer, id) {
-        Ok(alert) if alert.outcome.as_ref().is_some_and(|outcome| is_contrary(sent, outcome)) => {
-            return Err(ServiceError::AlreadyResolved(Box::new(alert)));
-        }
-        Ok(alert) if tells_an_outcome(&alert) => return Ok(alert),
-        Ok(_) => about(answer, &format!("it answered {}, with an alert that has no outcome", answer.status)),
+        Ok(alert) => match &alert.outcome {
+            Some(outcome) if !outcome.has_succeeded() => {
+                let status = redact::words(&outcome.status);
+                about(answer, &format!("it answered {}, with an outcome whose status is {status}", answer.status))
+            }
+            Some(outcome) if is_contrary(sent, outcome) => return Err(ServiceError::AlreadyResolved(Box::new(alert))),
+            Some(_) => return Ok(alert),
+            None => about(answer, &format!("it answered {}, with an alert that has no outcome", answer.status)),
+        },
         Err(ServiceError::Unavailable(why)) => format!("it answered {}, but {why}", answer.status),
         Err(error) => format!("it answered {}, but: {error}", answer.status),
     };
     Err(ServiceError::Indeterminate(why))
-}
-
-/// Whether an alert says that it was answered: by its outcome, or where that has been left empty, by its status.
-fn tells_an_outcome(alert: &Alert) -> bool {
-    let is_told = |outcome: &Outcome| !outcome.outcome.is_empty() || !outcome.refunded.is_empty();
-    alert.outcome.as_ref().is_some_and(|outcome| is_told(outcome) || alert.status != AlertStatus::Open)
 }
 
 /// What the service answers before it looks at a decision (too often, too large, no such route), as an error of that decision.

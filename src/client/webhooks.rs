@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use reqwest::Method;
 
 use super::handle::Client;
+use super::refusals::unreadable;
 use crate::domain::{
     Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, NewEndpoint, SigningChange,
 };
@@ -49,7 +50,11 @@ impl Webhooks for Client {
     }
 
     async fn remove_endpoint(&self, id: EndpointId) -> Result<(), ServiceError> {
-        self.inner.send(self.inner.call(Method::DELETE, &format!("/endpoints/{id}"))?, CHANGED).await.map(drop)
+        let answer = self.inner.send(self.inner.call(Method::DELETE, &format!("/endpoints/{id}"))?, CHANGED).await?;
+        match answer.status {
+            204 => Ok(()),
+            _ => Err(unreadable(&answer.exchange, CHANGED)),
+        }
     }
 
     async fn test_endpoint(&self, id: EndpointId) -> Result<DeliveryLog, ServiceError> {

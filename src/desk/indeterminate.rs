@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::history::DecisionFate;
 use crate::domain::indeterminate::{Found, POLLS_OF_A_COMMAND, Proof, gap_before, proof};
 use crate::domain::time::Clock;
-use crate::domain::{Alert, AlertId, Timestamp};
+use crate::domain::{Alert, AlertId, Timestamp, redact};
 use crate::service::{Alerts, Attempts, ResolveRequest, ServiceError};
 
 /// How a decision that was sent came to be the outcome of its alert.
@@ -121,7 +121,10 @@ pub async fn resolve(
             Ok(found) => match proof(&meant, sent_at, &found) {
                 Proof::Landed => return Ok(Landing::AsDecided(found.alert)),
                 Proof::Overtaken => return Err(ServiceError::AlreadyResolved(Box::new(found.alert))),
-                Proof::NotApplied | Proof::Nothing => "the alert has no outcome so far".to_owned(),
+                Proof::NotApplied | Proof::Nothing => match found.alert.outcome {
+                    Some(outcome) => format!("the alert's outcome has the status {} so far", redact::words(&outcome.status)),
+                    None => "the alert has no outcome so far".to_owned(),
+                },
             },
             Err(error) => format!("the alert cannot be read either: {error}"),
         };

@@ -56,6 +56,7 @@ pub fn proof(resolution: &Resolution, sent_at: Timestamp, found: &Found) -> Proo
     // The service's times are by its own clock: one that is late puts what followed on the decision before it.
     let sent_at = sent_at + found.clock_lead.unwrap_or_default().min(TimeDelta::zero());
     match (&found.alert.outcome, found.pending) {
+        (Some(outcome), _) if !outcome.has_succeeded() => Proof::Nothing,
         (Some(outcome), _) if evidence::is_meant(resolution, outcome, sent_at) => Proof::Landed,
         (Some(_), _) => Proof::Overtaken,
         (None, Some(false)) => Proof::NotApplied,
@@ -152,6 +153,20 @@ mod tests {
         let meant = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
 
         assert_eq!(proof(&meant, now(), &found(refunded, pending)), proves);
+    }
+
+    #[rstest]
+    #[case("success", Proof::Landed)]
+    #[case(" SUCCESS", Proof::Landed)]
+    #[case("", Proof::Landed)]
+    #[case("failure", Proof::Nothing)]
+    #[case("pending", Proof::Nothing)]
+    fn an_outcome_whose_processing_did_not_succeed_proves_nothing(#[case] status: &str, #[case] proves: Proof) {
+        let meant = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
+        let mut found = found(Some("refunded"), None);
+        found.alert.outcome.as_mut().unwrap().status = status.to_owned();
+
+        assert_eq!(proof(&meant, now(), &found), proves);
     }
 
     #[rstest]

@@ -6,15 +6,17 @@ use crate::domain::{Alert, AlertPatch, AlertStatus, Deadline, FieldError};
 use crate::wire::json::Place;
 
 /// Reads an alert as a service answers with it: only the id is needed. Everything else may be missing, and what cannot be read counts as
-/// missing and is remembered among the unknown fields.
+/// missing and is remembered among the unknown fields. An outcome that tells nothing is one where the status says that there is an answer.
 pub fn answer(json: &str, unknown: &mut UnknownNames) -> Result<Alert, FieldError> {
     let mut record = Record::from_json(json, Place::START, unknown)?;
     record.forgive(unknown);
-    match record.alert()? {
-        (alert, true) if alert.status == AlertStatus::default() => Ok(Alert { status: AlertStatus::Open, ..alert }),
-        (alert, true) => Ok(alert),
-        (_, false) => Err(FieldError::new("id", "is missing: a UUID is required")),
+    let (mut alert, true) = record.alert()? else { return Err(FieldError::new("id", "is missing: a UUID is required")) };
+    if alert.status == AlertStatus::default() {
+        alert.status = AlertStatus::Open;
     }
+    let unanswered = [AlertStatus::Open, AlertStatus::New, AlertStatus::Expired].contains(&alert.status);
+    alert.outcome = alert.outcome.filter(|outcome| !unanswered || outcome.tells_an_answer());
+    Ok(alert)
 }
 
 /// Reads an alert on its way into the engine (decisions, Bringing alerts in), which begins at `line` of its source.

@@ -63,15 +63,12 @@ pub fn page(json: &str, asked: PageRequest, unknown: &mut UnknownNames) -> Resul
     Ok(ListAnswer { page: Page { data, total, counted, page: number, size }, unreadable })
 }
 
-/// Reads the outcome of an alert as the older dialect's own route answers with it; `None` where it is null.
+/// Reads the outcome of an alert as the older dialect's own route answers with it; `None` where it tells of none.
 pub fn outcome(json: &str, of: &Alert, unknown: &mut UnknownNames) -> Result<Option<Outcome>, FieldError> {
-    if json.trim() == "null" {
-        return Ok(None);
-    }
     let mut record = Record::empty();
     record.put_outcome(json, unknown)?;
     record.forgive(unknown);
-    record.outcome(of)
+    Ok(record.outcome(of)?.filter(Outcome::tells_an_answer))
 }
 
 fn whole(json: &str) -> Option<u64> {
@@ -133,6 +130,37 @@ mod tests {
         let error = page(json, ASKED, &mut UnknownNames::default()).unwrap_err();
 
         assert!(error.message.contains(words), "{}", error.message);
+    }
+
+    #[rstest]
+    #[case("null")]
+    #[case("{}")]
+    #[case("[]")]
+    #[case("\"resolved\"")]
+    #[case("")]
+    #[case("<html>")]
+    #[case(r#"{"outcome":null}"#)]
+    #[case(r#"{"outcome":"","refunded":""}"#)]
+    #[case(r#"{"outcome":{},"refunded":[]}"#)]
+    #[case(r#"{"status":404,"message":"no outcome","error":"Not Found"}"#)]
+    #[case(r#"{"status":"success","id":"0198c0de-0000-7000-8000-000000000001","comments":"see the portal"}"#)]
+    #[case(r#"{"data":{"outcome":"resolved"},"x":1}"#)]
+    fn what_has_no_field_of_an_answer_is_no_outcome(#[case] json: &str) {
+        let read = outcome(json, &Alert::sample(), &mut UnknownNames::default());
+
+        assert_eq!(read.unwrap_or_default(), None);
+    }
+
+    #[rstest]
+    #[case(r#"{"outcome":"resolved"}"#)]
+    #[case(r#"{"REFUNDED":"not refunded"}"#)]
+    #[case(r#"{"disputeReasonCode":"duplicate"}"#)]
+    #[case(r#"{"amountStopped":1}"#)]
+    #[case(r#"{"actionTimestamp":"2026-03-10T12:00:00Z"}"#)]
+    fn one_field_of_an_answer_makes_an_outcome(#[case] json: &str) {
+        let read = outcome(json, &Alert::sample(), &mut UnknownNames::default());
+
+        assert!(read.unwrap().is_some());
     }
 
     #[test]

@@ -191,6 +191,21 @@ mod tests {
         assert_eq!(alert.outcome.map(|outcome| outcome.outcome).as_deref(), Some("RESOLVED"));
     }
 
+    #[rstest]
+    #[case(json!({}), "OPEN", false)]
+    #[case(json!({}), "EXPIRED", false)]
+    #[case(json!({}), "", false)]
+    #[case(json!({"status": "success", "extra": 1}), "OPEN", false)]
+    #[case(json!({"outcome": null, "refunded": ""}), "NEW", false)]
+    #[case(json!({"refunded": "refunded"}), "OPEN", true)]
+    #[case(json!({}), "RESOLVED", true)]
+    #[case(json!({"extra": 1}), "OF_ITS_OWN", true)]
+    fn an_outcome_that_tells_nothing_is_one_where_the_status_says_so(#[case] outcome: Value, #[case] status: &str, #[case] is_one: bool) {
+        let (alert, _) = read(json!({"outcome": outcome, "status": status}));
+
+        assert_eq!(alert.outcome.is_some(), is_one);
+    }
+
     #[test]
     fn a_text_without_end_is_cut_at_a_whole_character() {
         let (alert, _) = read(json!({"issuer": "é".repeat(5_000)}));

@@ -4,7 +4,8 @@ use avert::domain::{Alert, AlertId, AlertQuery, AlertStatus, Deadline};
 use avert::service::{Alerts, ServiceError};
 use rstest::rstest;
 use serde_json::{Value, json};
-use wiremock::{MockServer, ResponseTemplate};
+use wiremock::matchers::{method, path};
+use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::foreign::{answer, asking_for_a_token, current, getting, listing, older, open, token};
 
@@ -90,6 +91,25 @@ async fn what_is_no_list_is_no_empty_list() {
     let error = current(&server).list(&AlertQuery::default()).await.unwrap_err();
 
     assert!(matches!(&error, ServiceError::Unavailable(why) if why.contains("base URL")), "{error}");
+}
+
+#[rstest]
+#[case(json!({}), false)]
+#[case(json!(null), false)]
+#[case(json!([]), false)]
+#[case(json!({"outcome": null}), false)]
+#[case(json!({"status": 200, "message": "there is no outcome"}), false)]
+#[case(json!({"outcome": "stopped"}), true)]
+#[tokio::test]
+async fn at_the_older_dialects_own_route_only_what_tells_an_answer_is_an_outcome(#[case] body: Value, #[case] is_one: bool) {
+    let (server, id) = (MockServer::start().await, AlertId::generate());
+    asking_for_a_token().respond_with(token("t")).mount(&server).await;
+    getting(id).respond_with(answer(200, &open(id))).mount(&server).await;
+    Mock::given(method("GET")).and(path(format!("/api/v1/alerts/{id}/outcome"))).respond_with(answer(200, &body)).mount(&server).await;
+
+    let alert = older(&server).0.get(id).await.unwrap();
+
+    assert_eq!(alert.outcome.is_some(), is_one);
 }
 
 #[tokio::test]

@@ -29,6 +29,15 @@ enum Loss {
     Empty,
     Html,
     WithoutOutcome,
+    EmptyOutcome,
+    /// An outcome with another status than success.
+    Failed,
+    Empty200,
+}
+
+fn with(mut alert: Value, place: &str, value: Value) -> Value {
+    *alert.pointer_mut(place).unwrap() = value;
+    alert
 }
 
 async fn lose(server: &MockServer, id: AlertId, loss: Loss) {
@@ -40,6 +49,12 @@ async fn lose(server: &MockServer, id: AlertId, loss: Loss) {
         Loss::Empty => builder.respond_with(ResponseTemplate::new(204)),
         Loss::Html => builder.respond_with(ResponseTemplate::new(200).set_body_string("<html>")),
         Loss::WithoutOutcome => builder.respond_with(answer(200, &open(id))),
+        Loss::EmptyOutcome => builder.respond_with(answer(200, &with(open(id), "/outcome", json!({"message": "later"})))),
+        Loss::Failed => {
+            let failed = with(resolved(id, "refunded", "resolved", "by Ann"), "/outcome/status", json!("FAILURE\u{1b}[31m"));
+            builder.respond_with(answer(200, &failed))
+        }
+        Loss::Empty200 => builder.respond_with(answer(200, &json!({}))),
     };
     mock.mount(server).await;
 }
@@ -89,6 +104,9 @@ async fn an_outcome_as_decided_that_was_there_already_may_be_our_own_sent_twice_
 #[case(Loss::Empty)]
 #[case(Loss::Html)]
 #[case(Loss::WithoutOutcome)]
+#[case(Loss::EmptyOutcome)]
+#[case(Loss::Failed)]
+#[case(Loss::Empty200)]
 #[tokio::test]
 async fn what_is_found_as_decided_is_a_success_and_told_as_found(#[case] loss: Loss) {
     let (server, id) = (MockServer::start().await, AlertId::generate());
@@ -134,6 +152,20 @@ async fn nothing_that_landed_so_far_is_unknown_and_no_failure(#[case] loss: Loss
 }
 
 #[tokio::test]
+async fn an_outcome_whose_processing_failed_stays_unknown_and_its_status_is_told() {
+    let (server, id) = (MockServer::start().await, AlertId::generate());
+    lose(&server, id, Loss::Failed).await;
+    let failed = with(resolved(id, "refunded", "resolved", "by Ann"), "/outcome/status", json!("failure"));
+    getting(id).respond_with(answer(200, &failed)).mount(&server).await;
+
+    let error = decide(&server, id, Loss::Failed).await.unwrap_err();
+
+    let ServiceError::Indeterminate(why) = error else { panic!("{error}") };
+    assert!(why.contains("an outcome whose status is FAILURE") && why.contains("outcome has the status failure so far"), "{why}");
+    assert!(!why.contains('\u{1b}'), "{why}");
+}
+
+#[tokio::test]
 async fn an_alert_that_cannot_be_read_either_leaves_it_unknown() {
     let (server, id) = (MockServer::start().await, AlertId::generate());
     lose(&server, id, Loss::Break).await;
@@ -163,6 +195,8 @@ async fn the_older_dialect_finds_the_outcome_at_its_own_route() {
 #[case(Loss::Break)]
 #[case(Loss::Status(500))]
 #[case(Loss::WithoutOutcome)]
+#[case(Loss::EmptyOutcome)]
+#[case(Loss::Failed)]
 #[tokio::test]
 async fn the_client_itself_says_that_it_does_not_know_and_looks_at_nothing(#[case] loss: Loss) {
     let (server, id) = (MockServer::start().await, AlertId::generate());
