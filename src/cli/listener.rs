@@ -82,7 +82,7 @@ impl WebhookListener for ConsoleListener {
             return Err(RequestFailure::of(RequestPart::Address)("one is listening already".to_owned()));
         }
         let (events, mut told) = mpsc::channel(UNHEARD);
-        let settings = WantedListener { auth, secret, forward, record }.settings(Arc::clone(&self.clock), events)?;
+        let settings = WantedListener { auth: Some(auth), secret, forward, record }.settings(Arc::clone(&self.clock), events)?;
         let bound = match TcpListener::bind(address.0).await {
             Ok(listener) => Receiver::start(listener, settings),
             Err(error) => Err(error),

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
@@ -23,6 +23,7 @@ use tower::Layer as _;
 use super::recording::{RecordedDelivery, Recording};
 use super::reposting::Forwarder;
 use super::signature;
+use crate::domain::signing::SignatureFault;
 use crate::domain::time::SharedClock;
 use crate::domain::webhook::received::{Forwarding, Receipt, ReceivedEvent, Subject};
 use crate::domain::{EndpointAuth, Secret};
@@ -38,8 +39,6 @@ use crate::outbound::credential::basic;
 const MAX_BODY_BYTES: usize = 1024 * 1024;
 /// How much is read of a head.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
-/// So far the time of a signed request may be from ours, in seconds (Standard Webhooks).
-const TOLERANCE_SECONDS: i64 = 5 * 60;
 /// How many connections may be open; where there are more, the one that does least gives way. Behind a proxy all come from one address.
 const MOST_CONNECTIONS: usize = 256;
 /// When a sender may come again whose delivery could not be kept.
@@ -50,8 +49,8 @@ const BASIC: &str = "Basic ";
 /// Configuration of a receiver.
 #[derive(Clone)]
 pub struct ReceiverSettings {
-    /// The credential it asks for.
-    pub auth: EndpointAuth,
+    /// The credential it asks for; nothing where signatures alone are looked at.
+    pub auth: Option<EndpointAuth>,
     /// The secret that requests have to be signed with; nothing where signatures are not looked at.
     pub signing: Option<Secret>,
     /// Where what is accepted is recorded before it is answered.
@@ -68,8 +67,8 @@ pub struct ReceiverSettings {
 
 impl ReceiverSettings {
     /// A receiver that checks this credential, and nothing else.
-    pub fn new(auth: EndpointAuth, clock: SharedClock) -> Self {
-        Self { auth, signing: None, recording: None, forwarder: None, events: None, patience: Duration::from_secs(10), clock }
+    pub fn new(auth: impl Into<Option<EndpointAuth>>, clock: SharedClock) -> Self {
+        Self { auth: auth.into(), signing: None, recording: None, forwarder: None, events: None, patience: Duration::from_secs(10), clock }
     }
 }
 
@@ -153,25 +152,24 @@ impl Reception {
     fn authorizes(&self, headers: &HeaderMap) -> bool {
         let same = |given: &[u8], expected: &str| bool::from(given.ct_eq(expected.as_bytes()));
         match &self.settings.auth {
-            EndpointAuth::Basic { username, password } => {
+            None => self.settings.signing.is_some(),
+            Some(EndpointAuth::Basic { username, password }) => {
                 let given = headers.get(AUTHORIZATION).map(|value| value.as_bytes().split_at_checked(BASIC.len()));
                 given.flatten().is_some_and(|(scheme, pair)| {
                     // The case of the scheme does not matter.
                     scheme.eq_ignore_ascii_case(BASIC.as_bytes()) && same(pair, &basic(username, password.reveal())[BASIC.len()..])
                 })
             }
-            EndpointAuth::Header { name, value } => headers.get(name).is_some_and(|given| same(given.as_bytes(), value.reveal())),
+            Some(EndpointAuth::Header { name, value }) => headers.get(name).is_some_and(|given| same(given.as_bytes(), value.reveal())),
         }
     }
 
     /// Whether the signature is right and fresh; nothing where none is asked for.
-    fn verifies(&self, delivery: &RecordedDelivery) -> Option<bool> {
+    fn verifies(&self, delivery: &RecordedDelivery) -> Option<Result<(), SignatureFault>> {
         let secret = self.settings.signing.as_ref()?;
         let [id, timestamp, signature] = [&delivery.webhook_id, &delivery.webhook_timestamp, &delivery.webhook_signature]
             .map(|header| header.as_deref().unwrap_or_default());
-        let now = self.settings.clock.now().timestamp();
-        let fresh = timestamp.parse::<i64>().is_ok_and(|sent| now.abs_diff(sent) <= TOLERANCE_SECONDS.unsigned_abs());
-        Some(fresh && signature::verify(secret, id, timestamp, &delivery.body, signature))
+        Some(signature::check(secret, id, timestamp, &delivery.body, signature, self.settings.clock.now()))
     }
 
     /// The whole body, or how the request is refused.
@@ -193,10 +191,11 @@ impl Reception {
     async fn take(self: &Arc<Self>, delivery: RecordedDelivery) -> Receipt {
         let mut event = self.event(delivery.webhook_id.clone(), Receipt::Accepted);
         event.subject = delivery.subject();
-        event.verified = self.verifies(&delivery);
+        let verified = self.verifies(&delivery);
+        event.verified = verified.map(|verified| verified.is_ok());
         let mut to_forward = None;
-        if event.verified == Some(false) {
-            event.receipt = Receipt::WrongSignature;
+        if let Some(Err(fault)) = verified {
+            event.receipt = Receipt::NotVerified(fault);
         } else {
             match self.keep(&delivery).await {
                 Ok((place, recorded)) => (to_forward, event.recorded) = (place, recorded),
@@ -248,7 +247,7 @@ async fn answer(reception: &Arc<Reception>, line: &Line, request: Request) -> Re
     if !reception.authorizes(&headers) {
         discard(request, reception.settings.patience);
         reception.tell(reception.event(text("webhook-id"), Receipt::WrongCredential)).await;
-        return refused(&reception.settings.auth);
+        return refused(reception.settings.auth.as_ref());
     }
     let body = match reception.body(request).await {
         Ok(body) => body,
@@ -258,6 +257,7 @@ async fn answer(reception: &Arc<Reception>, line: &Line, request: Request) -> Re
     let delivery = RecordedDelivery {
         received_at: reception.settings.clock.now(),
         content_type: text(CONTENT_TYPE.as_str()),
+        content_encoding: text(CONTENT_ENCODING.as_str()),
         webhook_id: text("webhook-id"),
         webhook_timestamp: text("webhook-timestamp"),
         webhook_signature: text("webhook-signature"),
@@ -265,8 +265,11 @@ async fn answer(reception: &Arc<Reception>, line: &Line, request: Request) -> Re
     };
     match reception.take(delivery).await {
         Receipt::Accepted => (StatusCode::OK, "received\n").into_response(),
-        Receipt::WrongCredential => refused(&reception.settings.auth),
-        Receipt::WrongSignature => (StatusCode::UNAUTHORIZED, "wrong signature, or too old\n").into_response(),
+        Receipt::WrongCredential => refused(reception.settings.auth.as_ref()),
+        Receipt::NotVerified(fault) => {
+            tracing::warn!("a delivery was not taken: {fault}");
+            (StatusCode::UNAUTHORIZED, format!("{fault}\n")).into_response()
+        }
         Receipt::NotKept(why) => {
             tracing::warn!("a delivery was not taken: {why}");
             let again = [(RETRY_AFTER, HeaderValue::from_static(COME_AGAIN))];
@@ -275,12 +278,12 @@ async fn answer(reception: &Arc<Reception>, line: &Line, request: Request) -> Re
     }
 }
 
-fn refused(auth: &EndpointAuth) -> Response {
+fn refused(auth: Option<&EndpointAuth>) -> Response {
     let refusal = (StatusCode::UNAUTHORIZED, "wrong credential\n").into_response();
     match auth {
-        EndpointAuth::Basic { .. } => {
+        Some(EndpointAuth::Basic { .. }) => {
             ([(WWW_AUTHENTICATE, HeaderValue::from_static("Basic realm=\"webhooks\", charset=\"UTF-8\""))], refusal).into_response()
         }
-        EndpointAuth::Header { .. } => refusal,
+        Some(EndpointAuth::Header { .. }) | None => refusal,
     }
 }

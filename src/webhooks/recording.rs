@@ -29,6 +29,8 @@ const LONGEST_LINE: u64 = 8 * 1024 * 1024;
 pub struct RecordedDelivery {
     pub received_at: Timestamp,
     pub content_type: Option<String>,
+    /// How the body is packed, which it stays.
+    pub content_encoding: Option<String>,
     pub webhook_id: Option<String>,
     pub webhook_timestamp: Option<String>,
     pub webhook_signature: Option<String>,
@@ -58,6 +60,8 @@ impl RecordedDelivery {
 struct RecordLine {
     received_at: String,
     content_type: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content_encoding: Option<String>,
     webhook_id: Option<String>,
     webhook_timestamp: Option<String>,
     webhook_signature: Option<String>,
@@ -70,12 +74,14 @@ struct RecordLine {
 
 impl From<RecordedDelivery> for RecordLine {
     fn from(delivery: RecordedDelivery) -> Self {
-        let RecordedDelivery { received_at, content_type, webhook_id, webhook_timestamp, webhook_signature, body } = delivery;
+        let RecordedDelivery { received_at, content_type, content_encoding, webhook_id, webhook_timestamp, webhook_signature, body } =
+            delivery;
         let (body, body_base64) = match String::from_utf8(body) {
             Ok(text) => (Some(text), None),
             Err(error) => (None, Some(BASE64_STANDARD.encode(error.as_bytes()))),
         };
-        Self { received_at: to_iso(received_at), content_type, webhook_id, webhook_timestamp, webhook_signature, body, body_base64 }
+        let received_at = to_iso(received_at);
+        Self { received_at, content_type, content_encoding, webhook_id, webhook_timestamp, webhook_signature, body, body_base64 }
     }
 }
 
@@ -83,7 +89,8 @@ impl TryFrom<RecordLine> for RecordedDelivery {
     type Error = String;
 
     fn try_from(line: RecordLine) -> Result<Self, String> {
-        let RecordLine { received_at, content_type, webhook_id, webhook_timestamp, webhook_signature, body, body_base64 } = line;
+        let RecordLine { received_at, content_type, content_encoding, webhook_id, webhook_timestamp, webhook_signature, body, body_base64 } =
+            line;
         let body = match (body, body_base64) {
             (Some(text), None) => text.into_bytes(),
             (None, Some(encoded)) => BASE64_STANDARD.decode(encoded).map_err(|_| "bodyBase64 is not base64")?,
@@ -91,7 +98,7 @@ impl TryFrom<RecordLine> for RecordedDelivery {
             (Some(_), Some(_)) => return Err("has both body and bodyBase64: one is needed".to_owned()),
         };
         let received_at = from_iso(&received_at).ok_or("receivedAt is not a time, such as 2026-03-10T12:00:00Z")?;
-        Ok(Self { received_at, content_type, webhook_id, webhook_timestamp, webhook_signature, body })
+        Ok(Self { received_at, content_type, content_encoding, webhook_id, webhook_timestamp, webhook_signature, body })
     }
 }
 
@@ -257,6 +264,7 @@ mod tests {
         RecordedDelivery {
             received_at: from_iso("2026-03-10T12:00:00Z").unwrap(),
             content_type: Some("application/json".to_owned()),
+            content_encoding: Some("gzip".to_owned()),
             webhook_id: Some("e-1".to_owned()),
             webhook_timestamp: Some("1773144000".to_owned()),
             webhook_signature: None,
@@ -266,6 +274,16 @@ mod tests {
 
     fn all(path: &Path) -> Vec<RecordedDelivery> {
         read(path).unwrap().map(|(_, line)| line.unwrap()).collect()
+    }
+
+    #[test]
+    fn a_recording_of_before_encodings_were_recorded_is_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("recording.ndjson");
+        let line = r#"{"receivedAt":"2026-03-10T12:00:00Z","contentType":"application/json","webhookId":"e-1","webhookTimestamp":"1773144000","webhookSignature":null,"body":"{}"}"#;
+        fs::write(&path, line).unwrap();
+
+        assert_eq!(all(&path), [RecordedDelivery { content_encoding: None, ..received(b"{}") }]);
     }
 
     #[rstest]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::recording::RecordedDelivery;
@@ -51,6 +51,7 @@ impl Reposter {
         headers.extend(self.auth.as_ref().map(credential::header).transpose()?);
         let webhook = [
             (CONTENT_TYPE, &delivery.content_type),
+            (CONTENT_ENCODING, &delivery.content_encoding),
             (HeaderName::from_static("webhook-id"), &delivery.webhook_id),
             (HeaderName::from_static("webhook-timestamp"), &delivery.webhook_timestamp),
             (HeaderName::from_static("webhook-signature"), &delivery.webhook_signature),

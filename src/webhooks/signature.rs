@@ -6,10 +6,14 @@ use base64::prelude::BASE64_STANDARD;
 
 use crate::domain::Secret;
 use crate::domain::resolution::FieldError;
-use crate::domain::signing::key_of;
+use crate::domain::signing::{SignatureFault, key_of};
+use crate::domain::time::Timestamp;
 
 /// The version that stands before a signature.
 const VERSION: &str = "v1";
+
+/// So far the time of a signed request may be from ours, in seconds (Standard Webhooks).
+const TOLERANCE_SECONDS: i64 = 5 * 60;
 
 /// The header `webhook-signature`: a signature for each secret, newest first. `timestamp` is that of the header `webhook-timestamp`.
 pub fn sign(secrets: &[Secret], id: &str, timestamp: &str, body: &[u8]) -> Result<String, FieldError> {
@@ -30,6 +34,16 @@ pub fn verify(secret: &Secret, id: &str, timestamp: &str, body: &[u8], header: &
     })
 }
 
+/// Verifies a delivery that came at this moment: its signature first, then its age.
+pub fn check(secret: &Secret, id: &str, timestamp: &str, body: &[u8], header: &str, now: Timestamp) -> Result<(), SignatureFault> {
+    let sent = timestamp.parse::<i64>().ok().filter(|_| verify(secret, id, timestamp, body, header)).ok_or(SignatureFault::Wrong)?;
+    match now.timestamp().saturating_sub(sent) {
+        late if late > TOLERANCE_SECONDS => Err(SignatureFault::Old),
+        late if late < -TOLERANCE_SECONDS => Err(SignatureFault::Ahead),
+        _ => Ok(()),
+    }
+}
+
 fn key(secret: &Secret) -> Result<hmac::Key, FieldError> {
     key_of(secret.reveal()).map(|key| hmac::Key::new(hmac::HMAC_SHA256, &key))
 }
@@ -40,7 +54,9 @@ fn content(id: &str, timestamp: &str, body: &[u8]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use chrono::DateTime;
     use proptest::prelude::*;
+    use rstest::rstest;
 
     use super::*;
 
@@ -87,6 +103,35 @@ mod tests {
             (ID, TIME, BODY, ""),
         ] {
             assert!(!verify(&right, id, time, body, header), "{id} {time} {header}");
+        }
+    }
+
+    #[rstest]
+    #[case::in_time(SECRET, TIME, 0, Ok(()))]
+    #[case::as_late_as_may_be(SECRET, TIME, 300, Ok(()))]
+    #[case::as_early_as_may_be(SECRET, TIME, -300, Ok(()))]
+    #[case::old(SECRET, TIME, 301, Err(SignatureFault::Old))]
+    #[case::ahead(SECRET, TIME, -301, Err(SignatureFault::Ahead))]
+    #[case::old_and_wrong("whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD", TIME, 301, Err(SignatureFault::Wrong))]
+    #[case::another_time(SECRET, "1614265331", 0, Err(SignatureFault::Wrong))]
+    #[case::no_time(SECRET, "noon", 0, Err(SignatureFault::Wrong))]
+    fn a_wrong_signature_and_a_wrong_time_are_told_apart(
+        #[case] known: &str,
+        #[case] timestamp: &str,
+        #[case] later: i64,
+        #[case] found: Result<(), SignatureFault>,
+    ) {
+        let now = DateTime::from_timestamp_secs(TIME.parse::<i64>().unwrap() + later).unwrap();
+
+        assert_eq!(check(&secret(known), ID, timestamp, BODY, SIGNATURE, now), found);
+    }
+
+    #[test]
+    fn no_timestamp_overflows() {
+        for timestamp in [i64::MIN, i64::MAX, 0].map(|seconds| seconds.to_string()) {
+            let header = sign(&[secret(SECRET)], ID, &timestamp, BODY).unwrap();
+
+            assert!(check(&secret(SECRET), ID, &timestamp, BODY, &header, Timestamp::MAX_UTC).is_err());
         }
     }
 

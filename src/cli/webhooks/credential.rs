@@ -16,25 +16,10 @@ const BASIC_VARIABLE: &str = "AVERT_WEBHOOK_BASIC";
 const HEADER_VARIABLE: &str = "AVERT_WEBHOOK_HEADER";
 const SECRET_VARIABLE: &str = "AVERT_WEBHOOK_SECRET";
 
-/// Who asks for a credential.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum WhoAsks {
-    /// An endpoint that avert sends to.
-    Endpoint,
-    /// A listener of this command's own.
-    Listener,
-}
-
-/// The credential of the flags, else of the environment. No error repeats it.
-pub(super) fn credential(args: &CredentialArgs, lookup: impl Fn(&str) -> Option<String>, holder: WhoAsks) -> anyhow::Result<EndpointAuth> {
-    if let Some(auth) = given(args, lookup)? {
-        return Ok(auth);
-    }
-    let needs = match holder {
-        WhoAsks::Endpoint => "an endpoint needs a credential that it knows avert by",
-        WhoAsks::Listener => "a listener needs a credential that it knows the deployment by",
-    };
-    bail!(Misused(format!("{needs}: one of --basic, --basic-file, --header, --header-file, {BASIC_VARIABLE}, {HEADER_VARIABLE}")))
+/// The credential of an endpoint, from the flags, else from the environment. No error repeats it.
+pub(super) fn credential(args: &CredentialArgs, lookup: impl Fn(&str) -> Option<String>) -> anyhow::Result<EndpointAuth> {
+    let needs = "an endpoint needs a credential that it knows avert by: one of --basic, --basic-file, --header, --header-file";
+    Ok(given(args, lookup)?.ok_or_else(|| Misused(format!("{needs}, {BASIC_VARIABLE}, {HEADER_VARIABLE}")))?)
 }
 
 /// The same; nothing where none is given.
@@ -122,7 +107,7 @@ mod tests {
     fn a_password_may_hold_colons() {
         let args = CredentialArgs { basic: Some("shop:s3:cret".to_owned()), ..CredentialArgs::default() };
 
-        assert_eq!(credential(&args, nothing, WhoAsks::Endpoint).unwrap(), basic("shop", "s3:cret"));
+        assert_eq!(credential(&args, nothing).unwrap(), basic("shop", "s3:cret"));
     }
 
     #[test]
@@ -133,14 +118,14 @@ mod tests {
         let args = CredentialArgs { header_file: Some(file), ..CredentialArgs::default() };
 
         let expected = EndpointAuth::Header { name: "X-API-Key".to_owned(), value: Secret::new("s3cret") };
-        assert_eq!(credential(&args, nothing, WhoAsks::Endpoint).unwrap(), expected);
+        assert_eq!(credential(&args, nothing).unwrap(), expected);
     }
 
     #[test]
     fn the_environment_is_asked_where_no_flag_has_it() {
         let lookup = |name: &str| (name == BASIC_VARIABLE).then(|| "shop:s3cret".to_owned());
 
-        assert_eq!(credential(&CredentialArgs::default(), lookup, WhoAsks::Endpoint).unwrap(), basic("shop", "s3cret"));
+        assert_eq!(credential(&CredentialArgs::default(), lookup).unwrap(), basic("shop", "s3cret"));
     }
 
     #[rstest]
@@ -148,7 +133,7 @@ mod tests {
     #[case(CredentialArgs { header: Some("s3cret".to_owned()), ..CredentialArgs::default() })]
     #[case(CredentialArgs::default())]
     fn an_unusable_credential_is_a_misuse_and_is_not_repeated(#[case] args: CredentialArgs) {
-        let error = credential(&args, nothing, WhoAsks::Endpoint).unwrap_err();
+        let error = credential(&args, nothing).unwrap_err();
 
         assert!(error.is::<Misused>());
         assert!(!format!("{error:#}").contains("s3cret"));

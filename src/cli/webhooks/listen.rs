@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
-use super::credential::{WhoAsks, ca_file, credential, header_of, signing_secret};
+use super::credential::{ca_file, given, header_of, signing_secret};
 use super::wanted::{Forward, WantedListener};
 use crate::cli::args::WebhookListenArgs;
 use crate::cli::failure::{Misused, say};
@@ -54,7 +54,7 @@ pub(super) async fn run(args: WebhookListenArgs) -> anyhow::Result<()> {
 }
 
 fn settings(args: &WebhookListenArgs, events: mpsc::Sender<ReceivedEvent>) -> anyhow::Result<ReceiverSettings> {
-    let auth = credential(&args.credential, variable, WhoAsks::Listener)?;
+    let auth = given(&args.credential, variable)?;
     let secret = signing_secret(args.secret_file.as_deref(), variable)?;
     let forward = match &args.forward {
         Some(url) => Some(Forward {
@@ -99,15 +99,18 @@ fn line(event: ReceivedEvent) -> Option<Value> {
         Forwarding::Answered(status) => status.into(),
         Forwarding::Failed(why) => why.into(),
     };
-    match receipt {
-        Receipt::Accepted | Receipt::WrongSignature => Some(json!({
-            "receivedAt": to_iso(at),
-            "event": subject.event,
-            "alertId": subject.alert,
-            "webhookId": webhook_id,
-            "verified": verified,
-            "forwarded": forwarded,
-        })),
-        Receipt::WrongCredential | Receipt::NotKept(_) => None,
-    }
+    let refused = match receipt {
+        Receipt::Accepted => None,
+        Receipt::NotVerified(fault) => Some(fault.to_string()),
+        Receipt::WrongCredential | Receipt::NotKept(_) => return None,
+    };
+    Some(json!({
+        "receivedAt": to_iso(at),
+        "event": subject.event,
+        "alertId": subject.alert,
+        "webhookId": webhook_id,
+        "verified": verified,
+        "refused": refused,
+        "forwarded": forwarded,
+    }))
 }

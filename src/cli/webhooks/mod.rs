@@ -30,7 +30,7 @@ use crate::engine::ActingEngine;
 use crate::service::{ServiceError, Webhooks};
 use crate::wire::operator::{DeliveryJson, DeliveryLogJson, DeliveryPageJson, EndpointJson, RedeliveredJson};
 
-use credential::{WhoAsks, ca_file, credential, given, signing_secret};
+use credential::{ca_file, credential, given, signing_secret};
 
 pub(super) async fn run(context: Context, command: WebhooksCommand) -> anyhow::Result<()> {
     let mut taken = true;
@@ -67,7 +67,7 @@ async fn acting(context: &Context, organization: &OrganizationArgs) -> anyhow::R
 }
 
 async fn add(context: &Context, args: &WebhookAddArgs) -> anyhow::Result<Report> {
-    let auth = credential(&args.credential, variable, WhoAsks::Endpoint)?;
+    let auth = credential(&args.credential, variable)?;
     let (signing, made) = signing(args.sign, args.secret_file.as_deref(), variable)?;
     let new = NewEndpoint::parse(&args.url, plain_http(args.insecure_http), auth, signing).map_err(ServiceError::InvalidRequest)?;
     let new = NewEndpoint { ca_certificate: ca_file(args.ca_file.as_deref())?.unwrap_or_default(), ..new };

@@ -20,7 +20,7 @@ const PAUSES: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(2
 
 /// What a listener checks, keeps and sends on.
 pub(in crate::cli) struct WantedListener {
-    pub(in crate::cli) auth: EndpointAuth,
+    pub(in crate::cli) auth: Option<EndpointAuth>,
     pub(in crate::cli) secret: Option<Secret>,
     pub(in crate::cli) forward: Option<Forward>,
     pub(in crate::cli) record: Option<PathBuf>,
@@ -45,7 +45,12 @@ impl WantedListener {
     ) -> Result<ReceiverSettings, RequestFailure> {
         let Self { auth, secret, forward, record } = self;
         let wrong = |error: FieldError| format!("the credential cannot be one: {} {}", error.field, error.message);
-        auth.check().map_err(wrong).map_err(RequestFailure::of(RequestPart::Credential))?;
+        if auth.is_none() && secret.is_none() {
+            let needs = "a listener needs what it knows the deployment by: a Basic credential (--basic-file, AVERT_WEBHOOK_BASIC), a header \
+                         (--header-file, AVERT_WEBHOOK_HEADER) or a signing secret (--secret-file, AVERT_WEBHOOK_SECRET)";
+            return Err(RequestFailure::of(RequestPart::Credential)(needs.to_owned()));
+        }
+        auth.iter().try_for_each(EndpointAuth::check).map_err(wrong).map_err(RequestFailure::of(RequestPart::Credential))?;
         if let Some(secret) = &secret {
             let wrong = |error: FieldError| format!("the secret {}", error.message);
             signing::key_of(secret.reveal()).map_err(wrong).map_err(RequestFailure::of(RequestPart::Secret))?;

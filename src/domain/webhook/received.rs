@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use super::signing::SignatureFault;
 use crate::domain::time::Timestamp;
 
 /// A received event.
@@ -62,8 +63,8 @@ pub enum Receipt {
     Accepted,
     /// Its credential was wrong or missing: 401, and its body was not read.
     WrongCredential,
-    /// Its signature was wrong, missing or too old: 401.
-    WrongSignature,
+    /// Its signature was wrong or missing, or not of this time: 401.
+    NotVerified(SignatureFault),
     /// It could not be recorded or there was no room to forward it: 503, and why.
     NotKept(String),
 }

@@ -23,6 +23,18 @@ pub const LONGEST_OVERLAP: TimeDelta = TimeDelta::hours(720);
 /// How many secrets sign at once at most: the newest and those before it.
 pub const MOST_SECRETS: usize = 3;
 
+/// Why a signed delivery is not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum SignatureFault {
+    /// None of its signatures was made with the secret, or it has none.
+    #[error("wrong signature")]
+    Wrong,
+    #[error("the signature is right, but its timestamp is over 5 minutes old: compare the clocks")]
+    Old,
+    #[error("the signature is right, but its timestamp is over 5 minutes ahead: compare the clocks")]
+    Ahead,
+}
+
 /// The bytes of a secret, or what is wrong with it. No error repeats it.
 pub fn key_of(secret: &str) -> Result<Vec<u8>, FieldError> {
     let wrong = |message: &str| FieldError::new("secret", message);

@@ -3,6 +3,7 @@
 use avert::console::effects::Effect;
 use avert::console::listener::{ListenRequest, ReplayRequest, RequestFailure, RequestPart};
 use avert::console::message::Message;
+use avert::domain::signing::SignatureFault;
 use avert::domain::time::Clock;
 use avert::domain::webhook::received::{Forwarding, Receipt, ReceivedEvent, ReplayedEvent, Subject};
 use avert::domain::{AlertId, EndpointAuth, Secret};
@@ -54,7 +55,7 @@ fn the_receiver_has_its_pictures() {
             heard(1, Receipt::Accepted, Forwarding::Answered(200)),
             heard(2, Receipt::WrongCredential, Forwarding::Nowhere),
             heard(3, Receipt::Accepted, failed),
-            heard(4, Receipt::WrongSignature, Forwarding::Nowhere),
+            heard(4, Receipt::NotVerified(SignatureFault::Wrong), Forwarding::Nowhere),
             heard(5, Receipt::Accepted, Forwarding::OnItsWay),
         ] {
             rig.update(message);
@@ -125,7 +126,7 @@ fn an_accepted_event_refreshes_the_queue_at_once_and_nothing_else_does() {
     let before = asked(&rig);
 
     rig.update(heard(1, Receipt::WrongCredential, Forwarding::Nowhere));
-    rig.update(heard(2, Receipt::WrongSignature, Forwarding::Nowhere));
+    rig.update(heard(2, Receipt::NotVerified(SignatureFault::Wrong), Forwarding::Nowhere));
     assert_eq!(asked(&rig), before);
     rig.update(heard(3, Receipt::Accepted, Forwarding::OnItsWay));
     rig.advance(Duration::milliseconds(250));

@@ -158,6 +158,56 @@ async fn with_a_secret_only_what_is_signed_with_it_is_taken_and_the_line_says_so
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_secret_alone_is_enough_and_a_wrong_signature_and_a_wrong_time_are_told_apart() {
+    let home = tempfile::tempdir().unwrap();
+    let secret = Secret::for_signing();
+    let mut listener = Listener::start(home.path(), &["--secret-file", &file(home.path(), "secret", secret.reveal())]);
+    let signed = async |secret: &Secret, later: i64| {
+        let (body, time) = (body("alert.created"), (Utc::now().timestamp() + later).to_string());
+        let signature = sign(std::slice::from_ref(secret), "e-1", &time, body.as_bytes()).unwrap();
+        let request = Client::new().post(&listener.url).header("webhook-id", "e-1").header("webhook-timestamp", time);
+        let answer = request.header("webhook-signature", signature).body(body).send().await.unwrap();
+        (answer.status().as_u16(), answer.text().await.unwrap())
+    };
+
+    let answers =
+        [signed(&secret, 0).await, signed(&secret, -400).await, signed(&secret, 400).await, signed(&Secret::for_signing(), -400).await];
+    let unsigned = status(Client::new().post(&listener.url).body("{}")).await;
+
+    assert_eq!((answers.each_ref().map(|(status, _)| *status), unsigned), ([200, 401, 401, 401], 401));
+    let refused = [(); 5].map(|()| listener.line()["refused"].as_str().unwrap_or_default().to_owned());
+    for (words, told) in
+        ["", "timestamp is over 5 minutes old", "timestamp is over 5 minutes ahead", "wrong signature"].iter().zip(&refused)
+    {
+        assert!(told.contains(words), "{told}");
+    }
+    assert_eq!(refused[4], "wrong signature");
+    assert_eq!([&answers[1].1, &answers[2].1], [&format!("{}\n", refused[1]), &format!("{}\n", refused[2])]);
+    let (_, _, said) = listener.end();
+    assert!(refused[1..].iter().all(|refused| said.contains(refused)), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_packed_body_is_sent_on_recorded_and_replayed_with_its_encoding() {
+    let home = tempfile::tempdir().unwrap();
+    let target = Receiver::start().await;
+    let path = home.path().join("recording.ndjson");
+    let arguments = ["--basic-file", &credential(home.path()), "--record", path.to_str().unwrap(), "--forward", &target.url()];
+    let mut listener = Listener::start(home.path(), &arguments);
+
+    let taken = status(delivery(&listener.url, "e-1", b"\x1f\x8b packed".to_vec()).header("content-encoding", "gzip")).await;
+    let line = listener.line();
+    let replayed = run(home.path(), &["webhooks", "replay", path.to_str().unwrap(), "--to", &target.url()]);
+
+    assert_eq!((taken, line["forwarded"].as_u64(), replayed.status.code()), (200, Some(200), Some(0)));
+    let recorded: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    assert_eq!(recorded["contentEncoding"], "gzip");
+    let sent: Vec<_> =
+        target.requests().iter().map(|request| (request.header("content-encoding").to_owned(), request.body.clone())).collect();
+    assert_eq!(sent, [const { "gzip" }; 2].map(|encoding| (encoding.to_owned(), b"\x1f\x8b packed".to_vec())));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_is_taken_is_sent_on_three_times_at_most_and_each_attempt_is_logged() {
     let home = tempfile::tempdir().unwrap();
     let target = Receiver::start().await;
@@ -308,6 +358,8 @@ async fn a_wrong_line_of_a_recording_is_told_and_the_others_are_sent() {
 
 #[rstest]
 #[case::no_credential(&["listen"], "--basic-file")]
+#[case::no_header(&["listen"], "--header-file")]
+#[case::no_signature(&["listen"], "--secret-file")]
 #[case::no_colon(&["listen", "--basic", "s3cret"], "USER:PASS")]
 #[case::no_secret(&["listen", "--basic", "a:b", "--secret-file", "FILE"], "whsec_")]
 #[case::no_recording(&["listen", "--basic", "a:b", "--record", "FILE"], "something else")]

@@ -168,7 +168,7 @@ impl ReceiverPart {
         }
         match event.receipt {
             Receipt::Accepted => self.taken += 1,
-            Receipt::WrongCredential | Receipt::WrongSignature | Receipt::NotKept(_) => self.refused += 1,
+            Receipt::WrongCredential | Receipt::NotVerified(_) | Receipt::NotKept(_) => self.refused += 1,
         }
         self.add(ReceiverRow::Received(event));
     }

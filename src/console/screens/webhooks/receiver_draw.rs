@@ -8,6 +8,7 @@ use super::receiver::{Listening, ReceiverRow, Replaying};
 use super::state::{WebhooksPane, WebhooksScreen, WebhooksTarget};
 use crate::console::text::{columns, count, cut, sanitize, wrap_to};
 use crate::console::{Action, DrawContext, Pen};
+use crate::domain::signing::SignatureFault;
 use crate::domain::webhook::received::{Forwarding, Receipt, what_has_to_be_reachable};
 
 /// Columns left of a row's text: the cursor's bar and a blank.
@@ -174,7 +175,8 @@ fn receipt(receipt: &Receipt, draw: &DrawContext<'_>) -> (String, Style) {
     match receipt {
         Receipt::Accepted => ("✓ taken".to_owned(), theme.ok),
         Receipt::WrongCredential => ("! wrong credential".to_owned(), theme.danger),
-        Receipt::WrongSignature => ("! wrong signature".to_owned(), theme.danger),
+        Receipt::NotVerified(SignatureFault::Wrong) => ("! wrong signature".to_owned(), theme.danger),
+        Receipt::NotVerified(SignatureFault::Old | SignatureFault::Ahead) => ("! wrong time".to_owned(), theme.danger),
         Receipt::NotKept(why) => (format!("! not kept: {}", sanitize(why)), theme.danger),
     }
 }
