@@ -107,7 +107,7 @@ fn opener(home: &Path) -> (String, PathBuf) {
     let (bin, log) = (home.join("bin"), home.join("opened"));
     std::fs::create_dir(&bin).unwrap();
     let script = format!(
-        "#!/bin/sh\nfor argument in \"$#\" \"$@\"; do printf '%s\\n' \"$argument\" >> '{0}.part'; done\nmv '{0}.part' '{0}'\n",
+        "#!/bin/sh\nenv > '{0}.env'\nfor argument in \"$#\" \"$@\"; do printf '%s\\n' \"$argument\" >> '{0}.part'; done\nmv '{0}.part' '{0}'\n",
         log.display()
     );
     std::fs::write(bin.join("xdg-open"), script).unwrap();
@@ -121,7 +121,9 @@ fn a_link_opens_by_the_desktops_opener_with_the_address_as_its_one_argument() {
     bring_in(home.path(), &[300]);
     let file = settings(home.path(), "[links]\norder = \"https://shop.example/orders/{merchantOrderId}?x=$(id);id\"\n");
     let (path, log) = opener(home.path());
+    let secrets = [("AVERT_WEBHOOK_SECRET", "whsec_s3cret"), ("AVERT_OPERATOR_KEY", "s3cret"), ("PGPASSWORD", "s3cret")];
     let around = [("PATH", path.as_str()), ("DISPLAY", ":9"), ("SSH_CONNECTION", ""), ("SSH_TTY", ""), ("SSH_CLIENT", "")];
+    let around = [&around[..], &secrets].concat();
     let mut terminal = Terminal::start_with(home.path(), &["--config", &file, "open"], &around, 120, 40);
     terminal.wait_for("SHOP 0");
 
@@ -134,6 +136,8 @@ fn a_link_opens_by_the_desktops_opener_with_the_address_as_its_one_argument() {
         std::thread::yield_now();
     }
     assert_eq!(std::fs::read_to_string(&log).unwrap(), "1\nhttps://shop.example/orders/A%2F0%20b?x=$(id);id\n");
+    let inherited = std::fs::read_to_string(log.with_extension("env")).unwrap();
+    assert!(inherited.contains("DISPLAY=:9") && !inherited.contains("s3cret"), "{inherited}");
     leave(terminal);
 }
 

@@ -107,6 +107,21 @@ fn the_first_line_of_each_file_says_what_lives_there() {
 }
 
 #[test]
+fn child_processes_are_started_in_one_place() {
+    let starts = [".spawn()", "process::Command", "open::that", "open::with"];
+    let found: Vec<_> = source_files()
+        .into_iter()
+        .filter(|path| {
+            let text = fs::read_to_string(path).unwrap();
+            let code = text.split("#[cfg(test)]").next().unwrap();
+            starts.iter().any(|start| code.contains(start))
+        })
+        .map(|path| relative(&path))
+        .collect();
+    assert_eq!(found, ["src/console/workstation.rs"]);
+}
+
+#[test]
 fn no_file_is_called_after_nothing_in_particular() {
     let vague = ["utils", "util", "helpers", "helper", "common", "core", "types", "manager", "misc"];
     let found: Vec<_> = source_files()
