@@ -1,6 +1,5 @@
 //! `avert organizations`: whose alerts, keys, clients and webhooks there are.
 
-use anyhow::bail;
 use serde_json::{Value, json};
 
 use super::args::OrganizationsCommand;
@@ -9,7 +8,7 @@ use super::local::Local;
 use super::output::{Report, Rows};
 use crate::domain::Company;
 use crate::service::Intake;
-use crate::store::{OrganizationRecord, StoreError};
+use crate::store::OrganizationRecord;
 
 pub(super) async fn run(context: Context, command: OrganizationsCommand) -> anyhow::Result<()> {
     let local = match &command {
@@ -18,10 +17,6 @@ pub(super) async fn run(context: Context, command: OrganizationsCommand) -> anyh
     };
     let answer = match command {
         OrganizationsCommand::Create { name } => {
-            // Told as the conflict that it is; the store refuses a second one in any case.
-            if local.engine.organizations().await?.iter().any(|known| known.organization.name == name.trim()) {
-                bail!(StoreError::Conflict(format!("the organization {}", name.trim())));
-            }
             let created = local.engine.create_organization(&name).await?;
             let organization = &created.organization;
             Report::one(record(&created), format!("organization {} has the id {}", organization.name, organization.id))

@@ -42,6 +42,7 @@ pub mod link;
 pub mod money;
 pub mod monitoring;
 pub mod monotonic;
+pub mod naming;
 pub mod note;
 mod open_enum;
 pub mod order;

@@ -131,7 +131,13 @@ fn what_cannot_be_is_refused_with_its_reason() {
     run_ok(home.path(), &["organizations", "create", "rival"]);
 
     assert_refused(home.path(), &["organizations", "create", "rival"], 4, "the organization rival exists already");
-    assert_refused(home.path(), &["organizations", "create", " "], 2, "name is empty");
+    for alike in ["Rival", "RIVAL", " rival"] {
+        assert_refused(home.path(), &["organizations", "create", alike], 4, "the organization rival exists already");
+    }
+    for (wrong, words) in [(" ", "name is empty"), ("../x", "name is a path"), ("x\u{202e}y", "name holds U+202E"), ("ｄefault", "U+FF44")]
+    {
+        assert_refused(home.path(), &["organizations", "create", wrong], 2, words);
+    }
     assert_refused(home.path(), &["clients", "create"], 2, "must be named: there are default, rival");
     assert_refused(home.path(), &["clients", "create", "--organization", "nobody"], 2, "is not one of default, rival");
     assert_refused(home.path(), &["clients", "revoke", "avc_test_x", "--organization", "rival"], 3, "client avc_test_x not found");

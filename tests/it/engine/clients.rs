@@ -284,7 +284,7 @@ async fn an_organization_has_a_name_of_its_own() {
     let wrong = engine.create_organization("").await;
 
     assert_eq!(created.organization.name, "ACME Shop");
-    assert!(matches!(again, Err(ServiceError::InvalidRequest(errors)) if errors[0].message.contains("exists already")));
+    assert!(matches!(again, Err(ServiceError::Conflict(why)) if why.contains("exists already")));
     assert!(matches!(wrong, Err(ServiceError::InvalidRequest(errors)) if errors[0].field == "name"));
     assert_eq!(engine.organizations().await.unwrap().len(), 2);
     let other = engine.acting_for(engine.local_caller(Some("ACME Shop")).await.unwrap());
