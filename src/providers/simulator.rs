@@ -355,7 +355,8 @@ impl AlertProvider for Simulator {
         let ours = state.answers_of(submission).any(|accepted| accepted.attempt == Some(submission.attempt));
         match state.answers_of(submission).next() {
             _ if ours => LookUp::Applied,
-            Some(other) => LookUp::AnsweredOtherwise(other.decision.clone()),
+            // It may be another organization's answer: nothing of it is told.
+            Some(_) => LookUp::AnsweredOtherwise("it was answered before (simulated)".to_owned()),
             None => LookUp::NotKnown,
         }
     }
@@ -432,7 +433,7 @@ mod tests {
         let answer = network.submit(&second).await;
 
         assert_eq!(answer, SubmitResult::Indeterminate(Cause::AlreadyActioned));
-        assert_eq!(network.look_up(&second).await, LookUp::AnsweredOtherwise("current|REFUNDED||".to_owned()));
+        assert_eq!(network.look_up(&second).await, LookUp::AnsweredOtherwise("it was answered before (simulated)".to_owned()));
         assert_eq!(network.accepted().len(), 1);
     }
 
