@@ -61,17 +61,30 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     if error.downcast_ref::<SaidAlready>().is_none() {
-        say(&format!("avert: {error:#}"));
+        say(&format!("avert: {}", told(error)));
     }
     ExitCode::from(code(error))
 }
 
+/// The words of an error with its causes; a context that its cause begins with itself is left out.
+pub(super) fn told(error: &anyhow::Error) -> String {
+    let mut causes = error.chain().map(ToString::to_string).peekable();
+    let mut words = Vec::new();
+    while let Some(cause) = causes.next() {
+        let repeats = |next: &String| next.strip_prefix(&cause).is_some_and(|rest| rest.is_empty() || rest.starts_with(": "));
+        if !causes.peek().is_some_and(repeats) {
+            words.push(cause);
+        }
+    }
+    words.join(": ")
+}
+
 /// Prints help and version to stdout, errors of the command line to stderr.
 pub fn report_usage(usage: &clap::Error) -> ExitCode {
-    // An address that stands in the wrong place is repeated by clap.
+    // Clap repeats what stands in the wrong place: an address, or what steers a terminal.
     let told = usage.render().to_string();
     match redact::passwords(&told) {
-        safe if safe == told => {
+        safe if safe == told && lines(&safe) == told => {
             // A reader that is gone is no failure here either.
             let _ = usage.print();
         }
@@ -170,6 +183,13 @@ mod tests {
     fn a_misuse_is_2_and_an_error_without_a_name_is_1() {
         assert_eq!(code(&Misused("no".to_owned()).into()), 2);
         assert_eq!(code(&anyhow::anyhow!("disk full")), 1);
+    }
+
+    #[test]
+    fn a_context_that_its_cause_repeats_is_told_once() {
+        let error = anyhow::anyhow!("avert.db: is another program's").context("avert.db").context("it cannot be opened");
+
+        assert_eq!(told(&error), "it cannot be opened: avert.db: is another program's");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::args::MigrateArgs;
 use super::context::Context;
 use super::database::{OpenedBy, of_flag, open, shared_key_file, with_password};
-use super::failure::{InDoubt, NotOurs, SaidAlready, code};
+use super::failure::{InDoubt, NotOurs, SaidAlready, code, told};
 use super::output::Report;
 use crate::domain::database::DatabaseLocation;
 use crate::store::sqlite::schema_of;
@@ -68,7 +68,7 @@ async fn look(context: &Context) -> anyhow::Result<SchemaState> {
 
 /// Why a check does not know whether something waits: 1 says that it does, and nothing else.
 fn unknown(error: anyhow::Error) -> anyhow::Error {
-    let words = format!("{error:#}");
+    let words = told(&error);
     match error.downcast_ref::<StoreError>() {
         Some(StoreError::Unusable(_)) => NotOurs(words).into(),
         _ if code(&error) == 1 => InDoubt(words).into(),

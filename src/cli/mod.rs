@@ -44,6 +44,7 @@ mod source;
 mod target;
 mod topics;
 mod webhooks;
+mod zone;
 
 use std::future::Future;
 use std::time::Duration;
@@ -65,6 +66,7 @@ const LAST_WAIT: Duration = Duration::from_secs(1);
 /// Runs a command line to its end.
 pub fn run(line: Cli) -> anyhow::Result<()> {
     let Cli { everywhere, console, remote, command } = line;
+    zone::check(target::variable("TZ").as_deref())?;
     let stray = match command {
         // Those that work on files of a desk alone take of them which desk is meant; how its deployment is spoken to is not asked there.
         None
