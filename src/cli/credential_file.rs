@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::anyhow;
 
 use super::failure::Misused;
-use crate::domain::Secret;
+use crate::domain::{Secret, without_mark};
 
 /// A credential file larger than this holds something else.
 pub(super) const LARGEST_FILE: u64 = 64 * 1024;
@@ -22,7 +22,7 @@ pub(super) fn read_credential(file: &Path) -> anyhow::Result<String> {
         return Err(unusable(format!("is larger than {} KiB: a file with the credential alone is needed", LARGEST_FILE / 1024)));
     }
     let text = fs::read_to_string(file).map_err(|error| unusable(format!("cannot be read: {error}")))?;
-    Ok(text.trim_end_matches(['\n', '\r']).to_owned())
+    Ok(without_mark(&text).trim_end_matches(['\n', '\r']).to_owned())
 }
 
 /// The one credential that a file holds, without blanks around it.

@@ -14,8 +14,8 @@ use super::failure::{Misused, NotFound, say};
 use super::home::Home;
 use super::target::variable;
 use crate::config::Settings;
-use crate::domain::Secret;
 use crate::domain::database::{DatabaseLocation, PostgresAddress};
+use crate::domain::{Secret, without_mark};
 use crate::store::postgres::migrate;
 use crate::store::{LongStep, PageCaches, PostgresOptions, PostgresStore, SchemaState, SharedStore, SqliteOptions, SqliteStore};
 use crate::wire::EventBody;
@@ -176,7 +176,7 @@ fn read_passwords(file: &Path) -> Option<String> {
         Ok(there) if !there.is_file() => left_out("is no file".to_owned()),
         Ok(there) if allows_others(&there, 0o077) => left_out("is open to other users: chmod 600 it".to_owned()),
         Ok(_) => match std::fs::read_to_string(file) {
-            Ok(text) => Some(text),
+            Ok(text) => Some(without_mark(&text).to_owned()),
             Err(error) => left_out(format!("cannot be read: {error}")),
         },
     }

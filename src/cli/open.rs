@@ -40,7 +40,7 @@ use crate::desk::profiles::LOCAL;
 use crate::desk::{ProfileName, SecretStorage};
 use crate::domain::sanitize;
 use crate::domain::time::{SharedClock, SystemClock};
-use crate::domain::{Environment, LinkTemplates};
+use crate::domain::{Environment, LinkTemplates, without_mark};
 use crate::service::Deployment;
 use crate::wire::{self, Dialect};
 
@@ -384,7 +384,9 @@ fn keymap(named: &Path, settings_dir: Option<&Path>) -> Result<Keymap, Misused> 
     };
     let wrong = |what: String| Misused(format!("the keys in {}{what}", file.display()));
     match std::fs::read_to_string(&file) {
-        Ok(text) => Keymap::default().with_user_file(&text).map_err(|error| wrong(format!(":{}: {}", error.line, error.message))),
+        Ok(text) => {
+            Keymap::default().with_user_file(without_mark(&text)).map_err(|error| wrong(format!(":{}: {}", error.line, error.message)))
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound && named.as_os_str().is_empty() => Ok(Keymap::default()),
         Err(error) => Err(wrong(format!(": they cannot be read: {error}"))),
     }

@@ -17,6 +17,7 @@ use crate::console::rules_file::{ReadRules, RulesFile};
 use crate::desk::rehearsing::{RehearsalSink, alerts_since};
 use crate::domain::resolution::InvalidReason;
 use crate::domain::rule::{DecisionRule, Rehearsal, RehearsedRule, parse_rules};
+use crate::domain::without_mark;
 
 /// The environment variable that names another file of rules.
 const RULES: &str = "AVERT_RULES";
@@ -102,7 +103,7 @@ impl RulesFile for RulesText {
     fn read(&self) -> Result<ReadRules, String> {
         let mut place = self.place();
         let text = match self.file.as_ref().map(std::fs::read_to_string) {
-            Some(Ok(text)) => text,
+            Some(Ok(text)) => without_mark(&text).to_owned(),
             Some(Err(error)) if error.kind() == io::ErrorKind::NotFound && !self.is_named => String::new(),
             Some(Err(error)) => return Err(format!("the rules in {place} cannot be read: {error}")),
             // A console without a place for settings has no rules either.

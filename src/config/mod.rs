@@ -16,6 +16,8 @@ pub use values::*;
 
 use values::{list, word};
 
+use crate::domain::without_mark;
+
 /// The file that lists every setting with its default.
 pub const DEFAULT_FILE: &str = include_str!("../../assets/config.default.toml");
 
@@ -347,7 +349,7 @@ impl Settings {
                 }
                 let bytes = std::fs::read(file).map_err(|error| unreadable(error.to_string()))?;
                 let text = String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8 text".to_owned()))?;
-                Self::parse(&text, file)?
+                Self::parse(without_mark(&text), file)?
             }
         };
         for (variable, set) in VARIABLES {

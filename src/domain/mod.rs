@@ -8,6 +8,7 @@ pub mod alert;
 pub mod attempt;
 pub mod audit;
 pub mod batch;
+mod byte_order_mark;
 pub mod ca_certificates;
 pub mod calendar;
 pub mod card;
@@ -65,6 +66,7 @@ pub mod url;
 pub mod webhook;
 pub mod work_pace;
 
+pub use byte_order_mark::{BYTE_ORDER_MARK, without_mark};
 pub(crate) use closed_enum::closed_enum;
 
 pub use alert::{Alert, AlertStatus, AlertType, Deadline, Provider};

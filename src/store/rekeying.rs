@@ -8,6 +8,7 @@ use super::key_file::{kept, next, put_in_place};
 use super::seal::{Seal, made_key, put_key};
 use super::{SharedStore, StoreError, StoreResult, sealed};
 use crate::domain::time::Timestamp;
+use crate::domain::without_mark;
 
 /// A data key that was rotated.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,7 +97,7 @@ fn prepare(file: &Path, new_file: Option<&Path>, step: &mut impl FnMut(&str)) ->
 fn key_in(file: &Path) -> StoreResult<String> {
     Seal::from_file(file, false)?;
     let text = fs::read_to_string(file).map_err(|error| StoreError::Unusable(format!("{}: cannot be read: {error}", file.display())))?;
-    Ok(text.trim().to_owned())
+    Ok(without_mark(&text).trim().to_owned())
 }
 
 fn is_same(one: &Path, other: &Path) -> bool {

@@ -13,6 +13,7 @@ use chacha20poly1305::aead::{Aead as _, Generate as _, KeyInit as _, Payload};
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
 
 use super::{StoreError, StoreResult};
+use crate::domain::without_mark;
 
 /// First byte of everything sealed, so that another method can follow one day.
 const VERSION: u8 = 1;
@@ -59,7 +60,7 @@ impl Seal {
         match fs::read_to_string(path) {
             Ok(text) => {
                 warn_if_open_to_others(path);
-                let key = STANDARD.decode(text.trim()).ok().and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
+                let key = STANDARD.decode(without_mark(&text).trim()).ok().and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
                 key.map(Self::new).ok_or_else(|| unusable("it does not hold 32 bytes in base64; put the right file there".to_owned()))
             }
             Err(error) if error.kind() == ErrorKind::NotFound && make => {

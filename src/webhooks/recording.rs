@@ -13,7 +13,7 @@ use super::signature;
 use crate::domain::resolution::FieldError;
 use crate::domain::time::{Timestamp, from_iso, to_iso};
 use crate::domain::webhook::received::Subject;
-use crate::domain::{EventId, Secret};
+use crate::domain::{BYTE_ORDER_MARK, EventId, Secret};
 
 /// How a line begins.
 const FIRST: &[u8] = b"{\"receivedAt\":";
@@ -248,6 +248,7 @@ pub fn read_at(path: &Path, begins: u64) -> io::Result<Result<RecordedDelivery, 
 }
 
 fn delivery(line: &[u8]) -> Result<RecordedDelivery, String> {
+    let line = line.strip_prefix(BYTE_ORDER_MARK.as_bytes()).unwrap_or(line);
     let line: RecordLine = serde_json::from_slice(line).map_err(|error| format!("is no recorded delivery: {error}"))?;
     line.try_into()
 }

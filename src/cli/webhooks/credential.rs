@@ -8,7 +8,7 @@ use anyhow::{Context as _, bail};
 use crate::cli::args::CredentialArgs;
 use crate::cli::credential_file::{LARGEST_FILE, read_credential};
 use crate::cli::failure::{Misused, say};
-use crate::domain::{CaCertificates, EndpointAuth, Secret};
+use crate::domain::{CaCertificates, EndpointAuth, Secret, without_mark};
 use crate::outbound::tls;
 
 /// Environment variables with the credential and the signing secret, where no flag has it.
@@ -79,7 +79,7 @@ pub(super) fn signing_secret(file: Option<&Path>, lookup: impl Fn(&str) -> Optio
         Some(file) if file == Path::new("-") => {
             let mut text = String::new();
             io::stdin().take(LARGEST_FILE).read_to_string(&mut text).context("stdin cannot be read")?;
-            Some(text)
+            Some(without_mark(&text).to_owned())
         }
         Some(file) => Some(read_credential(file)?),
         None => lookup(SECRET_VARIABLE).filter(|text| !text.is_empty()),
@@ -108,6 +108,15 @@ mod tests {
         let args = CredentialArgs { basic: Some("shop:s3:cret".to_owned()), ..CredentialArgs::default() };
 
         assert_eq!(credential(&args, nothing).unwrap(), basic("shop", "s3:cret"));
+    }
+
+    #[test]
+    fn a_secret_may_stand_in_a_file_behind_a_byte_order_mark() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("secret");
+        fs::write(&file, "\u{feff}whsec_x\r\n").unwrap();
+
+        assert_eq!(signing_secret(Some(&file), nothing).unwrap().unwrap().reveal(), "whsec_x");
     }
 
     #[test]
