@@ -2,7 +2,8 @@
 
 use super::patch::AlertPatch;
 use crate::domain::alert::Alert;
-use crate::domain::field::Merge;
+use crate::domain::field::{Field, Kind, Merge};
+use crate::domain::sanitize;
 use crate::domain::time::Timestamp;
 
 /// Merges a patch into a known alert: given provider data are taken over; outcome, status, deadline and the service's own times stay, and
@@ -15,7 +16,7 @@ pub fn merge(known: &Alert, mut patch: AlertPatch, now: Timestamp) -> Option<Ale
             Merge::TakeUntilResolved => known.outcome.is_none(),
             Merge::Keep => false,
         };
-        if takes {
+        if takes && !is_shown_alike(field, known, &patch.alert) {
             (field.take)(&mut merged, &mut patch.alert);
         }
     }
@@ -26,13 +27,22 @@ pub fn merge(known: &Alert, mut patch: AlertPatch, now: Timestamp) -> Option<Ale
     (merged != *known).then_some(Alert { updated_at: Some(now), ..merged })
 }
 
+/// Compares a text with what an export shows of the known one: characters that nobody sees are no news.
+fn is_shown_alike(field: &Field<Alert>, known: &Alert, given: &Alert) -> bool {
+    match &field.kind {
+        Kind::Word(text) | Kind::Text(text) => {
+            (text.get)(known).zip((text.get)(given)).is_some_and(|(known, given)| known != given && sanitize::lines(known) == given)
+        }
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
     use uuid::Uuid;
 
     use super::*;
-    use crate::domain::field::{Field, Kind};
     use crate::domain::outcome::Outcome;
     use crate::domain::time::from_iso;
 
@@ -77,6 +87,16 @@ mod tests {
         let merged = merge(&made, AlertPatch::of(later).without("transactionTimeStamp"), now()).unwrap();
 
         assert_eq!((merged.alert_time, merged.transaction_time, merged.given_transaction_time()), (Some(now()), Some(now()), None));
+    }
+
+    #[test]
+    fn a_text_less_what_nobody_sees_is_no_news() {
+        let known = Alert { merchant_descriptor: "SOFT\u{ad}X".to_owned(), ..Alert::sample() };
+        let exported = Alert { merchant_descriptor: "SOFTX".to_owned(), ..known.clone() };
+        let other = Alert { merchant_descriptor: "SOFTY".to_owned(), ..known.clone() };
+
+        assert_eq!(merge(&known, AlertPatch::of(exported), now()), None);
+        assert!(merge(&known, AlertPatch::of(other), now()).is_some());
     }
 
     proptest! {
