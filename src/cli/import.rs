@@ -1,5 +1,6 @@
 //! `avert import`: alerts from a file, in batches, each row kept or rejected by itself.
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Write as _};
 use std::path::{Path, PathBuf};
@@ -7,12 +8,14 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
+use tokio::task::spawn_blocking;
 
-use super::args::{Format, ImportArgs, ImportFormat};
+use super::args::{Format, ImportArgs, ImportFormat, NamedColumn};
 use super::context::Context;
 use super::failure::{Misused, SaidAlready, say};
 use super::local::Local;
 use super::output::{Output, Report, json};
+use crate::desk::{Desk, DeskError, OrderDatabase};
 use crate::domain::{AlertType, IngestOptions, IngestReport, Provider, RejectedRow};
 use crate::engine::intake::{self, IntakeError, Taken};
 use crate::wire::import;
@@ -21,7 +24,7 @@ use crate::wire::import;
 const MOST_TOLD: u64 = 100;
 
 pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()> {
-    let (input, size) = open(&args.file, "a file of alerts (JSON, NDJSON or CSV)")?;
+    let Input { reader, again, size } = open(&args.file, "a file of alerts (JSON, NDJSON or CSV)")?;
     if let Some(rejects) = args.rejects.as_deref().filter(|rejects| same_file(rejects, &args.file)) {
         return Err(Misused(format!("--rejects {}: is the file that is read: name another one", rejects.display())).into());
     }
@@ -34,6 +37,25 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()
         ImportFormat::Ndjson => import::FileFormat::Ndjson,
         ImportFormat::Csv => import::FileFormat::Csv,
     });
+
+    let mut importer = spawn_blocking(move || import::Importer::open(reader, again, format)).await?;
+    let said = args.reading.conventions();
+    let first_row = importer.headers().map(<[String]>::to_vec);
+    if let Some(first_row) = &first_row {
+        let owner = local.order_owner(acting.caller().organization.organization.id).await?;
+        let desk = Desk::open(context.desk())?.with_orders_of(Some(owner));
+        // A desk that cannot be read names no columns, and holds no alert back.
+        let names = ColumnNames::of(first_row, &args.map, desk.orders().ok().flatten().as_ref())?;
+        if !args.map.is_empty() {
+            names.keep(&mut desk.make_orders()?)?;
+        }
+        importer = spawn_blocking(move || {
+            importer.lay_out(&names.all, said);
+            importer
+        })
+        .await?;
+    }
+    let is_empty = importer.is_empty();
 
     let bar = progress(size);
     let mut total = IngestReport::default();
@@ -59,7 +81,7 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()
         bar.set_position(taken.read);
         bar.set_message(format!("{} alerts", total.created + total.updated + total.unchanged));
     };
-    intake::take_in(&acting, input, format, options, told).await.map_err(|error| match error {
+    intake::take_in(&acting, move || importer, options, told).await.map_err(|error| match error {
         IntakeError::Service(error) => anyhow::Error::new(error).context("the import stopped; what came before is kept"),
         IntakeError::Reading(error) => anyhow::Error::new(error).context("reading the file failed"),
     })?;
@@ -68,10 +90,39 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()
     let rejected = rejects.finish()?;
     if rejected + total.created + total.updated + total.unchanged == 0 {
         // A day without alerts is no failure.
-        say(&format!("nothing to import in {}", if args.file.as_os_str() == "-" { "stdin".into() } else { args.file.to_string_lossy() }));
+        let named = if args.file.as_os_str() == "-" { "stdin".into() } else { args.file.to_string_lossy() };
+        say(&if is_empty { format!("{named} is empty: nothing to import") } else { format!("{named} holds no alerts") });
     }
     print(context.output, &total, rejected)?;
     if rejected > 0 { Err(SaidAlready.into()) } else { Ok(()) }
+}
+
+/// The headers of columns in a file, by the flags and as they were named before for the same first row.
+pub(super) struct ColumnNames {
+    first_row: Vec<String>,
+    given: Vec<NamedColumn>,
+    /// Fields with their headers.
+    pub(super) all: Vec<(String, String)>,
+}
+
+impl ColumnNames {
+    /// Says which of them were named before.
+    pub(super) fn of(first_row: &[String], given: &[NamedColumn], kept: Option<&OrderDatabase>) -> Result<Self, DeskError> {
+        let mut all = kept.map_or_else(|| Ok(BTreeMap::new()), |kept| kept.headers(first_row))?;
+        all.retain(|field, _| !given.iter().any(|(named, _)| named == field));
+        for (field, header) in &all {
+            say(&format!("{field} is the column {header:?}, as named before; --map {field}= takes that back"));
+        }
+        all.extend(given.iter().filter_map(|(field, header)| Some((field.clone(), header.clone()?))));
+        Ok(Self { first_row: first_row.to_vec(), given: given.to_vec(), all: all.into_iter().collect() })
+    }
+
+    /// Keeps those of the flags that are there, for the next file.
+    pub(super) fn keep(&self, database: &mut OrderDatabase) -> Result<(), DeskError> {
+        let is_there = |header: &Option<String>| header.as_ref().is_none_or(|header| import::place_of(header, &self.first_row).is_some());
+        let given: Vec<NamedColumn> = self.given.iter().filter(|(_, header)| is_there(header)).cloned().collect();
+        database.keep_headers(&self.first_row, &given)
+    }
 }
 
 /// Rejected rows: the first ones on stderr, all of them in a file where one is named.
@@ -95,7 +146,7 @@ impl Rejects {
     pub(super) fn put(&mut self, row: &RejectedRow) {
         self.count += 1;
         if self.count <= MOST_TOLD {
-            say(&in_words(row));
+            say(&import::row_in_words(row));
         }
         let RejectedRow { line, error } = row;
         if let (Some((_, file)), None) = (&mut self.file, &self.broken) {
@@ -138,27 +189,30 @@ pub(super) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
-/// The file, or stdin for `-`, and its size where it has one.
-pub(super) fn open(path: &Path, wanted: &str) -> anyhow::Result<(Box<dyn BufRead + Send>, Option<u64>)> {
+/// A file that is read, or stdin.
+pub(super) struct Input {
+    pub(super) reader: Box<dyn BufRead + Send>,
+    /// Another handle on it, where it is a file.
+    pub(super) again: Option<File>,
+    pub(super) size: Option<u64>,
+}
+
+/// Opens a file, or stdin for `-`.
+pub(super) fn open(path: &Path, wanted: &str) -> anyhow::Result<Input> {
     if path.as_os_str() == "-" {
-        return Ok((Box::new(BufReader::with_capacity(256 * 1024, io::stdin())), None));
+        return Ok(Input { reader: Box::new(BufReader::with_capacity(256 * 1024, io::stdin())), again: None, size: None });
     }
     let unusable = |what: String| Misused(format!("{}: {what}", path.display()));
-    let file = File::open(path).map_err(|error| unusable(format!("cannot be opened: {error}")))?;
+    let open = || File::open(path).map_err(|error| unusable(format!("cannot be opened: {error}")));
+    let file = open()?;
     let metadata = file.metadata().map_err(|error| unusable(format!("cannot be read: {error}")))?;
     if metadata.is_dir() {
         return Err(unusable(format!("is a directory: {wanted} is needed")).into());
     }
+    // What comes through a pipe comes once.
+    let again = metadata.is_file().then(open).transpose()?;
     let size = metadata.is_file().then_some(metadata.len());
-    Ok((Box::new(BufReader::with_capacity(256 * 1024, file)), size))
-}
-
-fn in_words(row: &RejectedRow) -> String {
-    let RejectedRow { line, error } = row;
-    match error.field.as_str() {
-        "" => format!("line {line}: {}", error.message),
-        field => format!("line {line}: {field} {}", error.message),
-    }
+    Ok(Input { reader: Box::new(BufReader::with_capacity(256 * 1024, file)), again, size })
 }
 
 fn joined<'a>(words: impl Iterator<Item = &'a str>) -> String {
@@ -188,19 +242,5 @@ pub(super) fn print(output: Output, total: &IngestReport, rejected: u64) -> anyh
     match output.asked() {
         None if !io::stdout().is_terminal() => output.with(Format::Ndjson).print(&answer),
         _ => output.print(&answer),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::domain::FieldError;
-
-    #[test]
-    fn a_rejected_row_is_told_with_its_line_and_field() {
-        let row = |field: &str| RejectedRow { line: 17, error: FieldError::new(field, "is required") };
-
-        assert_eq!(in_words(&row("amount")), "line 17: amount is required");
-        assert_eq!(in_words(&row("")), "line 17: is required");
     }
 }

@@ -1,19 +1,24 @@
 //! `avert orders`: the shop's orders, kept by the desk of a profile and never by an engine.
 
-use std::collections::BTreeMap;
+use anyhow::anyhow;
+use serde_json::{Value, json};
 
 use super::args::{OrderImportArgs, OrdersCommand};
 use super::context::Context;
 use super::failure::{Misused, SaidAlready, say};
-use super::import::{Rejects, open, print, progress, same_file};
+use super::import::{ColumnNames, Input, Rejects, open, print, progress, same_file};
 use super::local::Local;
+use super::output::{Report, Rows, printable};
 use super::target::variable;
 use crate::desk::{Desk, OrderCounts, OrderDatabase, OrderOwner};
-use crate::domain::{IngestReport, MerchantOrder, OrderField};
-use crate::wire::import::{OrderHeaderError, OrderImporter};
+use crate::domain::{IngestReport, MerchantOrder, OrderField, RejectedRow};
+use crate::wire::import::{OrderFileError, OrderImporter};
 
 /// Orders in one commit.
 const AT_ONCE: usize = 2_000;
+
+/// Rows that a dry run shows.
+const SHOWN: usize = 5;
 
 pub(super) async fn run(context: Context, command: OrdersCommand) -> anyhow::Result<()> {
     match command {
@@ -41,57 +46,109 @@ async fn owner(context: &Context, args: &OrderImportArgs) -> anyhow::Result<Opti
 }
 
 fn import(context: &Context, args: &OrderImportArgs, owner: Option<OrderOwner>) -> anyhow::Result<()> {
-    let (input, size) = open(&args.file, "a CSV of orders")?;
+    let Input { reader, again, size } = open(&args.file, "a CSV of orders")?;
     if let Some(rejects) = args.rejects.as_deref().filter(|rejects| same_file(rejects, &args.file)) {
         return Err(Misused(format!("--rejects {}: is the file that is read: name another one", rejects.display())).into());
     }
+    let unusable = |why: OrderFileError| anyhow::Error::from(Misused(format!("{}: {why}", args.file.display())));
     let directory = args.desk.remote().desk(context, variable)?;
-    let mut orders = Desk::open(directory)?.with_orders_of(owner).make_orders()?;
-    let named: BTreeMap<OrderField, Option<String>> = args.map.iter().cloned().collect();
-    let mut before = orders.headers()?;
-    before.retain(|field, _| !named.contains_key(field));
-    // A name that is taken back is of no file, and helps none: it goes whatever this one has.
-    let taken_back = named.iter().filter(|(_, header)| header.is_none()).map(|(field, _)| (*field, None)).collect();
-    orders.keep_headers(&taken_back)?;
-    let given = named.iter().filter_map(|(field, header)| Some((*field, header.clone()?))).collect();
-    let importer = OrderImporter::new(input, &given, &before).map_err(|error| unusable(args, &error))?;
-    let is_there = |header: &str| importer.as_ref().is_some_and(|importer| importer.has(header));
-    for (field, header) in before.iter().filter(|(_, header)| is_there(header)) {
-        say(&format!("{} is the column {header:?}, as named before; --map {}= takes that back", field.as_str(), field.as_str()));
-    }
-    // Only headers that a file really has are worth keeping.
-    orders.keep_headers(&named)?;
-    let mut rejects = Rejects::new(args.rejects.as_deref())?;
+    let desk = Desk::open(directory)?.with_orders_of(owner);
+    let mut rejects = Rejects::new(args.rejects.as_deref().filter(|_| !args.dry_run))?;
     let mut total = IngestReport::default();
-    match importer {
-        None => say(&format!("nothing to import in {}", args.file.display())),
-        Some(mut importer) => {
-            let ignored: Vec<String> = importer.ignored().map(|header| format!("{header:?}")).collect();
-            if !ignored.is_empty() {
-                say(&format!("ignored columns: {}", ignored.join(", ")));
-            }
-            let bar = progress(size);
-            let (mut batch, mut older) = (Vec::with_capacity(AT_ONCE), 0);
-            while let Some(row) = importer.next() {
-                match row {
-                    Ok(order) => batch.push(order),
-                    Err(row) => bar.suspend(|| rejects.put(&row)),
-                }
-                if batch.len() == AT_ONCE {
-                    older += take_in(&mut orders, &mut batch, &mut total)?;
-                    bar.set_position(importer.bytes_read());
-                }
-            }
-            older += take_in(&mut orders, &mut batch, &mut total)?;
-            bar.finish_and_clear();
-            if older > 0 {
-                say(&format!("{older} came with a state of before the one that is known (by state_at), which stays"));
-            }
+    let Some(mut importer) = OrderImporter::open(reader, again).map_err(unusable)? else {
+        say(&format!("{} is empty: nothing to import", args.file.display()));
+        print(context.output, &total, 0)?;
+        return Ok(());
+    };
+    let names = ColumnNames::of(importer.headers(), &args.map, desk.orders()?.as_ref())?;
+    let keep = || -> anyhow::Result<OrderDatabase> {
+        let mut orders = desk.make_orders()?;
+        names.keep(&mut orders)?;
+        Ok(orders)
+    };
+    let mut orders = if args.dry_run { None } else { Some(keep()?) };
+    let laid_out = importer.lay_out(&names.all, args.reading.conventions(), args.preset);
+    say_layout(&importer);
+    laid_out.map_err(|error| match error {
+        OrderFileError::Unusable(_) => unusable(error),
+        OrderFileError::OnlyIds(_) => anyhow!("{}: {error}; nothing was taken in", args.file.display()),
+    })?;
+    let Some(orders) = &mut orders else { return show_first(context, &mut importer, &mut rejects) };
+    let bar = progress(size);
+    let (mut batch, mut older) = (Vec::with_capacity(AT_ONCE), 0);
+    while let Some(row) = importer.next() {
+        match row {
+            Ok(order) => batch.push(order),
+            Err(row) => bar.suspend(|| rejects.put(&row)),
+        }
+        if batch.len() == AT_ONCE {
+            older += take_in(orders, &mut batch, &mut total)?;
+            bar.set_position(importer.bytes_read());
         }
     }
+    older += take_in(orders, &mut batch, &mut total)?;
+    bar.finish_and_clear();
+    if older > 0 {
+        say(&format!("{older} came with a state of before the one that is known (by state_at), which stays"));
+    }
+    say_states(&importer);
     let rejected = rejects.finish()?;
+    if rejected + total.created + total.updated + total.unchanged == 0 {
+        say(&format!("{} holds no orders", args.file.display()));
+    }
     print(context.output, &total, rejected)?;
     if rejected > 0 { Err(SaidAlready.into()) } else { Ok(()) }
+}
+
+/// Says by which preset a file is read, what that misses, and what is ignored.
+fn say_layout(importer: &OrderImporter) {
+    if let Some(preset) = importer.preset() {
+        let missed = preset.missed(importer.headers());
+        let missed = if missed.is_empty() { String::new() } else { format!("; not there: {}", missed.join(", ")) };
+        say(&format!("read as {}{missed}", preset.title));
+    }
+    if importer.is_without_amounts() {
+        say("amounts are left out: no column is their currency; --map currency=Header names it");
+    }
+    let ignored: Vec<String> = importer.ignored().map(|header| format!("{header:?}")).collect();
+    if !ignored.is_empty() {
+        say(&format!("ignored columns: {}", ignored.join(", ")));
+    }
+}
+
+/// Says what of the status columns of a file was not taken over.
+fn say_states(importer: &OrderImporter) {
+    for word in importer.unknown_states() {
+        say(&format!("warning: nobody knows the status {word:?}; such orders come in without a state"));
+    }
+    if importer.skipped() > 0 {
+        say(&format!("{} rows left out: no payment was made by their status", importer.skipped()));
+    }
+}
+
+/// Shows the first orders as they are understood.
+fn show_first(context: &Context, importer: &mut OrderImporter, rejects: &mut Rejects) -> anyhow::Result<()> {
+    let rows: Vec<Result<MerchantOrder, RejectedRow>> = importer.take(SHOWN).collect();
+    rows.iter().filter_map(|row| row.as_ref().err()).for_each(|row| rejects.put(row));
+    let orders: Vec<[(OrderField, Option<String>); OrderField::ALL.len()]> = rows.iter().flatten().map(MerchantOrder::cells).collect();
+    let is_told = |field: &OrderField| orders.iter().any(|order| order[*field as usize].1.is_some());
+    let fields: Vec<OrderField> = OrderField::ALL.into_iter().filter(is_told).collect();
+    let head: Vec<&'static str> = fields.iter().map(|field| field.as_str()).collect();
+    let record = |order: &[(OrderField, Option<String>); OrderField::ALL.len()]| {
+        Value::Object(fields.iter().map(|field| (field.as_str().to_owned(), json!(order[*field as usize].1))).collect())
+    };
+    let row = |order: &[(OrderField, Option<String>); OrderField::ALL.len()]| {
+        fields.iter().map(|field| printable(order[*field as usize].1.as_deref().unwrap_or_default()).into_owned()).collect()
+    };
+    let table = Rows {
+        head: head.clone(),
+        rows: orders.iter().map(row).collect(),
+        note: Some("dry run: nothing was taken in".to_owned()),
+        ..Rows::default()
+    };
+    say_states(importer);
+    context.output.print(&Report::list(orders.iter().map(record).collect(), &head, table))?;
+    if rows.iter().any(Result::is_err) { Err(SaidAlready.into()) } else { Ok(()) }
 }
 
 /// Takes in a batch; how many came with a state of before the one that is known.
@@ -99,8 +156,4 @@ fn take_in(orders: &mut OrderDatabase, batch: &mut Vec<MerchantOrder>, total: &m
     let OrderCounts { created, updated, unchanged, older_states } = orders.import(std::mem::take(batch))?;
     total.add(IngestReport { created, updated, unchanged, rejected: Vec::new() });
     Ok(older_states)
-}
-
-fn unusable(args: &OrderImportArgs, error: &OrderHeaderError) -> Misused {
-    Misused(format!("{}: {error}", args.file.display()))
 }

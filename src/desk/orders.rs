@@ -13,10 +13,11 @@ use chrono::TimeDelta;
 use rusqlite::config::DbConfig;
 use rusqlite::types::Type;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, Transaction, TransactionBehavior, params};
+use sha2::{Digest as _, Sha256};
 
 use super::file::{DeskError, directory_of, make_directory, private};
 use crate::domain::order::{matches, transaction_key};
-use crate::domain::{Alert, AlertId, Currency, MerchantOrder, OrderAdvice, OrderField, OrderMatch, OrderState, Timestamp};
+use crate::domain::{Alert, AlertId, Currency, MerchantOrder, OrderAdvice, OrderMatch, OrderState, Timestamp};
 
 /// Marks the file as avert's orders (`PRAGMA application_id`): the letters `avro`.
 const APPLICATION_ID: i32 = 0x6176_726f;
@@ -45,10 +46,15 @@ const MIGRATIONS: [&str; NEWEST as usize] = [
     -- At most one row: the id of the organization whose orders these are.
     CREATE TABLE owner (organization TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
 ",
+    "
+    -- Names of columns are those of files with one and the same first row.
+    DROP TABLE header;
+    CREATE TABLE header (first_row TEXT NOT NULL, field TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (first_row, field)) STRICT, WITHOUT ROWID;
+",
 ];
 
 /// The number of the newest schema: its steps.
-const NEWEST: u16 = 2;
+const NEWEST: u16 = 3;
 
 /// How long a statement waits for another process: an import keeps the file for moments.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -225,35 +231,38 @@ impl OrderDatabase {
         count.map(i64::unsigned_abs).map_err(|error| in_words(&self.path, &error))
     }
 
-    /// The headers that the columns of the shop's file have, as they were named last.
-    pub fn headers(&self) -> Result<BTreeMap<OrderField, String>, DeskError> {
-        let read = || -> rusqlite::Result<BTreeMap<OrderField, String>> {
-            let mut read = self.conn.prepare("SELECT field, name FROM header")?;
-            let rows = read.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
-            let known = rows.map(|row| row.map(|(field, name)| OrderField::parse(&field).map(|field| (field, name))));
-            known.filter_map(Result::transpose).collect()
+    /// The headers that were named for the columns of files with this first row.
+    pub fn headers(&self, first_row: &[String]) -> Result<BTreeMap<String, String>, DeskError> {
+        let read = || -> rusqlite::Result<BTreeMap<String, String>> {
+            let mut read = self.conn.prepare("SELECT field, name FROM header WHERE first_row = ?1")?;
+            let rows = read.query_map([key_of(first_row)], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            rows.collect()
         };
         read().map_err(|error| in_words(&self.path, &error))
     }
 
-    /// Keeps the headers of columns for the next file; none takes one back.
-    pub fn keep_headers(&mut self, headers: &BTreeMap<OrderField, Option<String>>) -> Result<(), DeskError> {
+    /// Keeps the headers of columns for files with this first row; none takes one back.
+    pub fn keep_headers(&mut self, first_row: &[String], headers: &[(String, Option<String>)]) -> Result<(), DeskError> {
         let path = self.path.clone();
+        let row = key_of(first_row);
         let mut write = || -> rusqlite::Result<()> {
             let change = self.conn.transaction()?;
             for (field, name) in headers {
-                match name {
-                    Some(name) => {
-                        let sql = "INSERT INTO header (field, name) VALUES (?1, ?2) ON CONFLICT (field) DO UPDATE SET name = excluded.name";
-                        change.execute(sql, params![field.as_str(), name])?;
-                    }
-                    None => drop(change.execute("DELETE FROM header WHERE field = ?1", [field.as_str()])?),
+                change.execute("DELETE FROM header WHERE first_row = ?1 AND field = ?2", params![row, field])?;
+                if let Some(name) = name {
+                    change.execute("INSERT INTO header (first_row, field, name) VALUES (?1, ?2, ?3)", params![row, field, name])?;
                 }
             }
             change.commit()
         };
         write().map_err(|error| in_words(&path, &error))
     }
+}
+
+/// A first row as it is known again: a digest of its names.
+fn key_of(first_row: &[String]) -> String {
+    let names = first_row.iter().map(|name| name.to_lowercase()).collect::<Vec<_>>().join("\n");
+    Sha256::digest(names).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Brings the schema up to date; why it cannot be, where the file is another's or a newer avert's.
@@ -580,18 +589,20 @@ mod tests {
     }
 
     #[test]
-    fn the_headers_of_a_shops_file_are_kept_and_can_be_taken_back() {
+    fn the_headers_of_a_file_are_kept_for_its_first_row_and_can_be_taken_back() {
         let (_directory, desk) = desk();
         let mut orders = desk.make_orders().unwrap();
-        let named = |name: Option<&str>| BTreeMap::from([(OrderField::OrderId, name.map(str::to_owned))]);
+        let named = |name: Option<&str>| [("order_id".to_owned(), name.map(str::to_owned))];
+        let [row, other] = [["Name", "Order"], ["Name", "Total"]].map(|row| row.map(str::to_owned));
 
-        orders.keep_headers(&named(Some("Name"))).unwrap();
-        orders.keep_headers(&named(Some("Order"))).unwrap();
-        let kept = desk.orders().unwrap().unwrap().headers().unwrap();
-        orders.keep_headers(&named(None)).unwrap();
+        orders.keep_headers(&row, &named(Some("Name"))).unwrap();
+        orders.keep_headers(&row, &named(Some("Order"))).unwrap();
+        let kept = desk.orders().unwrap().unwrap().headers(&row).unwrap();
+        let of_other = orders.headers(&other).unwrap();
+        orders.keep_headers(&row, &named(None)).unwrap();
 
-        assert_eq!(kept, BTreeMap::from([(OrderField::OrderId, "Order".to_owned())]));
-        assert!(orders.headers().unwrap().is_empty());
+        assert_eq!(kept, BTreeMap::from([("order_id".to_owned(), "Order".to_owned())]));
+        assert!(of_other.is_empty() && orders.headers(&row).unwrap().is_empty());
     }
 
     #[test]

@@ -145,16 +145,26 @@ pub fn spreadsheet_cell(text: &str) -> Cow<'_, str> {
     let number = digits.starts_with(|c: char| c.is_ascii_digit())
         && digits.ends_with(|c: char| c.is_ascii_digit())
         && digits.split_once('.').map_or(is_number(digits), |(whole, part)| is_number(whole) && is_number(part));
-    // Blanks and what nobody sees are skipped by some; full-width signs are signs to others.
-    let first = text.chars().find(|c| !c.is_whitespace() && !is_unsafe(*c));
-    let formula = matches!(first, Some('=' | '+' | '-' | '@' | '＝' | '＋' | '－' | '＠')) || text.starts_with(['\t', '\r', '\n']);
-    if formula && !number { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
+    if is_formula(text) && !number { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
 }
 
 /// A cell of a file that is to be opened elsewhere: none that a spreadsheet takes for a formula, and without what is not shown here either.
 /// Control characters other than line breaks go, tabs become blanks.
 pub fn exported_cell(text: &str) -> String {
     lines(&without_controls(&spreadsheet_cell(text))).into_owned()
+}
+
+/// The text of a cell, less the apostrophe that [`spreadsheet_cell`] put before it.
+pub fn unguarded_cell(cell: &str) -> &str {
+    cell.strip_prefix('\'').filter(|text| is_formula(text)).unwrap_or(cell)
+}
+
+/// Recognises a text that a spreadsheet takes for a formula, apostrophes before it set aside.
+fn is_formula(text: &str) -> bool {
+    let text = text.trim_start_matches('\'');
+    // Blanks and what nobody sees are skipped by some; full-width signs are signs to others.
+    let first = text.chars().find(|c| !c.is_whitespace() && !is_unsafe(*c));
+    matches!(first, Some('=' | '+' | '-' | '@' | '＝' | '＋' | '－' | '＠')) || text.starts_with(['\t', '\r', '\n'])
 }
 
 fn is_number(text: &str) -> bool {
@@ -364,6 +374,12 @@ mod tests {
             let shown = json(&written);
             prop_assert!(!shown.contains(is_unsafe), "{shown:?}");
             prop_assert_eq!(serde_json::from_str::<String>(&shown).unwrap(), text);
+        }
+
+        #[test]
+        fn the_guard_of_a_cell_comes_off_again(text in "['=+@ a1.-]{0,8}|\\PC{0,20}") {
+            let cell = spreadsheet_cell(&text);
+            prop_assert_eq!(unguarded_cell(&cell), text.as_str());
         }
 
         #[test]

@@ -10,7 +10,7 @@ use super::handle::{Caller, Engine};
 use crate::domain::intake::SourceRows;
 use crate::domain::{AlertPatch, AlertType, IngestOptions, IngestReport, IntakeTerms, Money, Provider, RejectedRow, UnknownWords, batch};
 use crate::service::{Intake, ServiceError};
-use crate::wire::import::{FileFormat, Importer};
+use crate::wire::import::Importer;
 use crate::wire::read::UnknownNames;
 
 impl Engine {
@@ -75,19 +75,17 @@ pub enum IntakeError {
 }
 
 /// Takes everything in that a source holds, in constant memory: one batch is read while another is stored. Each is told as it is done.
-/// Without a format, the content decides.
 ///
 /// # Errors
 /// When a batch cannot be stored.
 pub async fn take_in<R: BufRead + Send + 'static>(
     service: &impl Intake,
-    source: R,
-    format: Option<FileFormat>,
+    source: impl FnOnce() -> Importer<R> + Send + 'static,
     options: IngestOptions,
     mut tell: impl FnMut(Taken),
 ) -> Result<(), IntakeError> {
     let (sender, mut batches) = mpsc::channel(1);
-    let reading = tokio::task::spawn_blocking(move || read(Importer::new(source, format), &sender));
+    let reading = tokio::task::spawn_blocking(move || read(source(), &sender));
     while let Some((rows, mut taken)) = batches.recv().await {
         let unreadable = std::mem::take(&mut taken.report.rejected);
         taken.report = service.ingest(rows, options).await?;
@@ -150,6 +148,7 @@ fn fractions_of(row: &AlertPatch) -> impl Iterator<Item = Money> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire::import::FileFormat;
 
     #[test]
     fn a_source_is_read_to_its_end_in_batches() {

@@ -8,6 +8,7 @@ mod names;
 mod orders;
 mod places;
 mod rejects;
+mod roundtrip;
 mod rules;
 mod sales;
 

@@ -2,8 +2,9 @@
 
 use std::io::{self, BufReader, Read};
 
+use avert::domain::time::to_iso;
 use avert::domain::{AlertPatch, RejectedRow};
-use avert::wire::import::{FileFormat, Importer, MAX_ROW, Row};
+use avert::wire::import::{Conventions, DateOrder, DecimalMark, FileFormat, Importer, MAX_ROW, Row};
 use avert::wire::{Dialect, write};
 use proptest::prelude::*;
 use rstest::rstest;
@@ -117,8 +118,7 @@ fn a_broken_row_of_a_table_never_stops_the_others() {
 
     assert_eq!(seen.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [2, 3, 4, 5, 6, 7, 9, 10, 11]);
     let kept: Vec<_> = seen.iter().filter(|(_, what)| what.starts_with('P')).map(|(_, what)| what.as_str()).collect();
-    assert_eq!(kept, ["P-1", "P-5", "P\n6", "P-8", "P-9"]);
-    assert!(seen[1].1.contains("has 4 fields, the first row 5"), "{}", seen[1].1);
+    assert_eq!(kept, ["P-1", "P-2", "P-5", "P\n6", "P-8", "P-9"]);
     assert!(seen[2].1.starts_with("amount: is \"one\""), "{}", seen[2].1);
     assert!(seen[3].1.contains("quotation mark"), "{}", seen[3].1);
 }
@@ -184,8 +184,8 @@ fn where_json_is_broken_the_rows_before_are_kept_and_the_place_is_told(#[case] c
 }
 
 #[rstest]
-#[case(b"\x89PNG\r\n\x1a\n\0\0".to_vec(), "neither JSON nor a CSV row")]
-#[case(b"SQLite format 3\0".to_vec(), "neither JSON nor a CSV row")]
+#[case(b"\x89PNG\r\n\x1a\n\0\0".to_vec(), "is a picture")]
+#[case(b"SQLite format 3\0".to_vec(), "an SQLite database")]
 #[case(b"\xff\xfe[\0".to_vec(), "UTF-16")]
 #[case(b"name,colour\nx,y\n".to_vec(), "names fields of an alert")]
 fn a_file_of_another_kind_is_refused_once(#[case] content: Vec<u8>, #[case] words: &str) {
@@ -294,6 +294,123 @@ fn nesting_without_end_is_refused() {
     assert!(seen[1].1.contains("too deep"), "{}", seen[1].1);
 }
 
+/// Amounts and transaction times of a table, as they are read.
+fn facts(table: &str, said: Conventions) -> Vec<Result<(String, Option<String>), String>> {
+    let mut importer = Importer::open(table.as_bytes(), None, None);
+    importer.lay_out(&[], said);
+    let words = |row: RejectedRow| format!("line {} {} {}", row.line, row.error.field, row.error.message);
+    importer
+        .map(|row| row.map_err(words).map(|patch| (patch.alert.amount.unwrap().to_string(), patch.alert.transaction_time.map(to_iso))))
+        .collect()
+}
+
+fn amounts(cells: &[&str], said: Conventions) -> Vec<Result<String, String>> {
+    let rows: String = cells.iter().map(|cell| format!("P;ETHOCA;T;{cell};EUR\n")).collect();
+    let read = facts(&format!("providerId;provider;type;amount;currency\n{rows}"), said);
+    read.into_iter().map(|row| row.map(|(amount, _)| amount)).collect()
+}
+
+fn times(cells: &[&str], said: Conventions) -> Vec<Result<Option<String>, String>> {
+    let rows: String = cells.iter().map(|cell| format!("P;ETHOCA;T;1;EUR;{cell}\n")).collect();
+    let read = facts(&format!("providerId;provider;type;amount;currency;transactionTimeStamp\n{rows}"), said);
+    read.into_iter().map(|row| row.map(|(_, time)| time)).collect()
+}
+
+#[test]
+fn one_cell_decides_the_decimal_mark_of_its_column_wherever_it_stands() {
+    let open = Conventions::default();
+    let comma = Conventions { decimal: Some(DecimalMark::Comma), ..open };
+
+    assert_eq!(amounts(&["1.234", "12,50"], open), [Ok("1234".to_owned()), Ok("12.50".to_owned())]);
+    assert_eq!(amounts(&["1.234", "7", "12.50"], open), ["1.234", "7", "12.50"].map(|amount| Ok(amount.to_owned())));
+    assert_eq!(amounts(&["1.234"], comma), [Ok("1234".to_owned())]);
+    for undecided in [&["7", "1.234", "5.678"][..], &["12.50", "12,50", "1,234"]] {
+        let refused = amounts(undecided, open);
+        assert!(refused.len() == 1 && refused[0].as_ref().is_err_and(|why| why.contains("--decimal")), "{refused:?}");
+    }
+    assert_eq!(amounts(&["12.50", "12,50"], open), [Ok("12.50".to_owned()), Ok("12.50".to_owned())], "neither can be misread");
+}
+
+#[test]
+fn one_cell_decides_the_order_of_day_and_month_and_a_zone_is_never_guessed() {
+    let open = Conventions::default();
+    let noon = |day: &str| Ok(Some(format!("{day}T12:00:00.000Z")));
+
+    assert_eq!(times(&["05/06/2026 12:00 Z", "27/06/2026 12:00 Z"], open), [noon("2026-06-05"), noon("2026-06-27")]);
+    assert_eq!(times(&["05/06/2026 12:00 Z", "06/27/2026 12:00 Z"], open), [noon("2026-05-06"), noon("2026-06-27")]);
+    assert_eq!(times(&["2026-06-05 12:00", "2026-06-06 12:00 UTC"], open), [noon("2026-06-05"), noon("2026-06-06")]);
+    let cases = [
+        (&["05/06/2026 12:00 Z"][..], "--dates"),
+        (&["27/06/2026", "06/27/2026", "05/06/2026"], "--dates"),
+        (&["2026-06-05 12:00"], "--zone"),
+        (&["2026-06-05 12:00 +0100", "2026-06-05 12:00 +0200", "2026-06-05 12:00"], "--zone"),
+    ];
+    for (cells, flag) in cases {
+        let refused = times(cells, open);
+        assert!(refused.len() == 1 && refused[0].as_ref().is_err_and(|why| why.contains(flag)), "{refused:?}");
+    }
+    let said = Conventions { dates: Some(DateOrder::MonthFirst), zone: "-05:00".parse().ok(), ..open };
+    assert_eq!(times(&["05/06/2026 7:00 AM"], said), [noon("2026-05-06")]);
+}
+
+#[rstest]
+#[case::excel_for_mac("providerId,provider,type,amount,currency\rP-1,ETHOCA,T,1.00,EUR\rP-2,ETHOCA,T,1.00,EUR\r")]
+#[case::excels_separator_line("sep=;\r\nproviderId;provider;type;amount;currency\r\nP-1;ETHOCA;T;1,00;EUR\r\nP-2;ETHOCA;T;1,00;EUR\r\n")]
+#[case::tabs("Provider ID\tPROVIDER\tType\tAmount\tCurrency\nP-1\tETHOCA\tT\t1.00\tEUR\nP-2\tETHOCA\tT\t1.00\tEUR\n")]
+#[case::bars("provider_id|provider|type|amount|currency\nP-1|ETHOCA|T|1.00|EUR\nP-2|ETHOCA|T|1.00|EUR\n")]
+#[case::commas_in_names(
+    "\"provider\u{a0}id\";provider;type;amount;currency;\"a,b,c,d,e,f\"\nP-1;ETHOCA;T;1.00;EUR\nP-2;ETHOCA;T;1.00;EUR;x\n"
+)]
+#[case::ragged("providerId,provider,type,amount,currency,authCode,mcc\nP-1,ETHOCA,T,1.00,EUR\n,,,,,,\nP-2,ETHOCA,T,1.00,EUR,,,,\n")]
+#[case::guards("providerId,provider,type,amount,currency\n\"=\"\"P-1\"\"\",ETHOCA,T,1.00,EUR\nP-2,ETHOCA,T,\"=\"\"1.00\"\"\",EUR\n")]
+#[case::currencies("providerId,provider,type,amount\nP-1,ETHOCA,T,1.00 EUR\nP-2,ETHOCA,T,€ 1.00\n")]
+fn a_table_is_read_as_spreadsheets_of_any_country_write_it(#[case] table: &str) {
+    let read = rows(table);
+
+    let ids: Vec<_> = read.iter().map(|row| row.as_ref().map(|patch| patch.alert.provider_id.as_str())).collect();
+    assert_eq!(ids, [Ok("P-1"), Ok("P-2")]);
+    assert!(read.iter().flatten().all(|patch| patch.alert.money().unwrap().to_string() == "1.00 EUR"));
+}
+
+#[rstest]
+#[case("P-1,ETHOCA,T,1.00,EUR,surplus", "has 6 cells, the first row 5")]
+#[case("P-1,ETHOCA,T,12,50,EUR", "has 6 cells")]
+#[case("P-1,ETHOCA,T,€ 1.00,USD", "the currency of the row is USD")]
+#[case("P-1,ETHOCA,T,$ 1.00,", "a currency code")]
+#[case("P-1,ETHOCA,T,(1.00),EUR", "0 or more")]
+#[case("P-\0,ETHOCA,T,1.00,EUR", "NUL byte")]
+fn a_row_that_can_be_misunderstood_is_told_with_its_line(#[case] row: &str, #[case] words: &str) {
+    let table = format!("providerId,provider,type,amount,currency\n{}{row}\n", "P-0,ETHOCA,T,1.00,EUR\n".repeat(300));
+
+    let seen = seen(&rows(table));
+
+    assert!(seen.len() == 301 && seen[300].0 == 302 && seen[300].1.contains(words), "{:?}", seen.last());
+}
+
+#[test]
+fn other_bytes_than_utf_8_are_told_by_line_and_cell() {
+    let latin = b"providerId,provider,type,amount,currency,issuer\nP-1,ETHOCA,T,1.00,EUR,Caf\xE9\nP-2,ETHOCA,T,1.00,EUR,Cafe\n";
+    let header = b"providerId,provider,type,amount,currency,Geb\xFChr\nP-1,ETHOCA,T,1.00,EUR,1\n";
+
+    let (latin, header) = (seen(&rows(latin)), seen(&rows(header)));
+
+    assert_eq!(latin[0], (2, "issuer: is not UTF-8 at byte 4 of the cell (E9): save the file as CSV UTF-8".to_owned()));
+    assert_eq!(latin[1].1, "P-2");
+    assert!(header.len() == 1 && header[0].1.contains("column 6 of the first row"), "{header:?}");
+}
+
+#[test]
+fn columns_of_another_name_are_those_that_are_named() {
+    let mut importer = Importer::open("Fall;Netz;type;amount;currency\nP-1;ETHOCA;T;1;EUR\n".as_bytes(), None, None);
+
+    importer.lay_out(
+        &[("providerId", "Fall"), ("provider", "netz")].map(|(field, header)| (field.to_owned(), header.to_owned())),
+        Conventions::default(),
+    );
+
+    assert_eq!(seen(&importer.collect::<Vec<_>>()), [(2, "P-1".to_owned())]);
+}
+
 proptest! {
     #[test]
     fn no_content_makes_reading_panic_or_go_on_for_ever(content in proptest::collection::vec(any::<u8>(), 0..300), format in 0_usize..4) {
@@ -314,7 +431,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_stands_in_one_quoted_cell_comes_back_as_it_was(text in "[^\r\u{0}]{0,40}") {
+    fn whatever_stands_in_one_quoted_cell_comes_back_as_it_was(text in "[^\r\u{0}\\s='][^\r\u{0}]{0,40}") {
         let table = format!("providerId,provider,type,amount,currency,issuer\nP-1,ETHOCA,T,1,EUR,\"{}\"\n", text.replace('"', "\"\""));
 
         let read = rows(table);

@@ -21,7 +21,7 @@ use crate::api::state::Api;
 use crate::domain::{FieldError, IngestOptions, IngestReport, UnknownWords};
 use crate::engine::intake::{self, IntakeError, Taken};
 use crate::inbound::body::{announced, discard};
-use crate::wire::import::FileFormat;
+use crate::wire::import::{FileFormat, Importer};
 use crate::wire::operator::{IngestReportJson, MOST_TOLD};
 
 /// Why a body stopped before its end.
@@ -64,7 +64,7 @@ pub(in crate::api) async fn take_in(
         unknown.add(taken.unknown);
     };
     let source = BufReader::with_capacity(64 * 1024, reader);
-    intake::take_in(&operator.acting, source, format, options, told).await.map_err(|error| match error {
+    intake::take_in(&operator.acting, move || Importer::new(source, format), options, told).await.map_err(|error| match error {
         IntakeError::Service(error) => error.into(),
         IntakeError::Reading(error) => {
             tracing::error!(%error, "reading an import broke off");

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::remote::RemoteArgs;
-use super::shared::OrganizationArgs;
+use super::shared::{OrganizationArgs, ReadingArgs};
 use crate::domain::find::MOST_FOUND;
 
 /// `avert alerts`.
@@ -131,6 +131,8 @@ pub(crate) struct AlertResolveArgs {
     /// Send it without being asked
     #[arg(long)]
     pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
     #[command(flatten)]
     pub(crate) organization: OrganizationArgs,
     #[command(flatten)]

@@ -33,7 +33,8 @@ pub(super) use self::remote::{DialectName, RemoteArgs};
 pub(super) use self::rules::{RehearseArgs, RulesCommand};
 pub(super) use self::sales::SalesCommand;
 pub(super) use self::secrets::{RotateCommand, SecretsCommand};
-pub(super) use self::shared::{ConsoleArgs, Everywhere, Format, OrganizationArgs};
+pub(super) use self::shared::{ConsoleArgs, Everywhere, Format, NamedColumn, OrganizationArgs};
+use self::shared::{ReadingArgs, named_column};
 pub(super) use self::webhooks::{
     CredentialArgs, WebhookAddArgs, WebhookDeliveriesArgs, WebhookListenArgs, WebhookRedeliverArgs, WebhookReplayArgs, WebhookUpdateArgs,
     WebhooksCommand, WhichEvent,
@@ -41,6 +42,7 @@ pub(super) use self::webhooks::{
 use super::topics::TOPICS;
 use crate::config::{Listen, SimulatorFault};
 use crate::domain::KeyScope;
+use crate::wire::import::alert_column;
 
 /// Chargeback alerts, answered before they become chargebacks.
 ///
@@ -310,8 +312,18 @@ pub(super) struct ImportArgs {
     /// Send no alert.created for what is new
     #[arg(long)]
     pub(super) no_events: bool,
+    /// The header of a field in this CSV, such as providerId=Case; may be given again. Kept for files with the same first row, and
+    /// providerId= takes it back
+    #[arg(long, value_name = "FIELD=HEADER", value_parser = field_header)]
+    pub(super) map: Vec<NamedColumn>,
+    #[command(flatten)]
+    pub(super) reading: ReadingArgs,
     #[command(flatten)]
     pub(super) organization: OrganizationArgs,
+}
+
+fn field_header(text: &str) -> Result<NamedColumn, String> {
+    named_column(text, |field| alert_column(field).ok_or_else(|| format!("there is no field {field:?}: `avert help import` lists them")))
 }
 
 /// `avert generate`.

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::remote::{DeskArgs, RemoteArgs};
-use super::shared::OrganizationArgs;
+use super::shared::{NamedColumn, OrganizationArgs, ReadingArgs, named_column};
 use crate::domain::OrderField;
+use crate::wire::import::OrderPreset;
 
 /// `avert orders`.
 #[derive(Debug, Subcommand)]
@@ -24,12 +25,21 @@ const COLUMNS: &str = "Columns: order_id (required), transaction_id, arn, auth_c
 /// `avert orders import`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct OrderImportArgs {
-    /// The file to read, with a header line; - for stdin
+    /// The file to read, with a header line: a shop's export or any CSV; - for stdin
     #[arg(value_name = "FILE.csv")]
     pub(crate) file: PathBuf,
-    /// The header of a column in this file, such as order_id=Name; may be given again. Kept for the next file, and order_id= takes it back
+    /// The header of a column in this file, such as order_id=Name; may be given again. Kept for files with the same first row, and
+    /// order_id= takes it back
     #[arg(long, value_name = "COLUMN=HEADER", value_parser = header)]
-    pub(crate) map: Vec<(OrderField, Option<String>)>,
+    pub(crate) map: Vec<NamedColumn>,
+    /// Whose export it is: shopify, woocommerce or stripe. Default: what the first row shows
+    #[arg(long, value_name = "NAME", value_parser = preset)]
+    pub(crate) preset: Option<&'static OrderPreset>,
+    /// Show the first five orders as they are understood, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
     /// Write every rejected row there too, as NDJSON: line, field, reason. On stderr are the first 100
     #[arg(long, value_name = "FILE")]
     pub(crate) rejects: Option<PathBuf>,
@@ -47,11 +57,15 @@ impl OrdersCommand {
     }
 }
 
-fn header(text: &str) -> Result<(OrderField, Option<String>), String> {
-    let (column, header) = text.split_once('=').ok_or("COLUMN=HEADER is needed, such as order_id=Name")?;
-    let field = OrderField::known(column.trim()).ok_or_else(|| {
+fn header(text: &str) -> Result<NamedColumn, String> {
+    named_column(text, |column| {
         let known: Vec<&str> = OrderField::ALL.iter().map(|field| field.as_str()).collect();
-        format!("there is no column {column:?}: {} are there", known.join(", "))
-    })?;
-    Ok((field, Some(header.trim().to_owned()).filter(|header| !header.is_empty())))
+        let found = OrderField::known(column).map(|field| field.as_str().to_owned());
+        found.ok_or_else(|| format!("there is no column {column:?}: {} are there", known.join(", ")))
+    })
+}
+
+fn preset(text: &str) -> Result<&'static OrderPreset, String> {
+    let known = || OrderPreset::all().iter().map(|preset| preset.name.as_str()).collect::<Vec<_>>().join(", ");
+    OrderPreset::named(text).ok_or_else(|| format!("there is no preset of that name: {} are there", known()))
 }

@@ -6,6 +6,7 @@ use clap::{ArgAction, Args, ValueEnum};
 
 use crate::cli::failure::Misused;
 use crate::config::ThemeSetting;
+use crate::wire::import::{Conventions, DateOrder, DecimalMark, Zone};
 
 /// Flags that every command has.
 #[derive(Debug, Clone, Default, Args)]
@@ -67,6 +68,53 @@ impl ConsoleArgs {
     pub(crate) fn or(self, other: Self) -> Self {
         Self { theme: self.theme.or(other.theme), plain: self.plain || other.plain }
     }
+}
+
+/// Conventions of a CSV's numbers and times, for a column that leaves them open.
+#[derive(Debug, Clone, Copy, Default, Args)]
+#[command(next_help_heading = "Where a CSV leaves it open")]
+pub(crate) struct ReadingArgs {
+    /// The decimal mark of amounts. Default: what their column shows
+    #[arg(long, value_name = "point|comma", value_parser = decimal)]
+    decimal: Option<DecimalMark>,
+    /// The order of day, month and year. Default: what the column shows
+    #[arg(long, value_name = "day-first|month-first|year-first", value_parser = dates)]
+    dates: Option<DateOrder>,
+    /// The zone of times without one: UTC, +01:00, or local for this machine's
+    #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
+    zone: Option<Zone>,
+}
+
+impl ReadingArgs {
+    pub(crate) fn conventions(self) -> Conventions {
+        Conventions { decimal: self.decimal, dates: self.dates, zone: self.zone }
+    }
+}
+
+fn decimal(text: &str) -> Result<DecimalMark, String> {
+    match text {
+        "point" => Ok(DecimalMark::Point),
+        "comma" => Ok(DecimalMark::Comma),
+        _ => Err("point or comma is needed".to_owned()),
+    }
+}
+
+fn dates(text: &str) -> Result<DateOrder, String> {
+    match text {
+        "day-first" => Ok(DateOrder::DayFirst),
+        "month-first" => Ok(DateOrder::MonthFirst),
+        "year-first" => Ok(DateOrder::YearFirst),
+        _ => Err("day-first, month-first or year-first is needed".to_owned()),
+    }
+}
+
+/// A column and the header that it has in a file; none takes a header back.
+pub(crate) type NamedColumn = (String, Option<String>);
+
+/// Reads `COLUMN=HEADER`, where the column is known.
+pub(crate) fn named_column(text: &str, known: impl Fn(&str) -> Result<String, String>) -> Result<NamedColumn, String> {
+    let (column, header) = text.split_once('=').ok_or("COLUMN=HEADER is needed")?;
+    Ok((known(column.trim())?, Some(header.trim().to_owned()).filter(|header| !header.is_empty())))
 }
 
 /// Which organization a command acts for.

@@ -7,7 +7,7 @@ use crate::domain::identity::Identifier;
 use crate::domain::money::{Amount, Currency};
 use crate::domain::resolution::FieldError;
 use crate::domain::sanitize;
-use crate::domain::time::{Timestamp, from_iso};
+use crate::domain::time::{Timestamp, from_iso, to_iso};
 
 /// Digits of a BIN that are kept of a whole card number, whatever the card.
 const BIN_DIGITS: usize = 6;
@@ -37,6 +37,28 @@ impl MerchantOrder {
             }
         }
         Ok(order)
+    }
+
+    /// The cells of an order, by their fields.
+    pub fn cells(&self) -> [(OrderField, Option<String>); OrderField::ALL.len()] {
+        OrderField::ALL.map(|field| {
+            let cell = match field {
+                OrderField::OrderId => Some(self.order_id.clone()),
+                OrderField::TransactionId => self.transaction_id.clone(),
+                OrderField::Arn => self.arn.clone(),
+                OrderField::AuthCode => self.auth_code.clone(),
+                OrderField::CardBin => self.card_bin.clone(),
+                OrderField::CardLastFour => self.card_last_four.clone(),
+                OrderField::Amount => self.amount.map(|amount| amount.to_string()),
+                OrderField::Currency => self.currency.as_ref().map(|currency| currency.as_str().to_owned()),
+                OrderField::PaidAt => self.paid_at.map(to_iso),
+                OrderField::Descriptor => self.descriptor.clone(),
+                OrderField::State => self.state.map(|state| state.as_str().to_owned()),
+                OrderField::StateAt => self.state_at.map(to_iso),
+                OrderField::RefundedAmount => self.refunded_amount.map(|amount| amount.to_string()),
+            };
+            (field, cell)
+        })
     }
 
     fn put(&mut self, field: OrderField, cell: &str) -> Result<(), String> {
@@ -134,12 +156,9 @@ fn currency(cell: &str) -> Result<Currency, String> {
 }
 
 fn moment(cell: &str) -> Result<Timestamp, String> {
-    let day = || cell.parse::<chrono::NaiveDate>().ok().and_then(|day| day.and_hms_opt(0, 0, 0)).map(|start| start.and_utc());
-    let spaced = || chrono::DateTime::parse_from_str(cell, "%Y-%m-%d %H:%M:%S %z").ok().map(|at| at.to_utc());
-    let found = from_iso(cell).or_else(day).or_else(spaced).filter(|at| (1970..3000).contains(&chrono::Datelike::year(at)));
-    found.ok_or_else(|| {
-        format!("is {:?}: a date or time such as 2026-03-03 or 2026-03-03T10:00:00Z is needed", cell.chars().take(60).collect::<String>())
-    })
+    from_iso(cell)
+        .filter(|at| (1970..3000).contains(&chrono::Datelike::year(at)))
+        .ok_or_else(|| format!("is {:?}: a date or time of the years 1970 to 2999 is needed", cell.chars().take(60).collect::<String>()))
 }
 
 fn state(cell: &str) -> Result<OrderState, String> {
@@ -157,7 +176,6 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::domain::time::to_iso;
 
     fn read(cells: &[(OrderField, &str)]) -> Result<MerchantOrder, FieldError> {
         MerchantOrder::of_cells([(OrderField::OrderId, "A-1")].into_iter().chain(cells.iter().copied()))
@@ -168,7 +186,7 @@ mod tests {
         let order = read(&[
             (OrderField::Amount, "129.90"),
             (OrderField::Currency, "eur"),
-            (OrderField::PaidAt, "2026-03-01"),
+            (OrderField::PaidAt, "2026-03-01T00:00:00Z"),
             (OrderField::State, "Canceled"),
             (OrderField::Arn, "  "),
         ])
@@ -204,7 +222,7 @@ mod tests {
     #[case(OrderField::CardBin, "4111", "first 6 or 8 digits")]
     #[case(OrderField::CardLastFour, "42", "drops zeros")]
     #[case(OrderField::CardLastFour, "none", "last 4 digits")]
-    #[case(OrderField::PaidAt, "01/03/2026", "2026-03-03T10:00:00Z")]
+    #[case(OrderField::PaidAt, "0001-03-01T00:00:00Z", "1970 to 2999")]
     #[case(OrderField::State, "fulfilled", "paid, shipped, delivered, refunded, cancelled")]
     #[case(OrderField::TransactionId, "4111111111111111", "is a card number")]
     #[case(OrderField::OrderId, "5.36E+18", "a spreadsheet has made a number of it")]

@@ -1,7 +1,7 @@
 //! CSV rows of any file: a row whose quotation marks do not close is told, and the rows after it are read all the same.
 
 use std::collections::VecDeque;
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead, Read, Seek};
 
 use csv::{ByteRecord, Reader, ReaderBuilder, Terminator};
 
@@ -11,14 +11,19 @@ use super::source::{Source, unreadable};
 /// Most lines that one row may go over; a text of the interface has no use for more.
 const MAX_LINES: usize = 100;
 
+/// Separators of cells; where several serve a header alike, the last one counts.
+const SEPARATORS: [u8; 4] = [b'|', b'\t', b';', b','];
+
 /// A reader of CSV rows, the first of which names the columns.
 pub(super) struct CsvRows<R> {
     source: Source<R>,
     /// Lines that were read for a row that turned out to be broken: they are rows of their own.
     again: VecDeque<Vec<u8>>,
     line: u64,
-    /// Cells of the first row.
-    width: usize,
+    /// Cells of the first row; none before it is read.
+    width: Option<usize>,
+    /// The last line of the first row.
+    header_ends: u64,
     delimiter: u8,
     parser: Reader<OneRow>,
     cells: ByteRecord,
@@ -34,7 +39,17 @@ enum Assembled {
 impl<R: BufRead> CsvRows<R> {
     pub(super) fn new(source: Source<R>) -> Self {
         let (delimiter, cells) = (b',', ByteRecord::new());
-        Self { source, again: VecDeque::new(), line: 0, width: 0, delimiter, parser: parser(delimiter), cells, done: false }
+        Self {
+            source,
+            again: VecDeque::new(),
+            line: 0,
+            width: None,
+            header_ends: 0,
+            delimiter,
+            parser: parser(delimiter),
+            cells,
+            done: false,
+        }
     }
 
     pub(super) fn bytes_read(&self) -> u64 {
@@ -46,22 +61,46 @@ impl<R: BufRead> CsvRows<R> {
         self.line
     }
 
-    /// The cells of the first row; none where there is no row.
-    pub(super) fn header(&mut self) -> Result<Option<Vec<String>>, String> {
+    /// The cells of the first row; none where there is no row. Of the usual separators the one by which most names are known is the file's,
+    /// unless a line `sep=;` before says which.
+    ///
+    /// # Errors
+    /// The reason, and the way out.
+    pub(super) fn header(&mut self, is_known: impl Fn(&str) -> bool) -> Result<Option<Vec<String>>, String> {
+        let mut named = None;
         loop {
-            let Some(header) = self.next_line().map_err(|error| unreadable(&error))? else { return Ok(None) };
-            if header.trim_ascii().is_empty() {
+            let Some(first) = self.next_line().map_err(|error| unreadable(&error))? else { return Ok(None) };
+            if first.trim_ascii().is_empty() {
                 continue;
             }
-            self.delimiter = delimiter(&header);
+            if named.is_none() {
+                named = separator_line(&first);
+                if named.is_some() {
+                    continue;
+                }
+            }
+            self.delimiter = named.unwrap_or_else(|| separator(&first, is_known));
             self.parser = parser(self.delimiter);
-            self.parse(header).map_err(|error| format!("the first row cannot be read: {error}"))?;
-            self.width = self.cells.len();
-            return Ok(Some(self.cells.iter().map(|cell| String::from_utf8_lossy(cell).trim().to_owned()).collect()));
+            let row = match self.assemble(first) {
+                Assembled::Whole(row) => row,
+                Assembled::Broken(what) => return Err(format!("the first row {what}")),
+            };
+            self.parse(row).map_err(|what| format!("the first row {what}"))?;
+            let names = self.cells.iter().enumerate().map(|(place, cell)| match std::str::from_utf8(cell) {
+                Ok(name) if name.chars().any(|c| c.is_control() && !c.is_whitespace()) => {
+                    Err("the first row is no text: a row of names is needed".to_owned())
+                }
+                Ok(name) => Ok(name.trim().to_owned()),
+                Err(_) => Err(format!("column {} of the first row {}", place + 1, not_utf8(cell))),
+            });
+            let mut names = names.collect::<Result<Vec<String>, String>>()?;
+            names.truncate(names.iter().rposition(|name| !name.is_empty()).map_or(0, |last| last + 1));
+            (self.width, self.header_ends) = (Some(names.len()), self.line);
+            return Ok(Some(names));
         }
     }
 
-    /// The next row with its line: its cells, as many as the first row has, or what is wrong with it.
+    /// The next row with its line: its cells, those at the end left out where the row is short, or what is wrong with it.
     pub(super) fn next_row(&mut self) -> Option<(u64, Result<&ByteRecord, String>)> {
         while !self.done {
             let first = match self.next_line() {
@@ -78,17 +117,31 @@ impl<R: BufRead> CsvRows<R> {
             let line = self.line;
             let row = match self.assemble(first) {
                 Assembled::Broken(what) => Err(what),
-                Assembled::Whole(row) => match self.parse(row) {
-                    Err(error) => Err(format!("cannot be read: {error}")),
-                    Ok(()) if self.cells.len() != self.width => {
-                        Err(format!("has {} fields, the first row {}", self.cells.len(), self.width))
-                    }
-                    Ok(()) => Ok(&self.cells),
-                },
+                Assembled::Whole(row) => self.parse(row),
             };
-            return Some((line, row));
+            let width = self.width.unwrap_or_default();
+            let is_blank = |cell: &[u8]| cell.trim_ascii().is_empty();
+            return Some(match row {
+                Err(what) => (line, Err(what)),
+                Ok(()) if self.cells.iter().all(is_blank) => continue,
+                Ok(()) if !self.cells.iter().skip(width).all(is_blank) => {
+                    (line, Err(format!("has {} cells, the first row {width}", self.cells.len())))
+                }
+                Ok(()) => (line, Ok(&self.cells)),
+            });
         }
         None
+    }
+
+    /// Goes back to behind the first row.
+    pub(super) fn rewind(&mut self) -> io::Result<()>
+    where
+        R: Seek,
+    {
+        self.source.rewind()?;
+        (self.line, self.done) = (0, false);
+        self.again.clear();
+        (0..self.header_ends).try_for_each(|_| self.next_line().map(|_| ()))
     }
 
     /// The next line; one over the limit comes as its beginning, one byte too long.
@@ -106,7 +159,6 @@ impl<R: BufRead> CsvRows<R> {
 
     /// Puts a row together from its first line and, where quotation marks are open, from those after it.
     fn assemble(&mut self, first: Vec<u8>) -> Assembled {
-        let wanted = self.width;
         let mut quotes = Quotes::new(self.delimiter);
         quotes.follow(&first);
         let mut row = first;
@@ -126,9 +178,8 @@ impl<R: BufRead> CsvRows<R> {
                 Err(error) => fault = Some(unreadable(&error)),
             }
         }
-        if !more.is_empty() && quotes.fields != wanted {
-            fault =
-                fault.or_else(|| Some(format!("has a quotation mark that is not closed: {} fields instead of {wanted}", quotes.fields)));
+        if let Some(wanted) = self.width.filter(|wanted| !more.is_empty() && quotes.fields != *wanted) {
+            fault = fault.or_else(|| Some(format!("has a quotation mark that is not closed: {} cells instead of {wanted}", quotes.fields)));
         }
         if row.len() > MAX_ROW && more.is_empty() {
             return Assembled::Broken(too_large());
@@ -141,15 +192,45 @@ impl<R: BufRead> CsvRows<R> {
         Assembled::Broken(fault)
     }
 
-    fn parse(&mut self, row: Vec<u8>) -> csv::Result<()> {
+    fn parse(&mut self, row: Vec<u8>) -> Result<(), String> {
+        if row.contains(&0) {
+            return Err("holds a NUL byte: it is no text".to_owned());
+        }
         *self.parser.get_mut() = OneRow { bytes: row, taken: 0 };
         self.parser.get_mut().bytes.push(b'\n');
         let read = self.parser.read_byte_record(&mut self.cells);
         if self.parser.is_done() || read.is_err() {
             self.parser = parser(self.delimiter);
         }
-        read.map(|_| ())
+        read.map(|_| ()).map_err(|error| format!("cannot be read: {error}"))
     }
+}
+
+/// Describes where a cell leaves UTF-8, and the way out.
+pub(super) fn not_utf8(cell: &[u8]) -> String {
+    let valid = std::str::from_utf8(cell).map_or_else(|error| error.valid_up_to(), str::len);
+    let byte = cell.get(valid).copied().unwrap_or_default();
+    format!("is not UTF-8 at byte {} of the cell ({byte:02X}): save the file as CSV UTF-8", valid + 1)
+}
+
+/// The separator that a line `sep=;` names, as Excel writes and reads it.
+fn separator_line(line: &[u8]) -> Option<u8> {
+    match line {
+        [s, e, p, b'=', sign] | [b'"', s, e, p, b'=', sign, b'"'] if [*s, *e, *p].eq_ignore_ascii_case(b"sep") => Some(*sign),
+        _ => None,
+    }
+}
+
+/// Which of the usual signs separates the cells of the first row.
+fn separator(header: &[u8], is_known: impl Fn(&str) -> bool) -> u8 {
+    let names = |sign: u8| {
+        let mut cells = ByteRecord::new();
+        let mut row = parser(sign);
+        row.get_mut().bytes = [header, b"\n"].concat();
+        let _ = row.read_byte_record(&mut cells);
+        (cells.iter().filter(|cell| std::str::from_utf8(cell).is_ok_and(&is_known)).count(), cells.len())
+    };
+    SEPARATORS.into_iter().max_by_key(|sign| names(*sign)).unwrap_or(b',')
 }
 
 /// Feeds the parser one row at a time; what a row is was decided before.
@@ -176,13 +257,6 @@ fn parser(delimiter: u8) -> Reader<OneRow> {
         .delimiter(delimiter)
         .terminator(Terminator::Any(b'\n'))
         .from_reader(OneRow::default())
-}
-
-/// Which of the usual signs separates the cells of the first row.
-fn delimiter(header: &[u8]) -> u8 {
-    let count = |sign: u8| header.iter().filter(|byte| **byte == sign).count();
-    // The last of equals wins: a comma, where nothing is separated at all.
-    [b'\t', b';', b','].into_iter().max_by_key(|sign| count(*sign)).unwrap_or(b',')
 }
 
 /// Follows the quotation marks of a row by the same rules as the parser.

@@ -4,32 +4,50 @@
 //! What the content looks like decides the format, unless it is named. A row that cannot be read is told with its line and never stops
 //! the others; where JSON itself is broken, what stands before is kept and the error tells line and column.
 
+mod alerts;
+mod answers;
+mod conventions;
 mod csv_rows;
 mod document;
+mod foreign;
 mod format;
 mod lines;
+mod numbers;
 mod orders;
+mod presets;
 mod row;
 mod source;
 mod table;
+mod times;
+mod widths;
 
+use std::fs::File;
 use std::io::BufRead;
 
+pub use self::alerts::alert_column;
+pub use self::answers::AnswerField;
+pub use self::conventions::Conventions;
+pub use self::foreign::kind as other_kind;
 pub use self::format::FileFormat;
-pub use self::orders::{OrderHeaderError, OrderImporter};
-pub use self::row::{MAX_ROW, Row};
+pub use self::numbers::DecimalMark;
+pub use self::orders::{OrderFileError, OrderImporter};
+pub use self::presets::OrderPreset;
+pub use self::row::{MAX_ROW, Row, row_in_words, rows_in_words};
+pub use self::table::{CellKind, ColumnField, Layout, Table, TableRow, lay_out, letters, place_of};
+pub use self::times::{DateOrder, Zone};
 
+use self::alerts::AlertTable;
 use self::document::Document;
 use self::lines::Lines;
 use self::row::refuse;
 use self::source::Source;
-use self::table::Table;
 use super::read::UnknownNames;
 
 /// A streaming importer of alerts, row by row.
 pub struct Importer<R> {
     reader: Reader<R>,
     unknown: UnknownNames,
+    is_empty: bool,
 }
 
 enum Reader<R> {
@@ -37,20 +55,50 @@ enum Reader<R> {
     Refused(Option<Box<Row>>, Source<R>),
     Document(Document<R>),
     Lines(Lines<R>),
-    Table(Box<Table<R>>),
+    Table(Box<AlertTable>),
 }
 
 impl<R: BufRead> Importer<R> {
     /// Begins to read; without a format, the content decides.
     pub fn new(input: R, format: Option<FileFormat>) -> Self {
+        let mut importer = Self::open(input, None, format);
+        importer.lay_out(&[], Conventions::default());
+        importer
+    }
+
+    /// Reads the beginning of an input, of which `file` is another handle where it is a file. The columns of a table are to be laid out
+    /// before its first row is read.
+    pub fn open(input: R, file: Option<File>, format: Option<FileFormat>) -> Self {
         let mut source = Source::new(input);
-        let reader = match source.begin().and_then(|()| format.map_or_else(|| source.sniff(), Ok)) {
+        let begun = source.begin();
+        let is_empty = begun.is_ok() && source.is_blank();
+        let reader = match begun.and_then(|()| format.map_or_else(|| source.sniff(), Ok)) {
             Err(refusal) => Reader::Refused(Some(Box::new(refuse(1, refusal))), source),
             Ok(FileFormat::Json) => Reader::Document(Document::new(source)),
             Ok(FileFormat::Ndjson) => Reader::Lines(Lines::new(source)),
-            Ok(FileFormat::Csv) => Reader::Table(Box::new(Table::new(source))),
+            Ok(FileFormat::Csv) => Reader::Table(Box::new(AlertTable::open(source, file))),
         };
-        Self { reader, unknown: UnknownNames::default() }
+        Self { reader, unknown: UnknownNames::default(), is_empty }
+    }
+
+    /// The first row of a table.
+    pub fn headers(&self) -> Option<&[String]> {
+        match &self.reader {
+            Reader::Table(table) => table.headers(),
+            _ => None,
+        }
+    }
+
+    /// Says which columns of a table have another name than their field's, and how its numbers and times are to be read.
+    pub fn lay_out(&mut self, named: &[(String, String)], said: Conventions) {
+        if let Reader::Table(table) = &mut self.reader {
+            table.lay_out(named, said, &mut self.unknown);
+        }
+    }
+
+    /// Tells that there is nothing but blanks.
+    pub fn is_empty(&self) -> bool {
+        self.is_empty
     }
 
     /// How the source is read; `None` where it cannot be.
@@ -92,7 +140,7 @@ impl<R: BufRead> Iterator for Importer<R> {
             Reader::Refused(refusal, _) => refusal.take().map(|row| *row),
             Reader::Document(document) => document.next_row(&mut self.unknown),
             Reader::Lines(lines) => lines.next_row(&mut self.unknown),
-            Reader::Table(table) => table.next_row(&mut self.unknown),
+            Reader::Table(table) => table.next_row(),
         }
     }
 }

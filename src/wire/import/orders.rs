@@ -1,152 +1,246 @@
-//! CSV of a shop's orders: which column is what, by its name or by the header that is named for it, and one order a row.
+//! Tables of a shop's orders: which column is what, by the header that is named for it, by a preset or by its own name.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::fs::File;
 use std::io::BufRead;
 
-use csv::ByteRecord;
+use super::conventions::Conventions;
+use super::presets::{OrderPreset, StatusWord, places};
+use super::row::{rejected, rows_in_words};
+use super::table::{CellKind, ColumnField, Layout, Table, add_own_names, letters, listed, named_columns};
+use crate::domain::{MerchantOrder, OrderField, OrderState, RejectedRow};
+use crate::wire::read::UnknownNames;
 
-use super::csv_rows::CsvRows;
-use super::row::rejected;
-use super::source::Source;
-use crate::domain::{FieldError, MerchantOrder, OrderField, RejectedRow};
+/// A column of a table of orders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OrderColumn {
+    Field(OrderField),
+    /// A status by the words of a preset, by its place there.
+    Status(usize),
+    /// The time since when an order is in that state.
+    Since(OrderState),
+}
+
+impl ColumnField for OrderColumn {
+    fn named(name: &str) -> Option<Self> {
+        OrderField::ALL.into_iter().find(|field| letters(field.as_str()) == name).map(Self::Field)
+    }
+
+    fn name(self) -> Cow<'static, str> {
+        match self {
+            Self::Field(field) => field.as_str().into(),
+            Self::Status(_) => OrderField::State.as_str().into(),
+            Self::Since(_) => OrderField::StateAt.as_str().into(),
+        }
+    }
+
+    fn kind(self) -> CellKind<Self> {
+        use OrderField as Field;
+        match self {
+            Self::Field(Field::Amount | Field::RefundedAmount) => CellKind::Amount(Some(Self::Field(Field::Currency))),
+            Self::Field(Field::PaidAt | Field::StateAt) | Self::Since(_) => CellKind::Day,
+            Self::Field(Field::CardBin | Field::CardLastFour | Field::Currency) => CellKind::Plain,
+            Self::Field(_) | Self::Status(_) => CellKind::Text,
+        }
+    }
+}
+
+/// Refusal of a file of orders.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OrderFileError {
+    /// Its first row cannot be used, or something in it stays open.
+    #[error("{0}")]
+    Unusable(String),
+    /// Nothing of it was understood but ids.
+    #[error("nothing but ids is understood; not understood: {0}; name columns with --map, such as --map state=Header")]
+    OnlyIds(String),
+}
 
 /// A streaming importer of orders, row by row.
-pub struct OrderImporter<R> {
-    rows: CsvRows<R>,
-    columns: Vec<Option<OrderField>>,
-    headers: Vec<String>,
+pub struct OrderImporter {
+    table: Table<OrderColumn>,
+    preset: Option<&'static OrderPreset>,
+    /// The order of the row before.
+    last: Option<String>,
+    unknown_states: UnknownNames,
+    skipped: u64,
+    without_amounts: bool,
 }
 
-/// Why the first row of a file of orders cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum OrderHeaderError {
-    #[error("{0}")]
-    Unreadable(String),
-    /// Two columns are the same thing.
-    #[error("the columns {first:?} and {second:?} are both {}: name one of them with --map {}=Header", field.as_str(), field.as_str())]
-    Twice { field: OrderField, first: String, second: String },
-    /// There is no such header.
-    #[error("there is no column {header:?} for {}: the first row has {}", field.as_str(), listed(there))]
-    NoSuchHeader { field: OrderField, header: String, there: Vec<String> },
-    /// Nothing says which order a row is.
-    #[error("no column is the order's number: name it with --map order_id=Header; the first row has {}", listed(there))]
-    NoOrderId { there: Vec<String> },
-}
+impl OrderImporter {
+    /// Reads the first row of an input, of which `file` is another handle where it is a file; none where there is nothing but blanks.
+    ///
+    /// # Errors
+    /// The reason, and the way out.
+    pub fn open(input: impl BufRead, file: Option<File>) -> Result<Option<Self>, OrderFileError> {
+        let table = Table::of(input, file).map_err(OrderFileError::Unusable)?;
+        let unknown_states = UnknownNames::default();
+        Ok(table.map(|table| Self { table, preset: None, last: None, unknown_states, skipped: 0, without_amounts: false }))
+    }
 
-fn listed(headers: &[String]) -> String {
-    headers.iter().take(40).map(|header| format!("{header:?}")).collect::<Vec<_>>().join(", ")
-}
+    /// The first row.
+    pub fn headers(&self) -> &[String] {
+        self.table.headers()
+    }
 
-impl<R: BufRead> OrderImporter<R> {
-    /// Begins to read a file whose columns have these headers, or those that were named before and are there, or else their own names in any
-    /// spelling; none where it is empty.
-    pub fn new(
-        input: R,
-        named: &BTreeMap<OrderField, String>,
-        before: &BTreeMap<OrderField, String>,
-    ) -> Result<Option<Self>, OrderHeaderError> {
-        let mut source = Source::new(input);
-        source.begin().map_err(OrderHeaderError::Unreadable)?;
-        let mut rows = CsvRows::new(source);
-        let Some(headers) = rows.header().map_err(OrderHeaderError::Unreadable)? else { return Ok(None) };
-        if headers.iter().any(|header| header.trim().contains('\r')) {
-            let why = "its lines end with a carriage return alone: save it with the line ends of Windows or Unix";
-            return Err(OrderHeaderError::Unreadable(why.to_owned()));
+    /// Says which columns have another name than their field's, and how numbers and times are to be read. Without a preset, the first row
+    /// tells whether it is one's.
+    ///
+    /// # Errors
+    /// A first row that cannot be used, or cells that stay open.
+    pub fn lay_out(
+        &mut self,
+        named: &[(String, String)],
+        said: Conventions,
+        preset: Option<&'static OrderPreset>,
+    ) -> Result<(), OrderFileError> {
+        let headers = self.table.headers();
+        self.preset = preset.or_else(|| OrderPreset::recognised(headers));
+        let layout = self.layout(named).map_err(OrderFileError::Unusable)?;
+        let has = |field: OrderField| layout.iter().any(|(column, _)| *column == OrderColumn::Field(field));
+        if !has(OrderField::OrderId) {
+            let there = listed(headers);
+            let why = format!("no column is the order's number: name it with --map order_id=Header; the first row has {there}");
+            return Err(OrderFileError::Unusable(why));
         }
-        let mut all = named.clone();
-        all.extend(
-            before.iter().filter(|(_, header)| place_of(header, &headers).is_some()).map(|(field, header)| (*field, header.clone())),
-        );
-        let columns = columns(&headers, &all)?;
-        Ok(Some(Self { rows, columns, headers }))
+        let is_id = |(column, _): &(OrderColumn, Vec<usize>)| {
+            use OrderField as Field;
+            matches!(column, OrderColumn::Field(Field::OrderId | Field::TransactionId | Field::Arn | Field::AuthCode))
+        };
+        let only_ids = layout.iter().all(is_id);
+        self.without_amounts = self.preset.is_some() && !has(OrderField::Currency) && has(OrderField::Amount);
+        let is_kept = |(column, _): &(OrderColumn, Vec<usize>)| !self.without_amounts || !matches!(column.kind(), CellKind::Amount(_));
+        let layout = layout.into_iter().filter(is_kept).collect();
+        self.table.decide(layout, said, false).map_err(|open| OrderFileError::Unusable(rows_in_words(&open)))?;
+        let ignored: Vec<String> = self.ignored().map(str::to_owned).collect();
+        if only_ids && !ignored.is_empty() { Err(OrderFileError::OnlyIds(listed(&ignored))) } else { Ok(()) }
+    }
+
+    /// The columns by the headers that are named for fields, then those of the preset, then their own names.
+    fn layout(&self, named: &[(String, String)]) -> Result<Layout<OrderColumn>, String> {
+        let headers = self.table.headers();
+        let named = named.iter().filter_map(|(field, header)| Some((OrderColumn::named(&letters(field))?, header.clone())));
+        let mut layout = named_columns(headers, &named.collect::<Vec<_>>())?;
+        if let Some(preset) = self.preset {
+            let is_laid_out = |layout: &Layout<OrderColumn>, field| layout.iter().any(|(column, _)| *column == OrderColumn::Field(field));
+            for (field, places) in preset.fields(headers) {
+                if !is_laid_out(&layout, field) {
+                    layout.push((OrderColumn::Field(field), places));
+                }
+            }
+            if !is_laid_out(&layout, OrderField::State) {
+                let statuses =
+                    preset.states.iter().enumerate().map(|(at, status)| (OrderColumn::Status(at), places(&status.column, headers)));
+                layout.extend(statuses.filter(|(_, places)| !places.is_empty()));
+                layout.extend(preset.times(headers).map(|(state, places)| (OrderColumn::Since(state), places)));
+            }
+        }
+        add_own_names(headers, &mut layout)?;
+        Ok(layout)
+    }
+
+    /// The preset by which the file is read.
+    pub fn preset(&self) -> Option<&'static OrderPreset> {
+        self.preset
+    }
+
+    /// Tells that amounts are left out, because no column is their currency.
+    pub fn is_without_amounts(&self) -> bool {
+        self.without_amounts
+    }
+
+    /// Words of status columns that are not known, each once; such orders come without a state.
+    pub fn unknown_states(&self) -> &[String] {
+        self.unknown_states.names()
+    }
+
+    /// Number of rows that were no orders by their status.
+    pub fn skipped(&self) -> u64 {
+        self.skipped
     }
 
     /// Bytes read of the source so far, for a progress bar.
     pub fn bytes_read(&self) -> u64 {
-        self.rows.bytes_read()
-    }
-
-    /// Whether the file has a column of this header.
-    pub fn has(&self, header: &str) -> bool {
-        place_of(header, &self.headers).is_some()
+        self.table.bytes_read()
     }
 
     /// Headers that are no column of an order; they are ignored.
     pub fn ignored(&self) -> impl Iterator<Item = &str> {
-        let pairs = self.headers.iter().zip(&self.columns);
-        pairs.filter(|(header, column)| column.is_none() && !header.is_empty()).map(|(header, _)| header.as_str())
+        self.table.ignored()
     }
 }
 
-impl<R: BufRead> Iterator for OrderImporter<R> {
+impl Iterator for OrderImporter {
     type Item = Result<MerchantOrder, RejectedRow>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let (line, cells) = self.rows.next_row()?;
-        let order = match cells {
-            Ok(cells) => order_of(&self.columns, cells),
-            Err(what) => Err(FieldError::new("", what)),
-        };
-        Some(order.map_err(|error| rejected(line, error)))
-    }
-}
-
-fn order_of(columns: &[Option<OrderField>], cells: &ByteRecord) -> Result<MerchantOrder, FieldError> {
-    let mut known = Vec::with_capacity(columns.len());
-    for (column, cell) in columns.iter().zip(cells) {
-        let Some(column) = *column else { continue };
-        let cell = std::str::from_utf8(cell).map_err(|_| FieldError::new(column.as_str(), "is not UTF-8"))?;
-        known.push((column, cell));
-    }
-    MerchantOrder::of_cells(known)
-}
-
-fn place_of(header: &str, headers: &[String]) -> Option<usize> {
-    headers.iter().position(|there| there.trim().eq_ignore_ascii_case(header.trim()))
-}
-
-/// What each header is the column of.
-fn columns(headers: &[String], named: &BTreeMap<OrderField, String>) -> Result<Vec<Option<OrderField>>, OrderHeaderError> {
-    let mut columns: Vec<Option<OrderField>> = vec![None; headers.len()];
-    for (field, header) in named {
-        let Some(position) = place_of(header, headers) else {
-            return Err(OrderHeaderError::NoSuchHeader { field: *field, header: header.clone(), there: headers.to_vec() });
-        };
-        if let Some(other) = columns[position].replace(*field) {
-            let why = format!("--map gives the column {:?} to {} and to {}: one of them", header, other.as_str(), field.as_str());
-            return Err(OrderHeaderError::Unreadable(why));
+        loop {
+            let (line, row) = self.table.next_row()?;
+            let cells = match row {
+                Ok(cells) => cells,
+                Err(row) => return Some(Err(row)),
+            };
+            let id = cells.iter().find(|(column, _)| *column == OrderColumn::Field(OrderField::OrderId)).map(|(_, cell)| cell.trim());
+            let goes_on = self.last.is_some() && (id.is_none() || id == self.last.as_deref());
+            if goes_on && self.preset.is_some_and(|preset| preset.several_rows) {
+                continue;
+            }
+            self.last = id.map(str::to_owned);
+            let told = self.preset.map_or(Some(None), |preset| state_of(preset, &cells, &mut self.unknown_states));
+            let Some(state) = told else {
+                self.skipped += 1;
+                continue;
+            };
+            let since = cells.iter().find(|(column, _)| state.is_some_and(|state| *column == OrderColumn::Since(state)));
+            let fields = cells.iter().filter_map(|(column, cell)| Some((field_of(*column)?, cell.as_ref())));
+            let told = state.map(|state| (OrderField::State, state.as_str()));
+            let told = told.into_iter().chain(since.map(|(_, at)| (OrderField::StateAt, at.as_ref())));
+            let told: Vec<_> = told.filter(|(field, _)| !cells.iter().any(|(column, _)| *column == OrderColumn::Field(*field))).collect();
+            return Some(MerchantOrder::of_cells(fields.chain(told)).map_err(|error| rejected(line, error)));
         }
     }
-    for (position, header) in headers.iter().enumerate() {
-        let field = OrderField::ALL.into_iter().find(|field| letters(field.as_str()) == letters(header));
-        let Some(field) = field.filter(|field| columns[position].is_none() && !named.contains_key(field)) else { continue };
-        if let Some(first) = columns.iter().position(|column| *column == Some(field)) {
-            return Err(OrderHeaderError::Twice { field, first: headers[first].clone(), second: header.clone() });
-        }
-        columns[position] = Some(field);
-    }
-    match columns.contains(&Some(OrderField::OrderId)) {
-        true => Ok(columns),
-        false => Err(OrderHeaderError::NoOrderId { there: headers.to_vec() }),
+}
+
+fn field_of(column: OrderColumn) -> Option<OrderField> {
+    match column {
+        OrderColumn::Field(field) => Some(field),
+        OrderColumn::Status(_) | OrderColumn::Since(_) => None,
     }
 }
 
-/// A name without letter case and what parts its words: `Order ID`, `orderId` and `order_id` are one.
-fn letters(name: &str) -> String {
-    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+/// The strongest state that the status columns of a row tell: money that is gone weighs most. None of a row that is no order.
+fn state_of(preset: &OrderPreset, cells: &[(OrderColumn, Cow<'_, str>)], unknown: &mut UnknownNames) -> Option<Option<OrderState>> {
+    const STRENGTH: [OrderState; 5] =
+        [OrderState::Paid, OrderState::Shipped, OrderState::Delivered, OrderState::Cancelled, OrderState::Refunded];
+    let mut strongest: Option<OrderState> = None;
+    for (column, cell) in cells {
+        let OrderColumn::Status(at) = column else { continue };
+        match preset.states[*at].meaning(cell) {
+            Some(StatusWord::NoOrder) => return None,
+            Some(StatusWord::Nothing) => {}
+            Some(StatusWord::State(state)) => {
+                let strength = |state: OrderState| STRENGTH.iter().position(|known| *known == state);
+                strongest = strongest.filter(|before| strength(*before) >= strength(state)).or(Some(state));
+            }
+            None => unknown.add(cell.trim()),
+        }
+    }
+    Some(strongest)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(text: &str, named: &[(OrderField, &str)]) -> Result<Option<OrderImporter<std::io::Cursor<Vec<u8>>>>, OrderHeaderError> {
-        let named = named.iter().map(|(field, header)| (*field, (*header).to_owned())).collect();
-        OrderImporter::new(std::io::Cursor::new(text.as_bytes().to_vec()), &named, &BTreeMap::new())
+    fn read(text: &str, named: &[(OrderField, &str)]) -> Result<OrderImporter, String> {
+        let named: Vec<_> = named.iter().map(|(field, header)| (field.as_str().to_owned(), (*header).to_owned())).collect();
+        let opened = OrderImporter::open(text.as_bytes(), None).map_err(|error| error.to_string())?;
+        let mut orders = opened.ok_or("is empty")?;
+        orders.lay_out(&named, Conventions::default(), None).map(|()| orders).map_err(|error| error.to_string())
     }
 
     fn seen(text: &str, named: &[(OrderField, &str)]) -> Vec<Result<String, (u64, String)>> {
-        let rows = read(text, named).unwrap().unwrap();
+        let rows = read(text, named).unwrap();
         rows.map(|row| row.map(|order| order.order_id).map_err(|row| (row.line, format!("{} {}", row.error.field, row.error.message))))
             .collect()
     }
@@ -155,7 +249,7 @@ mod tests {
     fn columns_are_known_in_any_spelling_and_separated_as_spreadsheets_do() {
         let text = "\u{FEFF}Order ID;Transaction-Id;cardLastFour;Note\r\nA-1;T-1;1234;x\r\n";
 
-        let mut rows = read(text, &[]).unwrap().unwrap();
+        let mut rows = read(text, &[]).unwrap();
 
         assert_eq!(rows.ignored().collect::<Vec<_>>(), ["Note"]);
         let order = rows.next().unwrap().unwrap();
@@ -167,7 +261,7 @@ mod tests {
 
     #[test]
     fn a_header_that_is_named_is_the_column_and_the_usual_name_is_not() {
-        let text = "order_id,Name\n1,#1001\n";
+        let text = "order_id,Name,state\n1,#1001,paid\n";
 
         assert_eq!(seen(text, &[(OrderField::OrderId, "name")]), [Ok("#1001".to_owned())]);
     }
@@ -179,18 +273,19 @@ mod tests {
         let rows = seen(text, &[]);
 
         let lines: Vec<_> = rows.iter().map(|row| row.as_ref().map_err(|(line, _)| *line)).collect();
-        assert_eq!(lines, [Err(2), Err(4), Ok(&"A-3".to_owned()), Err(6), Err(7)]);
+        assert_eq!(lines, [Err(2), Err(4), Ok(&"A-3".to_owned()), Ok(&"A-4".to_owned()), Err(7)]);
         assert!(matches!(&rows[0], Err((_, why)) if why.starts_with("amount is \"ten\"")), "{rows:?}");
     }
 
     #[test]
     fn a_first_row_that_cannot_be_used_says_what_is_there_and_what_to_do() {
-        let words = |text: &str, named: &[(OrderField, &str)]| read(text, named).err().map(|error| error.to_string()).unwrap_or_default();
+        let words = |text: &str, named: &[(OrderField, &str)]| read(text, named).err().unwrap_or_default();
 
         assert!(words("a,b\n", &[]).contains("--map order_id=Header; the first row has \"a\", \"b\""));
         assert!(words("order_id\n", &[(OrderField::Arn, "Ref")]).contains("no column \"Ref\" for arn"));
         assert!(words("order_id,Order Id\n", &[]).contains("are both order_id"));
         assert!(words("order_id,x\n", &[(OrderField::Arn, "x"), (OrderField::AuthCode, "x")]).contains("one of them"));
-        assert!(read("\n \n", &[]).unwrap().is_none());
+        assert!(words("order_id,arn,x\n", &[]).contains("nothing but ids is understood; not understood: \"x\""));
+        assert_eq!(words("\n \n", &[]), "is empty");
     }
 }

@@ -1,9 +1,11 @@
 //! A counting reader with a look ahead that detects the format.
 
-use std::io::{self, BufRead, ErrorKind, Read};
+use std::io::{self, BufRead, ErrorKind, Read, Seek};
 
+use super::foreign;
 use super::format::FileFormat;
 use super::row::MAX_ROW;
+use crate::domain::BYTE_ORDER_MARK;
 
 /// A buffered reader that can look ahead and counts what was taken off it.
 pub(super) struct Source<R> {
@@ -13,11 +15,13 @@ pub(super) struct Source<R> {
     taken_ahead: usize,
     bytes: u64,
     ended: bool,
+    /// The last line ended with a carriage return; a line feed that follows belongs to it.
+    after_return: bool,
 }
 
 impl<R: BufRead> Source<R> {
     pub(super) fn new(inner: R) -> Self {
-        Self { inner, ahead: Vec::new(), taken_ahead: 0, bytes: 0, ended: false }
+        Self { inner, ahead: Vec::new(), taken_ahead: 0, bytes: 0, ended: false, after_return: false }
     }
 
     /// Bytes taken so far.
@@ -25,16 +29,29 @@ impl<R: BufRead> Source<R> {
         self.bytes
     }
 
-    /// Goes past a byte order mark; refuses encodings that are not UTF-8.
+    /// Goes past a byte order mark; refuses a file of another kind.
     pub(super) fn begin(&mut self) -> Result<(), String> {
-        self.look_ahead(3).map_err(|error| unreadable(&error))?;
-        if self.ahead.starts_with(&[0xEF, 0xBB, 0xBF]) {
-            self.consume(3);
+        self.look_ahead(foreign::LOOKED_AT).map_err(|error| unreadable(&error))?;
+        if self.ahead.starts_with(BYTE_ORDER_MARK.as_bytes()) {
+            self.consume(BYTE_ORDER_MARK.len());
         }
-        if self.ahead.starts_with(&[0xFF, 0xFE]) || self.ahead.starts_with(&[0xFE, 0xFF]) {
-            return Err("the file is UTF-16: save it as UTF-8".to_owned());
-        }
-        Ok(())
+        foreign::kind(&self.ahead[self.taken_ahead..]).map_or(Ok(()), Err)
+    }
+
+    /// Goes back to the beginning.
+    pub(super) fn rewind(&mut self) -> io::Result<()>
+    where
+        R: Seek,
+    {
+        self.inner.rewind()?;
+        self.ahead.clear();
+        (self.taken_ahead, self.bytes, self.ended, self.after_return) = (0, 0, false, false);
+        self.begin().map_err(io::Error::other)
+    }
+
+    /// Tells that there is nothing but blanks, by what was looked at.
+    pub(super) fn is_blank(&self) -> bool {
+        self.ended && self.ahead[self.taken_ahead..].trim_ascii().is_empty()
     }
 
     /// Finds out the format by the beginning of the content.
@@ -53,28 +70,33 @@ impl<R: BufRead> Source<R> {
         }
     }
 
-    /// The next line without its end, at most `most` bytes of it; `None` at the end of the source. The flag tells whether it was longer.
+    /// The next line without its end (LF, CRLF or CR), at most `most` bytes of it; `None` at the end of the source. The flag tells whether
+    /// it was longer.
     pub(super) fn next_line(&mut self, line: &mut Vec<u8>, most: usize) -> io::Result<Option<bool>> {
         line.clear();
         let mut longer = false;
         let mut any = false;
         loop {
+            let after_return = std::mem::take(&mut self.after_return);
             let buffer = self.fill()?;
+            if after_return && buffer.first() == Some(&b'\n') {
+                self.consume(1);
+                continue;
+            }
             if buffer.is_empty() {
                 return Ok(any.then_some(longer));
             }
             any = true;
-            let end = buffer.iter().position(|byte| *byte == b'\n');
+            let end = buffer.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
             let part = &buffer[..end.unwrap_or(buffer.len())];
             let room = most - line.len();
             longer |= part.len() > room;
             line.extend_from_slice(&part[..part.len().min(room)]);
+            let after_return = end.is_some_and(|end| buffer[end] == b'\r');
             let used = part.len() + usize::from(end.is_some());
             self.consume(used);
+            self.after_return = after_return;
             if end.is_some() {
-                if line.last() == Some(&b'\r') {
-                    line.pop();
-                }
                 return Ok(Some(longer));
             }
         }
@@ -145,7 +167,7 @@ fn sniff(text: &[u8], whole: bool) -> Option<FileFormat> {
 
 /// Objects: one a line, or a document that goes over lines as it likes? The first line tells.
 fn sniff_objects(text: &[u8], whole: bool) -> Option<FileFormat> {
-    let end = match text.iter().position(|byte| *byte == b'\n') {
+    let end = match text.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
         None if whole => text.len(),
         // A page may stand on one line, however long it is.
         None => return Shape::of(text).page.then_some(FileFormat::Json),

@@ -9,6 +9,7 @@ use crate::domain::field::{Access, Content, Field, Kind};
 use crate::domain::intake::MAX_HOURS_LEFT;
 use crate::domain::time::from_iso;
 use crate::domain::{Alert, AlertId, Amount, Deadline, FieldError, Outcome, OutcomeId, Timestamp};
+use crate::wire::import::CellKind;
 use crate::wire::json::{Given, Place, each_member};
 
 /// Longest text of one field, in bytes; an alert has no use for more.
@@ -44,16 +45,27 @@ impl Slot {
         Outcome::FIELDS.iter().position(|field| field.is_called(name)).map(|index| Self(IN_OUTCOME + index))
     }
 
-    /// Finds a column of a table: those of the outcome carry its name in front.
-    pub(in crate::wire) fn of_column(name: &str, after: usize) -> Option<Self> {
-        match name.split_at_checked(OUTCOME_PREFIX.len()) {
-            Some((prefix, name)) if prefix.eq_ignore_ascii_case(OUTCOME_PREFIX) => Self::find_in_outcome(name),
-            _ => Self::find(name, after),
+    /// The columns of a table by all of their names; those of the outcome carry its name in front.
+    pub(in crate::wire) fn columns() -> impl Iterator<Item = (Cow<'static, str>, Self)> {
+        let older = |slot: Self| Alert::FIELDS.get(slot.0).and_then(|field| field.older_name);
+        (0..COUNT)
+            .map(Self)
+            .flat_map(move |slot| [Some(slot.name()), older(slot).map(Cow::Borrowed)].into_iter().flatten().map(move |name| (name, slot)))
+    }
+
+    /// Content of its cells.
+    pub(in crate::wire) fn cell_kind(self) -> CellKind<Self> {
+        match (Alert::FIELDS.get(self.0), self.0.checked_sub(IN_OUTCOME)) {
+            (None, None) if self == EXPIRES_AT => CellKind::Moment,
+            (None, None) => CellKind::Plain,
+            (Some(field), _) if field.name == "transactionTimeStamp" => CellKind::Day,
+            (Some(field), _) => field_kind(field),
+            (None, Some(index)) => field_kind(&Outcome::FIELDS[index]),
         }
     }
 
     /// Where the search for the next one begins.
-    pub(in crate::wire) fn next(self) -> usize {
+    fn next(self) -> usize {
         self.0 + 1
     }
 
@@ -111,12 +123,10 @@ impl<'a> Record<'a> {
         })
     }
 
-    /// Takes one cell of a table; an empty one is not given.
-    pub(in crate::wire) fn put_cell(&mut self, slot: Slot, cell: &'a str) {
-        if !cell.is_empty() {
-            self.has_outcome |= slot.0 >= IN_OUTCOME;
-            self.put(slot, Given::Text(Cow::Borrowed(cell)));
-        }
+    /// Takes one cell of a table, which is not empty.
+    pub(in crate::wire) fn put_cell(&mut self, slot: Slot, cell: Cow<'a, str>) {
+        self.has_outcome |= slot.0 >= IN_OUTCOME;
+        self.put(slot, Given::Text(cell));
     }
 
     /// A later value replaces an earlier one.
@@ -233,6 +243,18 @@ impl<'a> Record<'a> {
         let mut outcome = Outcome { id: OutcomeId::generate(), provider_alert_id: alert.provider_id.clone(), ..Outcome::default() };
         self.read(IN_OUTCOME, Outcome::FIELDS, &mut outcome)?;
         Ok(Some(Outcome { alert_id: alert.id, ..outcome }))
+    }
+}
+
+fn field_kind<R>(field: &Field<R>) -> CellKind<Slot> {
+    let currency = |name: &str| Slot::find(name, 0);
+    match (&field.kind, field.text.content) {
+        (Kind::Amount(_), _) if field.name == "chargebackAmount" => CellKind::Amount(currency("chargebackCurrency")),
+        (Kind::Amount(_), _) => CellKind::Amount(currency("currency")),
+        (Kind::Moment(_), _) => CellKind::Moment,
+        (Kind::Flag(_), _) => CellKind::Flag,
+        (Kind::Id(_) | Kind::Reference(_), _) | (_, Content::Currency | Content::Bin | Content::LastFour) => CellKind::Plain,
+        (Kind::Word(_) | Kind::Text(_), _) => CellKind::Text,
     }
 }
 

@@ -32,7 +32,7 @@ use told::{Became, Counts, Told};
 const MOST_IN_VAIN: u32 = 3;
 
 pub(super) async fn run(context: &Context, args: &AlertResolveArgs, from: &Path) -> anyhow::Result<()> {
-    let rows = rows::read(from)?;
+    let rows = rows::read(from, args.reading.conventions())?;
     let source = AlertAccess::open_as_operator(context, &args.remote, &args.organization).await?;
     source.require_writable()?;
     let (results, earlier) = match args.dry_run {

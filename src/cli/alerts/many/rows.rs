@@ -12,9 +12,9 @@ use sha2::{Digest as _, Sha256};
 
 use crate::cli::failure::Misused;
 use crate::cli::output::printable;
+use crate::domain::BYTE_ORDER_MARK;
+use crate::wire::import::{AnswerField, ColumnField, Conventions, Table, lay_out, letters, other_kind, rows_in_words};
 
-/// The fields of a row.
-const FIELDS: [&str; 7] = ["id", "provider", "providerId", "refunded", "resolution", "comments", "amountStopped"];
 /// A file larger than this holds something else.
 const LARGEST_FILE: u64 = 64 * 1024 * 1024;
 
@@ -47,10 +47,10 @@ impl SaidRow {
     }
 
     /// Takes the fields of a row; those that a row does not have are refused, because an answer is final and never read in part.
-    fn of(mut field: impl FnMut(&str) -> Result<Option<String>, String>) -> Result<Self, String> {
+    fn of(mut field: impl FnMut(AnswerField) -> Result<Option<String>, String>) -> Result<Self, String> {
         let [id, provider, provider_id, refunded, resolution, comments, amount_stopped] = {
-            let read: Result<Vec<_>, String> = FIELDS.iter().map(|name| field(name)).collect();
-            <[Option<String>; FIELDS.len()]>::try_from(read?).unwrap_or_default()
+            let read: Result<Vec<_>, String> = AnswerField::ALL.into_iter().map(&mut field).collect();
+            <[Option<String>; AnswerField::ALL.len()]>::try_from(read?).unwrap_or_default()
         };
         let (name, provider) = match (id, provider, provider_id) {
             (Some(id), None, None) => (id, None),
@@ -64,7 +64,7 @@ impl SaidRow {
 }
 
 /// Reads a file of decisions.
-pub(super) fn read(file: &Path) -> Result<Vec<DecisionRow>, Misused> {
+pub(super) fn read(file: &Path, said: Conventions) -> Result<Vec<DecisionRow>, Misused> {
     let unusable = |what: String| Misused(format!("{}: {what}", file.display()));
     let mut bytes = Vec::new();
     let opened = File::open(file).and_then(|opened| opened.take(LARGEST_FILE + 1).read_to_end(&mut bytes));
@@ -72,9 +72,7 @@ pub(super) fn read(file: &Path) -> Result<Vec<DecisionRow>, Misused> {
     if bytes.len() as u64 > LARGEST_FILE {
         return Err(unusable(format!("is larger than {} MiB", LARGEST_FILE / 1024 / 1024)));
     }
-    let text =
-        String::from_utf8(bytes).map_err(|error| unusable(format!("is not UTF-8 at byte {}", error.utf8_error().valid_up_to() + 1)))?;
-    let rows = rows_of(text.trim_start_matches('\u{FEFF}')).map_err(unusable)?;
+    let rows = rows_of(&bytes, said).map_err(unusable)?;
     if rows.is_empty() {
         return Err(unusable(
             "holds no decision: NDJSON or CSV with the fields id (or provider and providerId), refunded, resolution, comments".to_owned(),
@@ -83,21 +81,29 @@ pub(super) fn read(file: &Path) -> Result<Vec<DecisionRow>, Misused> {
     Ok(rows)
 }
 
-fn rows_of(text: &str) -> Result<Vec<DecisionRow>, String> {
-    if text.trim_start().starts_with('{') { Ok(lines_of_json(text)) } else { table(text) }
+fn rows_of(bytes: &[u8], said: Conventions) -> Result<Vec<DecisionRow>, String> {
+    let text = bytes.strip_prefix(BYTE_ORDER_MARK.as_bytes()).unwrap_or(bytes);
+    match other_kind(text) {
+        Some(kind) => Err(kind),
+        None if text.trim_ascii_start().starts_with(b"{") => Ok(lines_of_json(text)),
+        None => table(text, said),
+    }
 }
 
-fn lines_of_json(text: &str) -> Vec<DecisionRow> {
-    let numbered = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
-    numbered.map(|(line, text)| DecisionRow { line, said: object(text) }).collect()
+fn lines_of_json(text: &[u8]) -> Vec<DecisionRow> {
+    let numbered = (1..).zip(text.split(|byte| *byte == b'\n')).filter(|(_, line)| !line.trim_ascii().is_empty());
+    let said =
+        |text: &[u8]| object(std::str::from_utf8(text).map_err(|error| format!("is not UTF-8 at byte {}", error.valid_up_to() + 1))?);
+    numbered.map(|(line, text)| DecisionRow { line, said: said(text) }).collect()
 }
 
 fn object(text: &str) -> Result<SaidRow, String> {
     let JsonMembers(members) = serde_json::from_str(text).map_err(|error| format!("is no JSON object: {error}"))?;
-    if let Some((strange, _)) = members.iter().find(|(name, _)| !FIELDS.contains(&name.as_str())) {
+    if let Some((strange, _)) = members.iter().find(|(name, _)| AnswerField::parse(name).is_none()) {
         return Err(not_known(strange));
     }
-    SaidRow::of(|name| {
+    SaidRow::of(|field| {
+        let name = field.as_str();
         let mut values = members.iter().filter(|(known, _)| known == name).map(|(_, value)| value);
         match (values.next(), values.next()) {
             (_, Some(_)) => Err(format!("{name} stands twice")),
@@ -134,66 +140,30 @@ impl<'de> Deserialize<'de> for JsonMembers {
     }
 }
 
-fn table(text: &str) -> Result<Vec<DecisionRow>, String> {
-    let head = text.lines().next().unwrap_or_default();
-    // Spreadsheets write what their country uses.
-    let delimiter = [b',', b';', b'\t']
-        .into_iter()
-        .max_by_key(|mark| (head.bytes().filter(|byte| byte == mark).count(), *mark == b','))
-        .unwrap_or(b',');
-    let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(text.as_bytes());
-    let columns: Vec<String> =
-        reader.headers().map_err(|error| format!("line 1: {error}"))?.iter().map(|name| name.trim().to_owned()).collect();
-    if let Some(strange) = columns.iter().find(|name| !FIELDS.contains(&name.as_str())) {
-        return Err(format!("line 1: {}", not_known(strange)));
+fn table(text: &[u8], said: Conventions) -> Result<Vec<DecisionRow>, String> {
+    let Some(mut table) = Table::<AnswerField>::of(text, None)? else { return Err("is empty".to_owned()) };
+    let strange = |name: &&String| AnswerField::named(&letters(name)).is_none();
+    if let Some(strange) = table.headers().iter().find(strange) {
+        return Err(format!("the first row: {}", not_known(strange)));
     }
-    if let Some(twice) = columns.iter().enumerate().find_map(|(at, name)| columns[..at].contains(name).then_some(name)) {
-        return Err(format!("line 1: {twice} stands twice"));
-    }
+    let layout = lay_out(table.headers(), &[])?;
+    table.decide(layout, said, false).map_err(|open| rows_in_words(&open))?;
     let mut rows = Vec::new();
-    let mut cells = csv::StringRecord::new();
-    let mut lines = LineCounter { text, at: 0, line: 1 };
-    loop {
-        let line = lines.of(reader.position().byte());
-        match reader.read_record(&mut cells) {
-            Ok(false) => return Ok(rows),
-            Ok(true) => {
-                let said = match cells.len() == columns.len() {
-                    true => SaidRow::of(|name| {
-                        let cell = columns.iter().position(|column| column == name).and_then(|at| cells.get(at));
-                        Ok(cell.filter(|cell| !cell.trim().is_empty()).map(str::to_owned))
-                    }),
-                    false => Err(format!("has {} cells where the header has {}", cells.len(), columns.len())),
-                };
-                rows.push(DecisionRow { line, said });
-            }
-            Err(error) => rows.push(DecisionRow { line, said: Err(error.to_string()) }),
-        }
+    while let Some((line, row)) = table.next_row() {
+        let said = row.map_err(|row| format!("{} {}", row.error.field, row.error.message).trim_start().to_owned()).and_then(|cells| {
+            let cell = |field| cells.iter().find(|(column, _)| *column == field).map(|(_, cell)| cell.trim().to_owned());
+            SaidRow::of(|field| Ok(cell(field)))
+        });
+        rows.push(DecisionRow { line, said });
     }
-}
-
-/// Which line a byte is on. The reader itself counts lines anew after each way to end one.
-struct LineCounter<'a> {
-    text: &'a str,
-    at: usize,
-    line: u64,
-}
-
-impl LineCounter<'_> {
-    /// The line of the first byte from there on that is none of an empty line; the bytes that are asked for only grow.
-    fn of(&mut self, byte: u64) -> u64 {
-        let bytes = self.text.as_bytes();
-        let from = usize::try_from(byte).unwrap_or(bytes.len()).min(bytes.len());
-        let begins = bytes[from..].iter().position(|byte| !matches!(byte, b'\r' | b'\n')).map_or(bytes.len(), |blank| from + blank);
-        self.line += bytes[self.at..begins].iter().filter(|byte| **byte == b'\n').count() as u64;
-        self.at = begins;
-        self.line
-    }
+    Ok(rows)
 }
 
 fn not_known(name: &str) -> String {
-    let nearest = FIELDS.iter().min_by_key(|known| strsim::damerau_levenshtein(&known.to_lowercase(), &name.to_lowercase()));
-    format!("{:?} is not known, {} is the nearest: {} are allowed", printable(name), nearest.unwrap_or(&""), FIELDS.join(", "))
+    let known = AnswerField::ALL.map(AnswerField::as_str);
+    let nearest = known.iter().min_by_key(|known| strsim::damerau_levenshtein(&known.to_lowercase(), &name.to_lowercase()));
+    let shown: String = name.chars().take(60).collect();
+    format!("{:?} is not known, {} is the nearest: {} are allowed", printable(&shown), nearest.unwrap_or(&""), known.join(", "))
 }
 
 #[cfg(test)]
@@ -206,9 +176,13 @@ mod tests {
         SaidRow { name: name.to_owned(), refunded: "REFUNDED".to_owned(), ..SaidRow::default() }
     }
 
+    fn read_rows(text: &str) -> Result<Vec<DecisionRow>, String> {
+        rows_of(text.as_bytes(), Conventions::default())
+    }
+
     #[test]
     fn rows_of_json_are_known_by_their_lines_and_blank_ones_count() {
-        let rows = rows_of("{\"id\":\"a\",\"refunded\":\"REFUNDED\",\"resolution\":null}\n\n{\"provider\":\"ETHOCA\",\"providerId\":\"7\",\"refunded\":\"REFUNDED\",\"comments\":\"x\"}\n").unwrap();
+        let rows = read_rows("{\"id\":\"a\",\"refunded\":\"REFUNDED\",\"resolution\":null}\n\n{\"provider\":\"ETHOCA\",\"providerId\":\"7\",\"refunded\":\"REFUNDED\",\"comments\":\"x\"}\n").unwrap();
 
         let network = SaidRow { provider: Some("ETHOCA".to_owned()), comments: Some("x".to_owned()), ..said("7") };
         assert_eq!(rows, [DecisionRow { line: 1, said: Ok(said("a")) }, DecisionRow { line: 3, said: Ok(network) }]);
@@ -216,9 +190,10 @@ mod tests {
 
     #[rstest]
     #[case("id,refunded,comments\na,REFUNDED,\nb,REFUNDED,\"two\nlines\"\nc,REFUNDED,\n")]
+    #[case("\u{FEFF}ID;Refunded;COMMENTS\ra;REFUNDED\rb;REFUNDED;\"two\rlines\"\rc;REFUNDED;;\r")]
     #[case("id;refunded;comments\r\na;REFUNDED;\r\nb;REFUNDED;\"two\nlines\"\r\nc;REFUNDED;\r\n")]
     fn rows_of_a_table_are_known_by_the_lines_they_begin_on(#[case] text: &str) {
-        let rows = rows_of(text).unwrap();
+        let rows = read_rows(text).unwrap();
 
         let two = SaidRow { comments: Some("two\nlines".to_owned()), ..said("b") };
         let expected = [(2, said("a")), (3, two), (5, said("c"))].map(|(line, said)| DecisionRow { line, said: Ok(said) });
@@ -233,19 +208,19 @@ mod tests {
     #[case("{\"id\":\"a\",\"refunded\":\"REFUNDED\",\"refunded\":\"NOT_REFUNDED\"}", "refunded stands twice")]
     #[case("{\"id\":7,\"refunded\":\"REFUNDED\"}", "id is no text")]
     #[case("{\"id\":\"a\"", "is no JSON object")]
-    #[case("id,refunded\na,REFUNDED,more", "has 3 cells where the header has 2")]
+    #[case("id,refunded\na,REFUNDED,more", "has 3 cells, the first row 2")]
     #[case("id,refunded\n,REFUNDED", "id is required")]
     fn a_row_that_cannot_be_meant_is_told_and_the_others_stand(#[case] text: &str, #[case] words: &str) {
-        let rows = rows_of(text).unwrap();
+        let rows = read_rows(text).unwrap();
 
         assert!(rows.len() == 1 && rows[0].said.as_ref().is_err_and(|error| error.contains(words)), "{rows:?}");
     }
 
     #[rstest]
     #[case("id,refund\na,REFUNDED", "\"refund\" is not known, refunded is the nearest")]
-    #[case("id,refunded,id\na,REFUNDED,a", "id stands twice")]
+    #[case("id,refunded,ID\na,REFUNDED,a", "\"id\" and \"ID\" are both id")]
     fn a_table_whose_head_is_not_understood_is_refused_whole(#[case] text: &str, #[case] words: &str) {
-        assert!(rows_of(text).is_err_and(|error| error.starts_with("line 1: ") && error.contains(words)));
+        assert!(read_rows(text).is_err_and(|error| error.contains(words)));
     }
 
     #[test]
