@@ -1,6 +1,5 @@
 //! Observability: liveness, readiness, and metrics for Prometheus.
 
-use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -54,7 +53,7 @@ impl Observed {
 
     /// Whether the database can be read.
     async fn reading(&self) -> Result<(), String> {
-        in_time(self.engine.store().ping(), "answer", "the database does not answer").await
+        in_time(self.engine.ping(), "answer", "the database does not answer").await
     }
 
     /// Whether the database can be written.
@@ -66,8 +65,8 @@ impl Observed {
         {
             return result.clone();
         }
-        let failed = "the database cannot be written (see the log): decisions are refused, nothing is lost";
-        let result = in_time(self.engine.store().probe(self.engine.clock().now()), "write", failed).await;
+        let failed = "answers are refused and nothing is lost: the database cannot be written (see the log)";
+        let result = in_time(self.engine.probe(), "write", failed).await;
         *written = Some((Instant::now(), result.clone()));
         result
     }
@@ -94,13 +93,10 @@ impl Observed {
 }
 
 /// Whether the store does something in time, or in which words it does not.
-async fn in_time<E: Display>(work: impl Future<Output = Result<(), E>>, what: &str, failed: &str) -> Result<(), String> {
+async fn in_time(work: impl Future<Output = Result<(), Option<String>>>, what: &str, failed: &str) -> Result<(), String> {
     match tokio::time::timeout(PATIENCE, work).await {
         Ok(Ok(())) => Ok(()),
-        Ok(Err(error)) => {
-            tracing::warn!(%error, what, "the store cannot do its work");
-            Err(failed.to_owned())
-        }
+        Ok(Err(cause)) => Err(cause.map_or_else(|| failed.to_owned(), |cause| format!("{failed}: {cause}"))),
         Err(_) => Err(format!("the database takes too long to {what}")),
     }
 }

@@ -13,6 +13,7 @@ pub mod ca_certificates;
 pub mod calendar;
 pub mod card;
 pub mod case;
+pub mod cause;
 pub mod clock;
 mod closed_enum;
 pub mod code_words;

@@ -6,7 +6,32 @@ use super::handle::Engine;
 use crate::store::rekeying::{RotatedDataKey, rotate_data_key};
 use crate::store::{Actor, StoreError, StoreResult};
 
+/// The cause of an error where one is known, in words for strangers; the log has the whole error.
+fn cause_of(error: &StoreError) -> Option<String> {
+    tracing::warn!(%error, "the store cannot do its work");
+    match error {
+        StoreError::Refused(cause, _) => Some(cause.to_string()),
+        _ => None,
+    }
+}
+
 impl Engine {
+    /// Whether the database can be read.
+    ///
+    /// # Errors
+    /// The cause, where it is a known one.
+    pub async fn ping(&self) -> Result<(), Option<String>> {
+        self.store().ping().await.map_err(|error| cause_of(&error))
+    }
+
+    /// Whether the database can be written.
+    ///
+    /// # Errors
+    /// The cause, where it is a known one.
+    pub async fn probe(&self) -> Result<(), Option<String>> {
+        self.store().probe(self.now()).await.map_err(|error| cause_of(&error))
+    }
+
     /// Whether the key of what is sealed in the database is at hand; where it is not, the log says which file has to hold it. Where the
     /// database does not tell, nothing is known to be wrong.
     pub async fn has_data_key(&self) -> bool {

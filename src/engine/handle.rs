@@ -194,7 +194,12 @@ static TOLD: Mutex<Told> = Mutex::new(Told(BTreeMap::new()));
 /// A store error as the caller's; the log has it as it was.
 impl From<StoreError> for ServiceError {
     fn from(error: StoreError) -> Self {
-        match locked(&TOLD).is_due(error.to_string(), Instant::now()) {
+        let kind = match &error {
+            // How much is free is another number each time.
+            StoreError::Refused(cause, _) => cause.to_string(),
+            other => other.to_string(),
+        };
+        match locked(&TOLD).is_due(kind, Instant::now()) {
             true => tracing::warn!(%error, "the store did not do its work; said once a minute"),
             false => tracing::debug!(%error, "the store did not do its work"),
         }
@@ -204,7 +209,7 @@ impl From<StoreError> for ServiceError {
                 Self::Unavailable(format!("the database cannot do this now ({text}); nothing was changed, try again"))
             }
             StoreError::Corrupt(text) => {
-                Self::Unavailable(format!("the database holds something that should not be there ({text}); restore a backup"))
+                Self::Unavailable(format!("the database holds something that should not be there ({text}); `avert doctor` says more"))
             }
             refused @ StoreError::Refused(..) => Self::Unavailable(refused.to_string()),
             StoreError::Conflict(what) => Self::InvalidRequest(vec![FieldError::new("", format!("{what} exists already"))]),

@@ -1,55 +1,61 @@
-//! Causes of a refusal by the database or the system, and the advice that follows from each.
+//! A look at the disk and the system for the cause of a refusal, and for what is known of it there.
 
-use std::fmt;
+use std::fs;
+use std::io::{self, ErrorKind, Write as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 
-/// Cause of a refusal by the database or the system. The advice follows from it, and only [`Damaged`](Self::Damaged) speaks of a restore.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cause {
-    /// No room on the disk, or a quota is used up.
-    DiskFull,
-    /// Too many open files.
-    OpenFiles,
-    /// The file system, directory or database is read-only.
-    ReadOnly,
-    /// Locked by another process.
-    Locked,
-    /// The server or the role has no connection left.
-    Connections,
-    /// A pooler in transaction mode is between.
-    Pooler,
-    /// The database's encoding is not UTF-8.
-    Encoding,
-    /// What is stored is damaged.
-    Damaged,
+use super::seal::directory_of;
+use crate::domain::cause::Cause;
+
+/// As much room as a database needs to be opened: the files that its readers share.
+const LEAST_ROOM: [u8; 64 << 10] = [0; 64 << 10];
+
+/// As many files as a connection opens: the database, its log, what connections share, and one to spare.
+const LEAST_FILES: usize = 4;
+
+/// The cause why nothing can be written beside a file, found by trying; nothing where it can. The file itself is not opened: closing
+/// it would give up the locks that this process holds on it.
+pub(super) fn beside(file: &Path) -> Option<Cause> {
+    let directory = directory_of(file);
+    let files: io::Result<Vec<_>> = (0..LEAST_FILES).map(|_| fs::File::open(directory)).collect();
+    let tried = files.and_then(|_| tempfile::tempfile_in(directory)).and_then(|mut tried| tried.write_all(&LEAST_ROOM));
+    let error = tried.err()?;
+    Cause::of_io(&error).or_else(|| (error.kind() == ErrorKind::PermissionDenied).then_some(Cause::ReadOnly))
 }
 
-impl Cause {
-    /// The way out, as an imperative.
-    pub const fn advice(self) -> &'static str {
-        match self {
-            Self::DiskFull => "free space; nothing else is needed",
-            Self::OpenFiles => "raise the limit of open files (ulimit -n)",
-            Self::ReadOnly => "`avert backup` works; make it writable to go on",
-            Self::Locked => "wait for the other process, or end it",
-            Self::Connections => "raise the limit, or lower [database] connections",
-            Self::Pooler => "connect to the server, or use the pooler in session mode",
-            Self::Encoding => "create the database with ENCODING UTF8",
-            Self::Damaged => "keep a copy of it, then restore a backup",
-        }
-    }
+/// The place of a refusal, with what is known there: how much room is left, which process is in the way.
+pub(super) fn place(cause: Cause, file: &Path) -> String {
+    let shown = file.display();
+    let more = match cause {
+        Cause::DiskFull => free_bytes(file).map(|free| format!("{} KiB free in {}", free >> 10, directory_of(file).display())),
+        Cause::Locked => holder(file),
+        _ => None,
+    };
+    more.map_or_else(|| shown.to_string(), |more| format!("{shown} ({more})"))
 }
 
-impl fmt::Display for Cause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::DiskFull => "the disk is full",
-            Self::OpenFiles => "too many files are open",
-            Self::ReadOnly => "it is read-only",
-            Self::Locked => "another process has locked it",
-            Self::Connections => "no connection is left",
-            Self::Pooler => "a pooler in transaction mode is between, which is not supported",
-            Self::Encoding => "the database's encoding is not UTF8",
-            Self::Damaged => "it is damaged",
-        })
-    }
+/// The room that is left where a file is.
+pub(super) fn free_bytes(file: &Path) -> Option<u64> {
+    let disk = rustix::fs::statvfs(directory_of(file)).ok()?;
+    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
+/// The other process that holds a lock on a database, where the system tells.
+fn holder(database: &Path) -> Option<String> {
+    let inodes = ["", "-shm"].map(|suffix| {
+        let mut file = database.as_os_str().to_owned();
+        file.push(suffix);
+        fs::metadata(PathBuf::from(file)).ok().map(|there| there.ino().to_string())
+    });
+    let locks = fs::read_to_string("/proc/locks").ok()?;
+    // `1: POSIX  ADVISORY  WRITE 4711 08:01:123456 120 120`
+    let mut holders = locks.lines().filter_map(|line| {
+        let mut words = line.split_whitespace().skip_while(|word| *word != "WRITE");
+        let (pid, inode) = (words.nth(1)?, words.next()?.rsplit(':').next()?);
+        (pid != std::process::id().to_string() && inodes.iter().flatten().any(|known| known == inode)).then_some(pid)
+    });
+    let pid = holders.next()?;
+    let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+    Some(format!("process {pid} {}", name.trim()))
 }

@@ -1,6 +1,10 @@
 //! Why a unit of work did not happen.
 
-use super::cause::Cause;
+use std::io;
+use std::path::Path;
+
+use super::cause::{beside, place};
+use crate::domain::cause::Cause;
 
 /// Store error: why a unit of work did not happen. Nothing of it was kept.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -23,6 +27,35 @@ pub enum StoreError {
     /// A name or id is taken already.
     #[error("{0} exists already")]
     Conflict(String),
+}
+
+/// What a refusal is about before its place is known.
+const SOMEWHERE: &str = "the database";
+
+impl StoreError {
+    /// A refusal by SQLite, whose place is not known yet.
+    pub(super) fn somewhere(cause: Cause, what: &impl std::fmt::Display) -> Self {
+        match cause {
+            Cause::Damaged | Cause::Failing => Self::Refused(cause, format!("{SOMEWHERE} ({what})")),
+            _ => Self::Refused(cause, SOMEWHERE.to_owned()),
+        }
+    }
+
+    /// The same error with its place. Where SQLite does not tell the cause, it is looked for there.
+    pub(super) fn at(self, database: &Path) -> Self {
+        let Self::Refused(cause, what) = self else { return self };
+        let Some(more) = what.strip_prefix(SOMEWHERE) else { return Self::Refused(cause, what) };
+        let found = if cause == Cause::Failing { beside(database).unwrap_or(cause) } else { cause };
+        Self::Refused(found, format!("{}{}", place(found, database), if found == cause { more } else { "" }))
+    }
+
+    /// A file that cannot be used: by its cause where that is a known one, else in the system's words.
+    pub(super) fn of_file(file: &Path, what: &str, error: &io::Error) -> Self {
+        match Cause::of_io(error) {
+            Some(cause) => Self::Refused(cause, format!("{} {what}", place(cause, file))),
+            None => Self::Unusable(format!("{}: {what}: {error}", file.display())),
+        }
+    }
 }
 
 /// Result of a unit of work.

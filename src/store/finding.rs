@@ -1,5 +1,6 @@
 //! What an examination of a database finds, and how serious it is.
 
+use super::StoreError;
 use crate::domain::closed_enum;
 
 closed_enum! {
@@ -35,6 +36,14 @@ impl Finding {
     /// Somebody should look.
     pub fn notice(check: &'static str, found: impl Into<String>, advice: impl Into<String>) -> Self {
         Self { check, grade: Grade::Notice, found: found.into(), advice: advice.into() }
+    }
+
+    /// A check that could not be made: its cause and the way out of it, or else this advice.
+    pub(super) fn refused(check: &'static str, error: &StoreError, advice: &str) -> Self {
+        match error {
+            StoreError::Refused(cause, what) => Self::wrong(check, format!("{what}: {cause}"), cause.advice()),
+            other => Self::wrong(check, other.to_string(), advice),
+        }
     }
 
     /// Something does not work.

@@ -38,7 +38,6 @@ pub use self::access::{AccessStore, CredentialRecord, RetiredKeyRecord, SigningK
 pub use self::alerts::AlertStore;
 pub use self::attempts::{AttemptEnd, AttemptStore, Claim, ClaimRequest, ClaimedAttempt, Commit, CommitRequest, Settled};
 pub use self::audit::AuditStore;
-pub use self::cause::Cause;
 pub use self::endpoints::{EndpointStore, EndpointTarget};
 pub use self::error::{StoreError, StoreResult};
 pub use self::finding::{Finding, Grade};
@@ -50,6 +49,7 @@ pub use self::schema::SchemaState;
 pub use self::sqlite::{LongStep, PageCaches, SqliteOptions, SqliteStore};
 pub use self::upkeep::{Depths, UpkeepStore};
 pub use crate::domain::Actor;
+pub use crate::domain::cause::Cause;
 use crate::domain::{DatabaseId, InstanceId};
 
 /// A shared store.

@@ -51,7 +51,7 @@ fn prepare(file: &Path, new_file: Option<&Path>, step: &mut impl FnMut(&str)) ->
     let (shown, in_use) = (next.display(), file.display());
     let unwritable = |path: &Path| {
         let path = path.display().to_string();
-        move |error: std::io::Error| StoreError::Unusable(format!("{path}: the new key cannot be written: {error}; nothing was changed"))
+        move |error: std::io::Error| StoreError::of_file(Path::new(&path), "cannot be written, the new key; nothing was changed", &error)
     };
     let is_there = |path: &Path| fs::symlink_metadata(path).is_ok();
     let wanted = match new_file {

@@ -17,7 +17,7 @@ const AHEAD: Duration = Duration::minutes(5);
 
 /// A check of a database; where it cannot be made, why and what to do.
 pub(super) fn checked(check: &'static str, found: StoreResult<Finding>, advice: &str) -> Finding {
-    found.unwrap_or_else(|error| Finding::wrong(check, error.to_string(), advice))
+    found.unwrap_or_else(|error| Finding::refused(check, &error, advice))
 }
 
 /// The file with the data key: whether it can be read, and by whom.

@@ -1,0 +1,90 @@
+//! Causes of a refusal by the database or the system, and the advice that follows from each.
+
+use std::fmt;
+use std::io::{self, ErrorKind};
+
+use rusqlite::ffi;
+use rustix::io::Errno;
+
+/// Cause of a refusal by the database or the system. The advice follows from it, and only [`Damaged`](Self::Damaged) speaks of a restore.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// No room on the disk, or a quota is used up.
+    DiskFull,
+    /// Too many open files.
+    OpenFiles,
+    /// The file system, directory or database is read-only.
+    ReadOnly,
+    /// Locked by another process.
+    Locked,
+    /// The server or the role has no connection left.
+    Connections,
+    /// A pooler in transaction mode is between.
+    Pooler,
+    /// The database's encoding is not UTF-8.
+    Encoding,
+    /// What is stored is damaged.
+    Damaged,
+    /// The database was moved, removed or replaced while it is open.
+    Gone,
+    /// The disk or the system fails in another way.
+    Failing,
+}
+
+impl Cause {
+    /// The way out, as an imperative.
+    pub const fn advice(self) -> &'static str {
+        match self {
+            Self::DiskFull => "free space, and it goes on by itself",
+            Self::OpenFiles => "raise the limit of open files (ulimit -n)",
+            Self::ReadOnly => "it can be read, and `avert backup` works; make it writable to go on",
+            Self::Locked => "wait for the other process, or end it",
+            Self::Connections => "raise the limit, or lower [database] connections",
+            Self::Pooler => "connect to the server, or use the pooler in session mode",
+            Self::Encoding => "create the database with ENCODING UTF8",
+            Self::Damaged => "keep a copy of the data directory, then bring a backup back with `avert restore FILE`",
+            Self::Gone => "put it back, or end avert and start it on the right one",
+            Self::Failing => "look after the disk, and at the system's log",
+        }
+    }
+
+    /// The cause of an error of the system, where it is one of these.
+    pub fn of_io(error: &io::Error) -> Option<Self> {
+        match (error.kind(), error.raw_os_error()) {
+            (ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge, _) => Some(Self::DiskFull),
+            (ErrorKind::ReadOnlyFilesystem, _) => Some(Self::ReadOnly),
+            (_, Some(code)) if [Errno::MFILE, Errno::NFILE].map(Errno::raw_os_error).contains(&code) => Some(Self::OpenFiles),
+            _ => None,
+        }
+    }
+
+    /// The cause of an error of SQLite by its code, where it is one of these. Behind [`Failing`](Self::Failing) may be another one: SQLite
+    /// does not tell the system's error.
+    pub fn of_sqlite(error: &rusqlite::Error) -> Option<Self> {
+        match error.sqlite_error()?.extended_code & 0xff {
+            ffi::SQLITE_FULL => Some(Self::DiskFull),
+            ffi::SQLITE_READONLY => Some(Self::ReadOnly),
+            ffi::SQLITE_BUSY | ffi::SQLITE_LOCKED | ffi::SQLITE_PROTOCOL => Some(Self::Locked),
+            ffi::SQLITE_CORRUPT | ffi::SQLITE_NOTADB => Some(Self::Damaged),
+            ffi::SQLITE_IOERR | ffi::SQLITE_CANTOPEN => Some(Self::Failing),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::DiskFull => "the disk is full",
+            Self::OpenFiles => "too many files are open",
+            Self::ReadOnly => "it is read-only",
+            Self::Locked => "another process has locked it",
+            Self::Connections => "no connection is left",
+            Self::Pooler => "a pooler in transaction mode is between, which is not supported",
+            Self::Encoding => "the database's encoding is not UTF8",
+            Self::Damaged => "it is damaged",
+            Self::Gone => "it was moved, removed or replaced while it is open",
+            Self::Failing => "the disk or the system failed",
+        })
+    }
+}
