@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::args::{BackupArgs, RestoreArgs};
 use super::context::Context;
 use super::database::key_file_of;
-use super::failure::say;
+use super::failure::{Misused, say};
 use super::output::Report;
 use crate::domain::AuditState;
 use crate::store::Actor;
@@ -25,6 +25,10 @@ const NO_RESTORE: &str = "a database on a server is restored by the server's own
 pub(super) fn run_backup(context: &Context, args: BackupArgs) -> anyhow::Result<()> {
     let database = context.home.require_file(NO_BACKUP)?.to_owned();
     context.home.require_data()?;
+    if args.file.as_os_str() == "-" {
+        let words = "a backup is a file, which is verified in its place: name one (./- for a file of that name)";
+        return Err(Misused(words.to_owned()).into());
+    }
     let (key_file, beside) = key_file_of(&database, &context.settings);
     let options = BackupOptions {
         database,

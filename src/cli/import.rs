@@ -1,7 +1,7 @@
 //! `avert import`: alerts from a file, in batches, each row kept or rejected by itself.
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ use super::context::Context;
 use super::failure::{Misused, SaidAlready, say};
 use super::local::Local;
 use super::output::{Output, Report, json};
-use crate::desk::{Desk, DeskError, OrderDatabase};
+use crate::desk::{Desk, DeskError, OrderDatabase, begins_with, open_own};
 use crate::domain::{AlertType, IngestOptions, IngestReport, Provider, RejectedRow};
 use crate::engine::intake::{self, IntakeError, Taken};
 use crate::wire::import;
@@ -136,8 +136,9 @@ pub(super) struct Rejects {
 impl Rejects {
     pub(super) fn new(file: Option<&Path>) -> Result<Self, Misused> {
         let open = |path: &Path| {
-            let made = private(OpenOptions::new().write(true).create(true).truncate(true)).open(path);
-            let file = made.map_err(|error| Misused(format!("--rejects {}: cannot be written: {error}", path.display())))?;
+            let ours = open_own(path, false, |first| begins_with(first, "{\"line\":"));
+            let emptied = ours.and_then(|file| if file.metadata()?.is_file() { file.set_len(0).map(|()| file) } else { Ok(file) });
+            let file = emptied.map_err(|error| Misused(format!("--rejects {}: cannot be written: {error}", path.display())))?;
             Ok((path.to_owned(), BufWriter::new(file)))
         };
         Ok(Self { count: 0, file: file.map(open).transpose()?, broken: None })
@@ -175,18 +176,6 @@ impl Rejects {
 
 pub(super) fn same_file(one: &Path, other: &Path) -> bool {
     one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
-}
-
-/// Of a new file: nobody else may read it.
-#[cfg(unix)]
-pub(super) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    use std::os::unix::fs::OpenOptionsExt as _;
-    options.mode(0o600)
-}
-
-#[cfg(not(unix))]
-pub(super) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    options
 }
 
 /// A file that is read, or stdin.

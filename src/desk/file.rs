@@ -1,14 +1,17 @@
 //! A private TOML file with atomic replacement and errors by line.
 
 use std::fs;
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, Read, Seek as _, SeekFrom, Write as _};
 use std::ops::Range;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::merge::merge;
+use crate::domain::cause::Cause;
 
 /// An error at a file of the desk. The words are fit for a user.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -19,6 +22,19 @@ pub struct DeskError {
     pub line: Option<usize>,
     /// What is wrong, and what that means for the user.
     pub message: String,
+}
+
+impl DeskError {
+    /// A file that cannot be used: by its cause where that is a known one, else in the system's words.
+    pub(super) fn failed(path: &Path, what: &str, error: &(dyn std::error::Error + 'static)) -> Self {
+        let of_io = |error: &io::Error| Cause::of_io(error);
+        let cause = error.downcast_ref().and_then(of_io).or_else(|| error.downcast_ref().and_then(Cause::of_sqlite));
+        let message = match cause {
+            Some(Cause::Damaged | Cause::Failing) | None => format!("{what}: {error}"),
+            Some(cause) => format!("{what}: {cause}; {}", cause.advice()),
+        };
+        Self { path: path.to_owned(), line: None, message }
+    }
 }
 
 /// A file of the desk.
@@ -98,8 +114,8 @@ impl DeskFile {
         DeskError { path: self.path.clone(), line: None, message: message.to_owned() }
     }
 
-    fn failed(&self, what: &str, error: &dyn std::error::Error) -> DeskError {
-        DeskError { path: self.path.clone(), line: None, message: format!("{what}: {error}") }
+    fn failed(&self, what: &str, error: &(dyn std::error::Error + 'static)) -> DeskError {
+        DeskError::failed(&self.path, what, error)
     }
 }
 
@@ -119,8 +135,7 @@ pub(super) fn try_writing(directory: &Path) -> Result<(), DeskError> {
     let make = |path: &Path| private(fs::OpenOptions::new().write(true).create_new(true)).open(path);
     // No error tells the name of that file.
     let tried = tempfile::Builder::new().make_in(directory, make).and_then(tempfile::NamedTempFile::close);
-    let failed = |error| DeskError { path: directory.to_owned(), line: None, message: format!("cannot be written: {error}") };
-    tried.map_err(failed)
+    tried.map_err(|error| DeskError::failed(directory, "cannot be written", &error))
 }
 
 /// Takes a lock file, making it where there is none; it is free again when the file is dropped.
@@ -162,6 +177,40 @@ pub(super) fn private(options: &mut fs::OpenOptions) -> &mut fs::OpenOptions {
     options
 }
 
+/// Opens a file that a command writes: one that it makes, or one of its own making that is there, which `is_ours` tells by its first bytes. No
+/// link is followed, and nobody else may read it. The error's words are fit for a user.
+///
+/// # Errors
+/// What the system says; [`io::ErrorKind::AlreadyExists`] where something else is there, which is left as it is.
+pub fn open_own(path: &Path, append: bool, is_ours: impl FnOnce(&[u8]) -> bool) -> io::Result<fs::File> {
+    let is_there = |what: &str| io::Error::new(io::ErrorKind::AlreadyExists, format!("{what}, and is left as it is: name another file"));
+    match path.symlink_metadata() {
+        Ok(there) if there.is_symlink() => return Err(is_there("is a link")),
+        // What cannot be read back cannot be written over.
+        Ok(there) if !there.is_file() && !there.is_dir() => return fs::OpenOptions::new().write(true).open(path),
+        _ => {}
+    }
+    let mut options = fs::OpenOptions::new();
+    options.read(true).write(true).append(append).create(true).custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
+    let mut file = private(&mut options).open(path)?;
+    let mut first = Vec::new();
+    Read::by_ref(&mut file).take(FIRST_BYTES).read_to_end(&mut first)?;
+    if !first.is_empty() && !is_ours(&first) {
+        return Err(is_there("holds something else"));
+    }
+    file.set_permissions(fs::Permissions::from_mode(0o600))?;
+    file.rewind()?;
+    Ok(file)
+}
+
+/// So much of a file tells whose it is.
+const FIRST_BYTES: u64 = 64;
+
+/// Whether a file begins in this way, or is torn within it.
+pub fn begins_with(first: &[u8], beginning: &str) -> bool {
+    first.iter().zip(beginning.as_bytes()).all(|(one, other)| one == other)
+}
+
 /// The directory that a file is in: the one of this process where its path is a bare name.
 pub fn directory_of(file: &Path) -> &Path {
     file.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."))
@@ -198,11 +247,7 @@ pub(super) fn make_directory(directory: &Path) -> Result<(), DeskError> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(directory).map_err(|error| DeskError {
-        path: directory.to_owned(),
-        line: None,
-        message: format!("the directory cannot be made: {error}"),
-    })
+    builder.create(directory).map_err(|error| DeskError::failed(directory, "the directory cannot be made", &error))
 }
 
 #[cfg(test)]
@@ -269,6 +314,30 @@ mod tests {
 
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
         assert!(!error.to_string().contains("tmp"), "{error}");
+    }
+
+    #[test]
+    fn a_file_of_ours_is_gone_on_with_and_another_one_is_left_as_it_is() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        let open = |name: &str| open_own(&at(name), true, |first| begins_with(first, "{\"ours\":"));
+        fs::write(at("ours"), "{\"ours\":1}\n").unwrap();
+        fs::set_permissions(at("ours"), fs::Permissions::from_mode(0o644)).unwrap();
+        fs::write(at("torn"), "{\"ou").unwrap();
+        fs::write(at("other"), "PRECIOUS").unwrap();
+        std::os::unix::fs::symlink(at("ours"), at("link")).unwrap();
+        std::os::unix::fs::symlink(at("nothing"), at("dangling")).unwrap();
+
+        let taken = ["new", "ours", "torn"].map(|name| open(name).map(|mut file| file.write_all(b"+").unwrap()).is_ok());
+        let refused = ["other", "link", "dangling"].map(|name| open(name).unwrap_err().kind());
+
+        assert_eq!((taken, refused), ([true; 3], [io::ErrorKind::AlreadyExists; 3]));
+        assert_eq!(fs::read_to_string(at("ours")).unwrap(), "{\"ours\":1}\n+");
+        assert_eq!(fs::read_to_string(at("other")).unwrap(), "PRECIOUS");
+        assert!(!at("nothing").exists());
+        for name in ["new", "ours", "torn"] {
+            assert_eq!(fs::metadata(at(name)).unwrap().permissions().mode() & 0o777, 0o600, "{name}");
+        }
     }
 
     #[cfg(unix)]

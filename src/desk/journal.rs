@@ -459,7 +459,7 @@ fn is_locked(path: &Path) -> bool {
 
 /// That the journal cannot be `read` or `written`.
 fn failed(directory: &Path, done: &str, error: &io::Error) -> DeskError {
-    DeskError { path: path(directory), line: None, message: format!("cannot be {done}: {error}") }
+    DeskError::failed(&path(directory), &format!("cannot be {done}"), error)
 }
 
 #[cfg(test)]

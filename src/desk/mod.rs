@@ -46,7 +46,7 @@ pub use closing::ClosingAlerts;
 pub use coming::{ComingDecision, ComingStage};
 pub use drafts::{Draft, Drafts, DraftsOfAlert};
 pub use export::{AlertRecords, ExportFailure, ExportRequest};
-pub use file::{DeskError, directory_of, write_new};
+pub use file::{DeskError, begins_with, directory_of, open_own, write_new};
 pub use group_drafts::{GroupDraft, GroupDrafts};
 pub use history::{DecisionFate, DecisionRecord, History, NotificationRecord};
 pub use insights::{DeskFigures, FoundInsights, InsightLimit};

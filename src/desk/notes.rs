@@ -115,7 +115,7 @@ impl Notes {
     }
 
     fn failed(&self, what: &str, error: &io::Error) -> DeskError {
-        DeskError { path: self.path.clone(), line: None, message: format!("{what}: {error}") }
+        DeskError::failed(&self.path, what, error)
     }
 }
 

@@ -16,6 +16,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, Transaction, 
 use sha2::{Digest as _, Sha256};
 
 use super::file::{DeskError, directory_of, make_directory, private};
+use crate::domain::cause::Cause;
 use crate::domain::order::{matches, transaction_key};
 use crate::domain::{Alert, AlertId, Currency, MerchantOrder, OrderAdvice, OrderMatch, OrderState, Timestamp};
 
@@ -115,7 +116,7 @@ impl OrderDatabase {
     pub(super) fn making(path: PathBuf) -> Result<Self, DeskError> {
         make_directory(directory_of(&path))?;
         match private(fs::OpenOptions::new().write(true).create_new(true)).open(&path) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(failed(&path, "cannot be made", &error)),
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(DeskError::failed(&path, "cannot be made", &error)),
             _ => Self::open(path),
         }
     }
@@ -125,7 +126,7 @@ impl OrderDatabase {
         match path.try_exists() {
             Ok(true) => Self::open(path).map(Some),
             Ok(false) => Ok(None),
-            Err(error) => Err(failed(&path, "cannot be looked at", &error)),
+            Err(error) => Err(DeskError::failed(&path, "cannot be looked at", &error)),
         }
     }
 
@@ -410,21 +411,14 @@ fn order_of(row: &Row<'_>) -> rusqlite::Result<MerchantOrder> {
     })
 }
 
-fn failed(path: &Path, what: &str, error: &dyn std::error::Error) -> DeskError {
-    DeskError { path: path.to_owned(), line: None, message: format!("{what}: {error}") }
-}
-
 fn in_words(path: &Path, error: &rusqlite::Error) -> DeskError {
-    use rusqlite::ErrorCode as Code;
-    let message = match error.sqlite_error_code() {
-        Some(Code::NotADatabase | Code::DatabaseCorrupt) => {
-            format!("is no database of orders that can be read ({error}); move it away, the orders can be brought in again")
+    match Cause::of_sqlite(error) {
+        Some(Cause::Damaged) => {
+            let message = format!("is no database of orders that can be read ({error}); move it away, the orders can be brought in again");
+            DeskError { path: path.to_owned(), line: None, message }
         }
-        Some(Code::DatabaseBusy | Code::DatabaseLocked) => "another process keeps it locked; try again".to_owned(),
-        Some(Code::DiskFull) => "the disk is full; make room, nothing else is needed".to_owned(),
-        _ => error.to_string(),
-    };
-    DeskError { path: path.to_owned(), line: None, message }
+        _ => DeskError::failed(path, "the orders cannot be used", error),
+    }
 }
 
 #[cfg(test)]

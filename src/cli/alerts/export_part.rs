@@ -1,6 +1,6 @@
 //! The part of an export that is on the disk already: records a line each, with a mark behind each page, so that it can be gone on with.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -9,10 +9,9 @@ use serde::Deserialize;
 use tempfile::NamedTempFile;
 
 use crate::cli::failure::Misused;
-use crate::cli::import::private;
-use crate::desk::directory_of;
 use crate::desk::export::PageMark;
 use crate::desk::whole_list::PageWalk;
+use crate::desk::{begins_with, directory_of, open_own};
 use crate::domain::AlertId;
 
 /// A file beside the target, `FILE.part`, held by one export at a time.
@@ -67,8 +66,8 @@ impl ExportPart {
         if target.exists() {
             return Err(wrong(target, "is there already: name another file, or remove it").into());
         }
-        let opened = private(OpenOptions::new().read(true).write(true).create(true).truncate(false)).open(&path);
-        let file = opened.map_err(|error| wrong(&path, &format!("cannot be written: {error}")))?;
+        let file = open_own(&path, false, |first| begins_with(first, "{\"export\":"))
+            .map_err(|error| wrong(&path, &format!("cannot be written: {error}")))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(wrong(&path, "another export is at it").into()),

@@ -1,7 +1,7 @@
 //! What became of each row, kept in a file beside the rows: written to the disk before a decision leaves and when its answer is there.
 
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -9,8 +9,7 @@ use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 
 use crate::cli::failure::Misused;
-use crate::cli::import::private;
-use crate::desk::directory_of;
+use crate::desk::{begins_with, directory_of, open_own};
 use crate::domain::Timestamp;
 
 /// What became of a row.
@@ -94,8 +93,8 @@ impl ResultsFile {
     pub(super) fn open(rows: &Path, resume: bool, place: &str) -> anyhow::Result<(Self, HashMap<u64, ResultEntry>)> {
         let path = Self::path_of(rows);
         let wrong = |what: &str| Misused(format!("{}: {what}", path.display()));
-        let opened = private(OpenOptions::new().read(true).append(true).create(true)).open(&path);
-        let mut file = opened.map_err(|error| wrong(&format!("cannot be written: {error}")))?;
+        let mut file = open_own(&path, true, |first| begins_with(first, "{\"decisions\":"))
+            .map_err(|error| wrong(&format!("cannot be written: {error}")))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(wrong("another run is at it").into()),
