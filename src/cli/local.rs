@@ -25,7 +25,7 @@ use crate::domain::webhook::address::AddressPolicy;
 use crate::domain::{DEFAULT_ORGANIZATION, Organization, OrganizationId, Provider, ResponseWindows, RetentionPolicy};
 use crate::engine::{ActingEngine, Caller, Engine, EngineSettings, MonotonicClock, PullFrom};
 use crate::service::ServiceError;
-use crate::store::SharedStore;
+use crate::store::{SharedStore, StoreError};
 use crate::webhooks::{Dispatcher, DispatcherSettings, Sender, SenderSettings};
 
 /// A local engine: an engine on this machine's database. Nothing runs until [`Local::start`].
@@ -77,7 +77,10 @@ impl Local {
         let store = database::open(home, settings, by).await?;
         let engine = Engine::new(Arc::clone(&store), providers, clock, engine_settings(settings));
         engine.recall_clock().await?;
-        engine.keep_gateways(networks::said(settings)).await?;
+        match engine.keep_gateways(networks::said(settings)).await {
+            Err(error @ StoreError::Refused(..)) => tracing::warn!(%error, "nothing can be recorded now; what is there is answered"),
+            kept => kept?,
+        }
         Ok(Self { clock: engine.clock(), engine, store, pulls })
     }
 

@@ -14,6 +14,7 @@ use super::data_key::key_check;
 use super::files::{is_regular, make_file, make_private, unusable, with_suffix};
 use super::restore::settle;
 pub use super::restore::{RestoreOptions, Restored, is_pending, restore};
+use super::soundness::check_log;
 pub use super::staging::StepObserver;
 use super::staging::{CHECKSUM, DATABASE, Destination, KEY, LeftBehind, Move, OwnStaging, Staging, StagingState};
 use crate::domain::InstanceId;
@@ -53,16 +54,21 @@ pub struct Backup {
 /// # Errors
 /// [`crate::store::StoreError`] with the file that is at fault and what to do. Nothing is left behind then.
 pub fn back_up(options: &BackupOptions) -> StoreResult<Backup> {
+    back_up_to_its_place(options).map_err(|error| error.at(&options.target))
+}
+
+fn back_up_to_its_place(options: &BackupOptions) -> StoreResult<Backup> {
     check_library()?;
     let BackupOptions { database, target, .. } = options;
     settle(database)?;
+    check_log(database)?;
     let source = open_ours(database, "there is nothing to back up; name the data directory with --data-dir")?;
     if same_file(database, target) {
         return Err(unusable(target, "is the database itself; name another file"));
     }
     let instances = database.with_file_name("instances");
     settle_left(&instances);
-    let unwritable = |error: io::Error| unusable(target, &format!("cannot be written: {error}; name another place"));
+    let unwritable = |error: io::Error| StoreError::of_file(target, "cannot be written; name another place", &error);
     let _note = Note::write(&instances, target);
     let staging = Staging::of(target, &options.observer);
     let claim = staging.claim().map_err(unwritable)?;
@@ -91,7 +97,7 @@ pub fn back_up(options: &BackupOptions) -> StoreResult<Backup> {
 /// Everything of a backup beside its place, verified.
 fn stage(claim: &OwnStaging, source: &Connection, options: &BackupOptions) -> StoreResult<(Contents, String)> {
     let BackupOptions { database, key_file, target, .. } = options;
-    let unwritable = |error: io::Error| unusable(target, &format!("cannot be written: {error}; name another place"));
+    let unwritable = |error: io::Error| StoreError::of_file(target, "cannot be written; name another place", &error);
     let file = claim.empty(DATABASE).map_err(unwritable)?;
     let read_key = |from: &Path| {
         let text = fs::read_to_string(from).map_err(|error| unusable(from, &format!("the data key cannot be read: {error}")))?;

@@ -1,6 +1,7 @@
 //! WAL checkpoints on a thread of their own, so that hardly a commit waits for them.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -11,11 +12,14 @@ use super::connection::{BUSY_TIMEOUT, Purpose, open};
 use super::worker::{Worker, locked};
 use super::write_turn::Turnstile;
 use crate::store::StoreResult;
+use crate::store::cause::free_bytes;
 
 /// A log of this size is worth a checkpoint.
 const WORTHWHILE_BYTES: u64 = 16 << 20;
 /// At this size writers wait for the rest of a checkpoint, so that the log begins anew: where one always writes it never does by itself.
 const ANEW_BYTES: u64 = 48 << 20;
+/// Where little room is left both come sooner, so that what is in the log has room in the database; below this they are worth nothing.
+const LEAST_BYTES: u64 = 256 << 10;
 /// How much longer the log is before that is tried again, where readers were in the way.
 const TRY_AGAIN_BYTES: u64 = 16 << 20;
 /// How long writers wait for such readers.
@@ -28,6 +32,7 @@ const TOO_LARGE_BYTES: u64 = 256 << 20;
 pub(super) struct Checkpointer {
     worker: Worker<SyncSender<()>>,
     exclusive: Arc<Mutex<()>>,
+    full: Arc<AtomicBool>,
 }
 
 impl Checkpointer {
@@ -37,17 +42,25 @@ impl Checkpointer {
         let mut log = database.as_os_str().to_owned();
         log.push("-wal");
         let exclusive = Arc::new(Mutex::new(()));
-        let log = Log { conn, path: PathBuf::from(log), turnstile, exclusive: Arc::clone(&exclusive), anew_at: ANEW_BYTES };
+        let full = Arc::<AtomicBool>::default();
+        let (begun, path) = ((Arc::clone(&exclusive), Arc::clone(&full)), PathBuf::from(log));
+        let log = Log { conn, path, turnstile, exclusive: begun.0, full: begun.1, anew_at: ANEW_BYTES };
         // One waiting signal says as much as many.
         let (wake, signals) = sync_channel(1);
         let worker = Worker::start("avert-checkpoint", wake, move || log.run(&signals))?;
-        Ok(Self { worker, exclusive })
+        Ok(Self { worker, exclusive, full })
     }
 
     /// Tells that the log has grown.
     pub(super) fn committed(&self) {
         // Full means that it is awake already.
         let _ = self.worker.with_queue(|wake| wake.try_send(()));
+    }
+
+    /// Tells that the disk is full: a log that begins anew needs no more room.
+    pub(super) fn found_full(&self) {
+        self.full.store(true, Ordering::Relaxed);
+        self.committed();
     }
 
     /// Waits until no checkpoint keeps writers out. On a slow disk that takes longer than another process is waited for.
@@ -68,6 +81,7 @@ struct Log {
     turnstile: Turnstile,
     /// Held while a checkpoint keeps writers out.
     exclusive: Arc<Mutex<()>>,
+    full: Arc<AtomicBool>,
     anew_at: u64,
 }
 
@@ -75,9 +89,16 @@ impl Log {
     fn run(mut self, signals: &Receiver<()>) {
         while signals.recv().is_ok() {
             let size = self.bytes();
-            if size < WORTHWHILE_BYTES {
+            let room = free_bytes(&self.path).map_or(u64::MAX, |free| (free / 2).max(LEAST_BYTES));
+            if self.full.swap(false, Ordering::Relaxed) {
+                self.anew_at = 0;
+            } else if size < WORTHWHILE_BYTES.min(room) {
                 self.anew_at = ANEW_BYTES;
-            } else if let Err(error) = self.shorten(size) {
+                continue;
+            } else {
+                self.anew_at = self.anew_at.min(room);
+            }
+            if let Err(error) = self.shorten(size) {
                 // The log only grows until a later one succeeds.
                 tracing::warn!(%error, size, "a checkpoint failed");
             }

@@ -7,7 +7,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::files::with_suffix;
-use crate::store::{StoreError, StoreResult};
+use crate::store::cause::beside;
+use crate::store::{Cause, StoreError, StoreResult};
 
 /// Marks a database file as avert's (`PRAGMA application_id`): the letters `avrt`.
 pub(super) const APPLICATION_ID: i32 = 0x6176_7274;
@@ -39,14 +40,43 @@ pub(super) fn check_library() -> StoreResult<()> {
     Ok(())
 }
 
-/// Opens a connection; the file is made where it is missing and the connection writes.
-pub(super) fn open(path: &Path, purpose: Purpose) -> rusqlite::Result<Connection> {
+/// Opens a connection; the file is made where it is missing and the connection writes. Where the files that connections share cannot be
+/// made, it does without: alone on a full disk, and without a look at other processes where nothing can be written.
+pub(super) fn open(path: &Path, purpose: Purpose) -> StoreResult<Connection> {
     let access = match purpose {
         Purpose::Write => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
         Purpose::Checkpoint => OpenFlags::SQLITE_OPEN_READ_WRITE,
         Purpose::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
+    } | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let opened = Connection::open_with_flags(path, access).and_then(|conn| set_up(conn, purpose));
+    let looked = opened.and_then(|conn| match conn.execute_batch("SELECT 1 FROM sqlite_schema LIMIT 1") {
+        Err(error) if is_refused(&error) => Err(error),
+        _ => Ok(conn),
+    });
+    let error = match looked {
+        Err(error) if is_refused(&error) && path.exists() => error,
+        looked => return Ok(looked?),
     };
-    let mut conn = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    match beside(path) {
+        // It writes as soon as there is room. Other processes wait until it has ended.
+        Some(Cause::DiskFull) => {
+            let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+            let conn = Connection::open_with_flags_and_vfs(path, access, "unix-excl")?;
+            conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, purpose == Purpose::Read)?;
+            Ok(set_up(conn, purpose)?)
+        }
+        Some(Cause::ReadOnly) if !with_suffix(path, "-wal").exists() => Ok(set_up(open_immutable(path)?, purpose)?),
+        Some(Cause::OpenFiles) => Err(StoreError::somewhere(Cause::OpenFiles, &error)),
+        _ => Err(error.into()),
+    }
+}
+
+/// Whether the system refuses to open it, or to make what is beside it.
+fn is_refused(error: &rusqlite::Error) -> bool {
+    matches!(Cause::of_sqlite(error), Some(Cause::Failing | Cause::DiskFull | Cause::ReadOnly))
+}
+
+fn set_up(mut conn: Connection, purpose: Purpose) -> rusqlite::Result<Connection> {
     match purpose {
         Purpose::Write => conn.busy_handler(Some(look_again))?,
         Purpose::Checkpoint | Purpose::Read => conn.busy_timeout(BUSY_TIMEOUT)?,
@@ -75,11 +105,16 @@ fn look_again(looks: i32) -> bool {
 }
 
 /// Opens a connection that only looks, and makes not even the files beside it that readers share.
-pub(super) fn open_untouched(path: &Path) -> rusqlite::Result<Connection> {
+pub(super) fn open_untouched(path: &Path) -> StoreResult<Connection> {
     if with_suffix(path, "-wal").exists() {
         // Somebody is at work, or was killed: those files are there.
         return open(path, Purpose::Read);
     }
+    Ok(open_immutable(path)?)
+}
+
+/// Opens a database that nobody writes to.
+fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
     let mut uri = "file:".to_owned();
     for byte in path.as_os_str().as_encoded_bytes() {
         match byte {
@@ -93,16 +128,10 @@ pub(super) fn open_untouched(path: &Path) -> rusqlite::Result<Connection> {
 
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
-        match error.sqlite_error_code() {
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Corrupt(error.to_string()),
-            Some(ErrorCode::DiskFull) => Self::Unavailable("the disk is full; make room, nothing else is needed".to_owned()),
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-                Self::Unavailable("another process keeps it locked; try again".to_owned())
-            }
-            Some(ErrorCode::ReadOnly) => Self::Unavailable(format!("it cannot be written: {error}")),
-            Some(ErrorCode::ConstraintViolation) => Self::Corrupt(error.to_string()),
-            Some(_) => Self::Unavailable(error.to_string()),
-            None => Self::Corrupt(error.to_string()),
+        match (Cause::of_sqlite(&error), error.sqlite_error_code()) {
+            (Some(cause), _) => Self::somewhere(cause, &error),
+            (None, Some(ErrorCode::ConstraintViolation) | None) => Self::Corrupt(error.to_string()),
+            (None, Some(_)) => Self::Unavailable(error.to_string()),
         }
     }
 }

@@ -7,17 +7,18 @@ use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::backup::Backup as Copying;
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, OpenFlags};
 
 use super::audit;
 use super::connection::{self, APPLICATION_ID, Purpose};
 use super::data_key::fits;
 use super::files::unusable;
+use super::fingerprint;
 use super::migrate::{MIGRATIONS, applied, inspect};
 use super::statements::{Statements as _, cell};
 use crate::domain::AuditState;
 use crate::store::seal::Seal;
-use crate::store::{StoreError, StoreResult};
+use crate::store::{Cause, StoreError, StoreResult};
 
 /// Pages copied in one go.
 const PAGES: std::ffi::c_int = 16_384;
@@ -42,35 +43,35 @@ impl Contents {
     }
 }
 
-/// Opens a database of avert's for reading, refusing every other file in words.
+/// Opens a database of avert's for reading, refusing every other file in words, and one whose schema was changed.
 pub(super) fn open_ours(path: &Path, advice: &str) -> StoreResult<Connection> {
+    let open = || open_as_it_is(path, advice).and_then(|(conn, steps)| fingerprint::check(&conn, path, steps).map(|()| conn));
+    open().map_err(|error| error.at(path))
+}
+
+fn open_as_it_is(path: &Path, advice: &str) -> StoreResult<(Connection, usize)> {
     match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Err(unusable(path, &format!("does not exist; {advice}"))),
-        Err(error) => return Err(unusable(path, &format!("cannot be looked at: {error}"))),
+        Err(error) => return Err(StoreError::of_file(path, "cannot be looked at", &error)),
         Ok(there) if !there.is_file() => return Err(unusable(path, &format!("is no file; {advice}"))),
         Ok(_) => {}
     }
-    let conn = connection::open(path, Purpose::Read).map_err(|error| match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseCorrupt) => damaged(path, &error.to_string()),
-        _ => unusable(path, &format!("is not a database that can be read ({error}); {advice}")),
-    })?;
+    let conn = connection::open(path, Purpose::Read)?;
     inspect(&conn, path)?;
     let application: i32 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
-    if application != APPLICATION_ID || applied(&conn, path, MIGRATIONS)? == 0 {
+    let steps = applied(&conn, path, MIGRATIONS)?;
+    if application != APPLICATION_ID || steps == 0 {
         return Err(unusable(path, &format!("is no database of avert; {advice}")));
     }
-    Ok(conn)
+    Ok((conn, steps))
 }
 
 /// Copies one state of a database into a file and holds the copy to it.
 pub(super) fn copy(source: &Connection, source_path: &Path, to: &Path, name: &Path) -> StoreResult<Contents> {
     source.execute_batch("BEGIN")?;
     // Counting can come upon damage before the copy is looked through.
-    let told = contents(source, source_path).map_err(|error| match error {
-        StoreError::Corrupt(what) => damaged(source_path, &what),
-        other => other,
-    })?;
-    let failed = |error: rusqlite::Error| unusable(name, &format!("the copy cannot be written ({error}); make room there"));
+    let told = contents(source, source_path).map_err(|error| error.at(source_path))?;
+    let failed = |error: rusqlite::Error| StoreError::from(error).at(name);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut target = Connection::open_with_flags(to, flags).map_err(failed)?;
     Copying::new(source, &mut target).and_then(|copying| copying.run_to_completion(PAGES, PAUSE, None)).map_err(failed)?;
@@ -78,7 +79,7 @@ pub(super) fn copy(source: &Connection, source_path: &Path, to: &Path, name: &Pa
     // One file that needs no log beside it.
     target.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(())).map_err(failed)?;
     target.close().map_err(|(_, error)| failed(error))?;
-    File::open(to).and_then(|file| file.sync_all()).map_err(|error| unusable(name, &format!("cannot be written: {error}")))?;
+    File::open(to).and_then(|file| file.sync_all()).map_err(|error| StoreError::of_file(name, "cannot be written", &error))?;
     let target = connection::open(to, Purpose::Read)?;
     check_integrity(&target, source_path)?;
     inspect(&target, name)?;
@@ -91,15 +92,12 @@ pub(super) fn copy(source: &Connection, source_path: &Path, to: &Path, name: &Pa
 }
 
 fn damaged(path: &Path, what: &str) -> StoreError {
-    unusable(path, &format!("is damaged ({what}); take another backup"))
+    StoreError::Refused(Cause::Damaged, format!("{} ({what})", path.display()))
 }
 
 fn check_integrity(conn: &Connection, path: &Path) -> StoreResult<()> {
-    let damaged = |what: &str| damaged(path, what);
-    let mut statement = conn.prepare("PRAGMA integrity_check(3)").map_err(|error| damaged(&error.to_string()))?;
-    let lines = statement.query_map([], |row| row.get::<_, String>(0)).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-    let lines = lines.map_err(|error| damaged(&error.to_string()))?;
-    if lines != ["ok"] { Err(damaged(&lines.join("; "))) } else { Ok(()) }
+    let lines: Vec<String> = conn.all("PRAGMA integrity_check(3)", [], cell)?;
+    if lines != ["ok"] { Err(damaged(path, &lines.join("; "))) } else { Ok(()) }
 }
 
 /// The number of the newest schema step, and the rows of each table.

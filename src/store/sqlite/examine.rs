@@ -10,18 +10,20 @@ use super::connection::{self, Purpose};
 use super::copy_mark;
 use super::counts::{DAY_MICROS, NO_DAY};
 use super::files::is_regular;
+use super::fingerprint;
 use super::migrate::{Inspected, MIGRATIONS, applied, inspect};
 use super::networks;
 use super::places;
-pub use super::places::clean;
+pub use super::places::{clean, is_idle};
 use super::restore::is_pending;
+use super::soundness::check_log;
 use super::statements::{Statements as _, cell, micros, moment, optional_moment};
 use super::{access, audit};
 use crate::domain::time::Timestamp;
 use crate::domain::{EndpointId, PlacedCredential, Provider};
-use crate::store::{Finding, StoreError, StoreResult, verdicts};
+use crate::store::{Cause, Finding, StoreResult, verdicts};
 
-const RESTORE: &str = "keep a copy of the data directory, then bring a backup back with `avert restore FILE`";
+const RESTORE: &str = Cause::Damaged.advice();
 
 /// One look at a database that could be opened, as of a moment.
 type Check = fn(&Connection, Timestamp) -> StoreResult<Finding>;
@@ -48,7 +50,7 @@ fn peek<T: Default>(database: &Path, read: impl FnOnce(&Connection) -> StoreResu
     if is_pending(database) || !is_regular(database) {
         return T::default();
     }
-    connection::open(database, Purpose::Read).map_err(Into::into).and_then(|conn| read(&conn)).unwrap_or_default()
+    connection::open(database, Purpose::Read).and_then(|conn| read(&conn)).unwrap_or_default()
 }
 
 /// Examines a database with its key and the processes on it, as of `now`.
@@ -82,6 +84,9 @@ pub fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Vec<Finding>
         }
         there => there.map_or(0, |there| there.len()),
     };
+    if let Err(error) = check_log(database) {
+        findings.push(Finding::refused("log", &error, "let this user read the data directory"));
+    }
     let look = || -> StoreResult<(Inspected, Connection)> {
         let conn = connection::open(database, Purpose::Read)?;
         Ok((inspect(&conn, database)?, conn))
@@ -93,13 +98,12 @@ pub fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Vec<Finding>
             return findings;
         }
         Ok((_, conn)) => conn,
-        Err(StoreError::Unavailable(why)) => {
-            let found = format!("{} was not looked at: {why}", database.display());
-            findings.push(Finding::wrong("database", found, "let this user read and write the data directory, and look again"));
-            return findings;
-        }
         Err(error) => {
-            findings.push(Finding::wrong("database", error.to_string(), RESTORE));
+            findings.push(Finding::refused(
+                "database",
+                &error.at(database),
+                "let this user read and write the data directory, and look again",
+            ));
             return findings;
         }
     };
@@ -119,6 +123,7 @@ pub fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Vec<Finding>
             return findings;
         }
     }
+    findings.push(verdicts::checked("schema", schema(&conn, database), RESTORE));
     let checks: [(&'static str, Check); 9] = [
         ("integrity", |conn, _| integrity(conn)),
         ("outcomes", |conn, _| outcomes(conn)),
@@ -150,6 +155,18 @@ fn integrity(conn: &Connection) -> StoreResult<Finding> {
     Ok(match orphans {
         0 => Finding::fine("integrity", "every page and every reference holds"),
         _ => Finding::wrong("integrity", format!("{orphans} rows refer to rows that are not there"), RESTORE),
+    })
+}
+
+/// Whether the schema is the one that the steps make.
+fn schema(conn: &Connection, database: &Path) -> StoreResult<Finding> {
+    fingerprint::check(conn, database, MIGRATIONS.len())?;
+    let foreign = fingerprint::deviations(conn, MIGRATIONS.len())?.foreign;
+    Ok(match foreign.is_empty() {
+        true => Finding::fine("schema", "is what the steps make"),
+        false => {
+            Finding::notice("schema", format!("not avert's: {}", foreign.join(", ")), "nothing goes through them; drop what is not needed")
+        }
     })
 }
 

@@ -9,7 +9,7 @@ use super::readers::{ListOwner, Reader, Readers};
 use super::watch::Watcher;
 use super::writer::{Shared, Unit, WriteKind, Writer};
 use crate::domain::Actor;
-use crate::store::StoreResult;
+use crate::store::{StoreError, StoreResult};
 
 /// A store in one SQLite database. Several processes may have the same one open.
 #[derive(Clone)]
@@ -50,12 +50,21 @@ impl SqliteStore {
         self.threads.close();
     }
 
+    /// The readers, while the database is in its place.
+    fn readers(&self) -> StoreResult<&Readers> {
+        self.shared.files.last_check().map(|()| &self.threads.readers)
+    }
+
+    fn placed(&self, error: StoreError) -> StoreError {
+        error.at(&self.shared.path)
+    }
+
     /// Reads what is found by its key and is little, at once where that can be.
     pub(super) async fn read_at_once<T: Send + 'static>(
         &self,
         work: impl Fn(&mut Reader) -> StoreResult<T> + Send + 'static,
     ) -> StoreResult<T> {
-        self.threads.readers.read_at_once(work).await
+        self.readers()?.read_at_once(work).await.map_err(|error| self.placed(error))
     }
 
     /// Reads what is found by its key, all from one state of the database. It waits behind no list.
@@ -63,7 +72,7 @@ impl SqliteStore {
         &self,
         work: impl FnOnce(&mut Reader) -> StoreResult<T> + Send + 'static,
     ) -> StoreResult<T> {
-        self.threads.readers.read(work).await
+        self.readers()?.read(work).await.map_err(|error| self.placed(error))
     }
 
     /// Reads what may have to look at much, in its owner's turn, all from one state of the database.
@@ -72,7 +81,7 @@ impl SqliteStore {
         owner: impl Into<ListOwner>,
         work: impl FnOnce(&mut Reader) -> StoreResult<T> + Send + 'static,
     ) -> StoreResult<T> {
-        self.threads.readers.read_list(owner.into(), work).await
+        self.readers()?.read_list(owner.into(), work).await.map_err(|error| self.placed(error))
     }
 
     /// Reads a list that mostly has little to look at, at once where that can be, else as [`SqliteStore::read_list`].
@@ -81,7 +90,7 @@ impl SqliteStore {
         owner: impl Into<ListOwner>,
         work: impl Fn(&mut Reader) -> StoreResult<T> + Send + 'static,
     ) -> StoreResult<T> {
-        self.threads.readers.read_list_at_once(owner.into(), work).await
+        self.readers()?.read_list_at_once(owner.into(), work).await.map_err(|error| self.placed(error))
     }
 
     /// Does a unit of work, which is told whom the audit log puts it down to, and answers once it is durable.
@@ -91,7 +100,7 @@ impl SqliteStore {
         work: impl FnOnce(&mut Unit<'_>, &Actor) -> StoreResult<T> + Send + 'static,
     ) -> StoreResult<T> {
         let by = Arc::clone(&self.by);
-        self.threads.writer.write(kind, move |unit| work(unit, &by)).await
+        self.threads.writer.write(kind, move |unit| work(unit, &by)).await.map_err(|error| self.placed(error))
     }
 }
 

@@ -4,22 +4,39 @@
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use super::files::{is_regular, make_file, make_private};
+use super::worker::locked;
 use crate::domain::InstanceId;
+use crate::store::Cause;
 
 /// This process's own lock, and the directory with everybody's.
 #[derive(Debug)]
 pub(super) struct Instances {
     directory: PathBuf,
     own: InstanceId,
-    /// Locked until it is dropped.
-    _lock: File,
+    /// Locked until it is dropped; nothing where it could not be made yet.
+    lock: Mutex<Option<File>>,
 }
 
 impl Instances {
-    /// Announces this process as alive, and removes what dead ones left.
+    /// Announces this process as alive, and removes what dead ones left. Where nothing can be written it is done before the first write.
     pub(super) fn announce(directory: &Path, own: InstanceId) -> io::Result<Self> {
+        let instances = Self { directory: directory.to_owned(), own, lock: Mutex::default() };
+        match instances.announce_once() {
+            Err(error) if Cause::of_io(&error).is_none() && error.kind() != ErrorKind::PermissionDenied => Err(error),
+            _ => Ok(instances),
+        }
+    }
+
+    /// Announces this process, unless it has been: others would take the work of one that is not for a dead one's.
+    pub(super) fn announce_once(&self) -> io::Result<()> {
+        let mut held = locked(&self.lock);
+        if held.is_some() {
+            return Ok(());
+        }
+        let (directory, own) = (&self.directory, self.own);
         make_private(directory)?;
         // Others look at `.lock` files only: the name appears when the lock is already held.
         let preparing = directory.join(format!(".{own}.new"));
@@ -29,9 +46,9 @@ impl Instances {
             TryLockError::WouldBlock => io::Error::new(ErrorKind::WouldBlock, "the new lock file is locked already"),
         })?;
         fs::rename(&preparing, lock_path(directory, own))?;
-        let instances = Self { directory: directory.to_owned(), own, _lock: lock };
-        instances.remove_dead();
-        Ok(instances)
+        *held = Some(lock);
+        self.remove_dead();
+        Ok(())
     }
 
     /// This process.
@@ -72,7 +89,9 @@ impl Instances {
 
 impl Drop for Instances {
     fn drop(&mut self) {
-        let _ = fs::remove_file(lock_path(&self.directory, self.own));
+        if locked(&self.lock).is_some() {
+            let _ = fs::remove_file(lock_path(&self.directory, self.own));
+        }
     }
 }
 
@@ -125,7 +144,8 @@ pub(super) fn lock_file(path: &Path) -> io::Result<File> {
         return Err(io::Error::new(ErrorKind::InvalidInput, format!("{} is no file", path.display())));
     }
     match make_file(path) {
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => File::options().write(true).open(path),
+        // Where nothing can be written a lock can still be taken.
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => File::options().write(true).open(path).or_else(|_| File::open(path)),
         made => made,
     }
 }

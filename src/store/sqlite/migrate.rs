@@ -11,7 +11,7 @@ use super::copy_mark;
 use super::find_index;
 use super::staging::{self, DATABASE, Destination, Move, OwnStaging, Staging, StepObserver};
 use crate::domain::time::{Clock as _, SystemClock};
-use crate::store::{StoreError, StoreResult};
+use crate::store::{Cause, StoreError, StoreResult};
 
 /// One step of the schema. Never edited once released: the checksum is compared.
 #[derive(Debug, Clone, Copy)]
@@ -99,10 +99,13 @@ pub(super) fn inspect_any(conn: &Connection, path: &Path) -> StoreResult<Inspect
         Ok((0, 0)) => Ok(Inspected::Empty),
         Ok((APPLICATION_ID, _)) => Ok(Inspected::Ours),
         Ok(_) => Err(unusable("is a database of another program; name another file or data directory".to_owned())),
-        Err(error) => {
-            let what = "is not a database that can be read";
-            Err(unusable(format!("{what} ({error}); name another file, or bring a backup back with `avert restore FILE`")))
-        }
+        Err(error) => match StoreError::from(error) {
+            StoreError::Refused(Cause::Damaged, what) => {
+                let what = format!("{}: is not a database that can be read, {what}", path.display());
+                Err(StoreError::Refused(Cause::Damaged, what))
+            }
+            other => Err(other.at(path)),
+        },
     }
 }
 
@@ -124,13 +127,8 @@ pub(super) fn migrate(conn: &mut Connection, path: &Path, migrations: &[Migratio
             backup = Some(Backup::make(path, applied)?);
         }
         tx.pragma_update(None, "application_id", APPLICATION_ID)?;
-        tx.execute_batch(
-            "CREATE TABLE IF NOT EXISTS schema_migration (
-                number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum BLOB NOT NULL, applied_at INTEGER NOT NULL
-            ) STRICT;",
-        )?;
+        make_schema(&tx, pending.iter())?;
         for migration in pending {
-            tx.execute_batch(migration.sql)?;
             tx.execute(
                 "INSERT INTO schema_migration (number, name, checksum, applied_at) VALUES (?1, ?2, ?3, ?4)",
                 params![migration.number, migration.name, migration.checksum(), SystemClock.now().timestamp_micros()],
@@ -144,6 +142,16 @@ pub(super) fn migrate(conn: &mut Connection, path: &Path, migrations: &[Migratio
     let backup = backup.map(Backup::give_name).transpose()?;
     tx.commit()?;
     Ok(backup)
+}
+
+/// Makes the schema of these steps.
+pub(super) fn make_schema<'a>(conn: &Connection, mut steps: impl Iterator<Item = &'a Migration>) -> StoreResult<()> {
+    conn.execute_batch(
+        "CREATE TABLE IF NOT EXISTS schema_migration (
+            number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum BLOB NOT NULL, applied_at INTEGER NOT NULL
+        ) STRICT;",
+    )?;
+    Ok(steps.try_for_each(|step| conn.execute_batch(step.sql))?)
 }
 
 /// Whether migrations wait that change what is there.
@@ -193,7 +201,7 @@ impl Backup {
         let mut name = path.file_name().unwrap_or_default().to_os_string();
         name.push(format!(".schema-{schema}.{stamp}.backup"));
         let backup = path.with_file_name(name);
-        let unwritable = |error: &dyn std::error::Error| unwritable(&backup, error);
+        let unwritable = |error: &std::io::Error| unwritable(&backup, error);
         let staging = Staging::of(&backup, &StepObserver::default());
         let claim = staging.claim().map_err(|error| unwritable(&error))?;
         let claim = claim.ok_or_else(|| StoreError::Unavailable(format!("{}: another process writes it; try again", backup.display())))?;
@@ -207,7 +215,7 @@ impl Backup {
         // It takes an empty file as well as none; of its own it would make one that others can read. It cannot be done within a transaction.
         let conn = connection::open(path, Purpose::Read)?;
         conn.execute_batch("PRAGMA query_only = OFF")?;
-        conn.execute("VACUUM INTO ?1", [target]).map_err(|error| unwritable(&error))?;
+        conn.execute("VACUUM INTO ?1", [target]).map_err(|error| StoreError::from(error).at(&backup))?;
         std::fs::File::open(&file).and_then(|file| file.sync_all()).map_err(|error| unwritable(&error))?;
         Ok(Self { path: backup, claim })
     }
@@ -219,8 +227,8 @@ impl Backup {
     }
 }
 
-fn unwritable(backup: &Path, error: &dyn std::error::Error) -> StoreError {
-    StoreError::Unusable(format!("{}: the backup before the migration cannot be written ({error}); make room there", backup.display()))
+fn unwritable(backup: &Path, error: &std::io::Error) -> StoreError {
+    StoreError::of_file(backup, "cannot be written, the backup before the migration", error)
 }
 
 #[cfg(test)]

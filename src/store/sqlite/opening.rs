@@ -11,13 +11,15 @@ use super::checkpoint::Checkpointer;
 use super::connection::{self, Purpose, check_library};
 use super::data_key::unlock;
 use super::files::{make_directory, unusable};
+use super::fingerprint;
 use super::handle::{SqliteStore, Threads};
 use super::instance::{Gate, Instances};
 use super::migrate::{MIGRATIONS, inspect, is_waiting, migrate};
 use super::organizations::ensure_organization;
 use super::readers::Readers;
 use super::restore;
-use super::soundness::{WAY_OUT, check_after_unclean_end, check_file, refuse_empty};
+use super::same_files::SameFiles;
+use super::soundness::{check_after_unclean_end, check_file, refuse_empty};
 use super::statements::{Statements as _, cell};
 use super::watch::{Watcher, newest_change};
 use super::write_turn::Turnstile;
@@ -25,7 +27,7 @@ use super::writer::{Shared, Writer};
 use crate::domain::event::RenderEvent;
 use crate::domain::time::{Clock as _, SystemClock};
 use crate::domain::{Actor, DatabaseId, InstanceId};
-use crate::store::StoreResult;
+use crate::store::{StoreError, StoreResult};
 
 /// The location of the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,7 +104,6 @@ impl SqliteStore {
     }
 }
 
-/// Opens everything.
 fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
     check_library()?;
     let (directory, database) = match &options.location {
@@ -112,54 +113,60 @@ fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
             (parent.to_owned(), path.clone())
         }
     };
-    make_directory(&directory)?;
+    open_at(options, &directory, &database).map_err(|error| error.at(&database))
+}
+
+/// Opens everything of a database in its directory.
+fn open_at(options: &SqliteOptions, directory: &Path, database: &Path) -> StoreResult<SqliteStore> {
+    make_directory(directory)?;
     let announced = directory.join("instances");
-    restore::settle(&database)?;
+    restore::settle(database)?;
     let gate = Gate::enter(&announced)
-        .map_err(|error| unusable(&announced, &format!("this process cannot announce itself there: {error}")))?
-        .filter(|_| !restore::is_pending(&database))
-        .ok_or_else(|| restore::being_restored(&directory))?;
+        .map_err(|error| StoreError::of_file(&announced, UNANNOUNCED, &error))?
+        .filter(|_| !restore::is_pending(database))
+        .ok_or_else(|| restore::being_restored(directory))?;
     let key_file = options.secret_key_file.clone().unwrap_or_else(|| directory.join("secret.key"));
     // A key in a place of the operator's own says nothing: it may be there before the database is.
     let key_beside = (options.secret_key_file.is_none() && key_file.exists()).then_some(key_file.as_path());
-    check_file(&database, key_beside)?;
-    check_after_unclean_end(&database, &announced, &|bytes| (options.before)(LongStep::Check, bytes))?;
-    let mut conn = connection::open(&database, Purpose::Write)
-        .map_err(|error| unusable(&database, &format!("cannot be opened: {error}; {WAY_OUT}")))?;
-    if inspect(&conn, &database)?.is_empty() {
-        refuse_empty(&database, key_beside)?;
+    check_file(database, key_beside)?;
+    check_after_unclean_end(database, &|bytes| (options.before)(LongStep::Check, bytes))?;
+    let mut conn = connection::open(database, Purpose::Write)?;
+    if inspect(&conn, database)?.is_empty() {
+        refuse_empty(database, key_beside)?;
     }
-    let mode: String = conn
-        .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))
-        .map_err(|error| unusable(&database, &format!("cannot be written: {error}")))?;
-    if !mode.eq_ignore_ascii_case("wal") {
-        return Err(unusable(&database, "is in a place where SQLite's write-ahead log does not work; use a local disk"));
+    if !conn.is_readonly("main")? {
+        let mode: String = conn.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
+        if !mode.eq_ignore_ascii_case("wal") {
+            return Err(unusable(database, "is in a place where SQLite's write-ahead log does not work; use a local disk"));
+        }
     }
-    let is_waiting = is_waiting(&conn, &database, MIGRATIONS)?;
+    let is_waiting = is_waiting(&conn, database, MIGRATIONS)?;
     if is_waiting && !gate.shut_behind().map_err(|error| unusable(&announced, &format!("cannot be locked: {error}")))? {
         let others = "its schema waits to be brought up to date, and another avert works with it; end that one (console, service or command) first, \
              or try again later where it has just been started to do so itself";
-        return Err(unusable(&database, others));
+        return Err(unusable(database, others));
     }
-    if let Some(backup) = migrate(&mut conn, &database, MIGRATIONS, &|bytes| (options.before)(LongStep::Migration, bytes))? {
+    if let Some(backup) = migrate(&mut conn, database, MIGRATIONS, &|bytes| (options.before)(LongStep::Migration, bytes))? {
         tracing::info!(backup = %backup.display(), "the database was migrated; a backup of it as it was is kept");
     }
+    fingerprint::check(&conn, database, MIGRATIONS.len())?;
     if is_waiting {
-        gate.open_behind().map_err(|_| restore::being_restored(&directory))?;
+        gate.open_behind().map_err(|_| restore::being_restored(directory))?;
     }
-    let data_key = unlock(&mut conn, &key_file, &database)?;
+    let data_key = unlock(&mut conn, &key_file, database)?;
     addresses::seal_open_ones(&mut conn, &data_key)?;
     let identity = identity(&conn)?;
     ensure_organization(&mut conn, SystemClock.now())?;
     let own = if options.serves { InstanceId::serving() } else { InstanceId::generate() };
-    let instances = Instances::announce(&announced, own)
-        .map_err(|error| unusable(&announced, &format!("this process cannot announce itself there: {error}")))?;
-    let shared = Arc::new(Shared { render: Arc::clone(&options.render), data_key, database: identity, instances, _gate: gate });
+    let instances = Instances::announce(&announced, own).map_err(|error| StoreError::of_file(&announced, UNANNOUNCED, &error))?;
+    let files = SameFiles::of(database);
+    let (render, path) = (Arc::clone(&options.render), database.to_owned());
+    let shared = Arc::new(Shared { render, data_key, database: identity, path, instances, files, _gate: gate });
     let (changes, _) = watch::channel(newest_change(&conn)?);
-    let turnstile = || Turnstile::open(&announced).map_err(|error| unusable(&announced, &format!("it has no turns to write: {error}")));
-    let checkpointer = Arc::new(Checkpointer::start(&database, turnstile()?)?);
-    let readers = Readers::start(&database, options.caches.reader_kib)?;
-    let watcher = Watcher::start(&database, changes.clone())?;
+    let turnstile = || Turnstile::open(&announced).map_err(|error| StoreError::of_file(&announced, "has no turns to write", &error));
+    let checkpointer = Arc::new(Checkpointer::start(database, turnstile()?)?);
+    let readers = Readers::start(database, options.caches.reader_kib)?;
+    let watcher = Watcher::start(Arc::clone(&shared), changes.clone())?;
     // A negative size is one in KiB.
     conn.pragma_update(None, "cache_size", -i64::from(options.caches.writer_kib))?;
     let writer = Writer::start(conn, Arc::clone(&shared), changes.clone(), Arc::clone(&checkpointer), turnstile()?)?;
@@ -167,8 +174,14 @@ fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
     Ok(SqliteStore { shared, changes, by: Arc::new(Actor::avert()), threads })
 }
 
+const UNANNOUNCED: &str = "this process cannot announce itself there";
+
 /// Which database it is: made up when it is opened first, and kept in every copy.
 fn identity(conn: &Connection) -> StoreResult<DatabaseId> {
+    let known = || conn.first("SELECT value FROM fact WHERE name = 'database'", [], cell);
+    if let Some(known) = known()? {
+        return Ok(known);
+    }
     conn.run("INSERT INTO fact (name, value) VALUES ('database', ?1) ON CONFLICT DO NOTHING", [DatabaseId::generate()])?;
-    conn.one("SELECT value FROM fact WHERE name = 'database'", [], cell)
+    known()?.ok_or_else(|| rusqlite::Error::QueryReturnedNoRows.into())
 }

@@ -34,6 +34,11 @@ pub(super) fn key(conn: &Connection, file: &Path) -> Vec<Finding> {
     })
 }
 
+/// Whether nobody is at work in a data directory.
+pub fn is_idle(directory: &Path) -> bool {
+    census(&directory.join("instances")).0 == 0
+}
+
 /// The processes at work on a database.
 pub(super) fn processes(instances: &Path) -> Finding {
     if instances.exists() && !instances.is_dir() {

@@ -13,7 +13,9 @@ use super::connection::{self, Purpose, check_library};
 use super::copy::{Contents, copy, open_ours, prove_key, same_file};
 use super::files::{directory_of, make_directory, unusable, with_suffix};
 use super::instance::Gate;
+use super::newest;
 use super::staging::{DATABASE, Destination, KEY, LeftBehind, Move, OwnStaging, Staging, StagingState, StepObserver};
+use super::statements::Statements as _;
 use crate::domain::Actor;
 use crate::domain::audit::AuditNote;
 use crate::domain::time::{Clock as _, SystemClock};
@@ -59,6 +61,10 @@ pub struct Restored {
 /// # Errors
 /// [`crate::store::StoreError`] with the file that is at fault and what to do. Nothing was replaced then.
 pub fn restore(options: &RestoreOptions) -> StoreResult<Restored> {
+    restore_in_place(options).map_err(|error| error.at(&options.database))
+}
+
+fn restore_in_place(options: &RestoreOptions) -> StoreResult<Restored> {
     check_library()?;
     let RestoreOptions { database, key_file, from, .. } = options;
     if same_file(database, from) {
@@ -75,7 +81,7 @@ pub fn restore(options: &RestoreOptions) -> StoreResult<Restored> {
         let busy = "another avert works on it; end it (avert serve, a console), then restore again; nothing was replaced";
         unusable(directory, busy)
     })?;
-    let unwritable = |error: io::Error| unusable(directory, &format!("cannot be written: {error}; nothing was replaced"));
+    let unwritable = |error: io::Error| StoreError::of_file(database, "cannot be written; nothing was replaced", &error);
     let staging = Staging::of(database, &options.observer);
     let claim = staging.claim().map_err(unwritable)?;
     let mut claim = claim.ok_or_else(|| unusable(directory, "another backup is being restored into it; nothing was replaced"))?;
@@ -94,6 +100,10 @@ pub fn restore(options: &RestoreOptions) -> StoreResult<Restored> {
             replace: false,
         });
     }
+    // What was the newest change is not any more.
+    let unknown = format!("{DATABASE}{}", newest::SUFFIX);
+    claim.put(&unknown, b"").map_err(unwritable)?;
+    moves.push(Move { from: Some(unknown), to: Destination::Target(newest::SUFFIX.to_owned()), aside: None, replace: true });
     moves.push(Move {
         from: Some(DATABASE.to_owned()),
         to: Destination::Target(String::new()),
@@ -121,8 +131,7 @@ pub fn restore(options: &RestoreOptions) -> StoreResult<Restored> {
 /// Everything of the new state beside its place, verified; tells whether it has another key.
 fn stage(claim: &OwnStaging, source: Connection, options: &RestoreOptions) -> StoreResult<(Contents, bool)> {
     let RestoreOptions { database, key_file, from, .. } = options;
-    let directory = directory_of(database);
-    let unwritable = |error: io::Error| unusable(directory, &format!("cannot be written: {error}; nothing was replaced"));
+    let unwritable = |error: io::Error| StoreError::of_file(database, "cannot be written; nothing was replaced", &error);
     let file = claim.empty(DATABASE).map_err(unwritable)?;
     let contents = copy(&source, from, &file, from)?;
     drop(source);
@@ -166,7 +175,7 @@ fn empty_log(database: &Path) {
         return;
     }
     let emptied =
-        connection::open(database, Purpose::Checkpoint).and_then(|conn| conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
+        connection::open(database, Purpose::Checkpoint).and_then(|conn| conn.one("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
     if let Err(error) = emptied {
         tracing::warn!(%error, "the database that is replaced is damaged; it is kept with its log as it is");
     }

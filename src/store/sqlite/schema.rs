@@ -6,6 +6,7 @@ use rusqlite::Connection;
 
 use super::connection;
 use super::files::{directory_of, is_regular, unusable};
+use super::fingerprint;
 use super::migrate::{Inspected, MIGRATIONS, applied, inspect, inspect_any};
 use super::restore;
 use crate::store::{SchemaState, StoreResult};
@@ -15,15 +16,15 @@ use crate::store::{SchemaState, StoreResult};
 /// # Errors
 /// [`Newer`](crate::store::StoreError::Newer) where the schema is a newer one, [`Unusable`](crate::store::StoreError::Unusable) where it is altered or another program's.
 pub fn schema_of(path: &Path) -> StoreResult<SchemaState> {
-    look(path, inspect)
+    look(path, inspect, true)
 }
 
 /// The same of what may be an unfinished copy.
 pub(super) fn schema_of_any(path: &Path) -> StoreResult<SchemaState> {
-    look(path, inspect_any)
+    look(path, inspect_any, false)
 }
 
-fn look(path: &Path, inspect: fn(&Connection, &Path) -> StoreResult<Inspected>) -> StoreResult<SchemaState> {
+fn look(path: &Path, inspect: fn(&Connection, &Path) -> StoreResult<Inspected>, is_whole: bool) -> StoreResult<SchemaState> {
     let names = MIGRATIONS.iter().map(|step| step.name);
     if restore::is_pending(path) {
         return Err(restore::being_restored(directory_of(path)));
@@ -34,7 +35,14 @@ fn look(path: &Path, inspect: fn(&Connection, &Path) -> StoreResult<Inspected>) 
     if !is_regular(path) {
         return Err(unusable(path, "is no file"));
     }
-    let conn = connection::open_untouched(path)?;
-    inspect(&conn, path)?;
-    Ok(SchemaState::after(applied(&conn, path, MIGRATIONS)?, names))
+    let applied = || -> StoreResult<usize> {
+        let conn = connection::open_untouched(path)?;
+        inspect(&conn, path)?;
+        let applied = applied(&conn, path, MIGRATIONS)?;
+        if is_whole && applied > 0 {
+            fingerprint::check(&conn, path, applied)?;
+        }
+        Ok(applied)
+    };
+    Ok(SchemaState::after(applied().map_err(|error| error.at(path))?, names))
 }

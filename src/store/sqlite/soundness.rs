@@ -3,26 +3,25 @@
 
 use std::fs;
 use std::io::ErrorKind;
-use std::path::Path;
-
-use rusqlite::Connection;
+use std::path::{Path, PathBuf};
 
 use super::connection::{self, Purpose};
 use super::files::{make_file, unusable, with_suffix};
 use super::instance::census;
 use super::statements::{Statements as _, cell};
-use crate::store::StoreResult;
+use super::{log_walk, newest};
+use crate::store::{Cause, StoreError, StoreResult};
 
 /// Says in plain words why a file cannot be a database, before SQLite does in its own; makes it where it is missing.
 pub(super) fn check_file(database: &Path, key: Option<&Path>) -> StoreResult<()> {
     match fs::metadata(database) {
         // SQLite would take a log without its database for a stranger's, and remove it.
         Err(error) if error.kind() == ErrorKind::NotFound && key.is_some() && has_log(database) => {
-            Err(unusable(database, &format!("is missing, and the log beside it (-wal) holds what belongs to it; {WAY_OUT}")))
+            Err(damaged(database, "is missing, and the log beside it (-wal) holds what belongs to it"))
         }
         // Made here, because SQLite would let others read it. Another process may be faster: then it is there as well.
         Err(error) if error.kind() == ErrorKind::NotFound => match make_file(database) {
-            Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(unusable(database, &format!("cannot be made: {error}"))),
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(StoreError::of_file(database, "cannot be made", &error)),
             _ => Ok(()),
         },
         Err(error) => Err(unusable(database, &format!("cannot be looked at: {error}"))),
@@ -31,47 +30,73 @@ pub(super) fn check_file(database: &Path, key: Option<&Path>) -> StoreResult<()>
         Ok(there) => match fs::OpenOptions::new().read(true).write(true).open(database) {
             Ok(_) if there.len() == 0 => refuse_empty(database, key),
             Ok(_) => Ok(()),
-            Err(error) => {
-                Err(unusable(database, &format!("cannot be written: {error}; give the user who runs avert read and write access")))
-            }
+            // It can be read, and whoever wants to write hears why that cannot be.
+            Err(_) if fs::File::open(database).is_ok() => Ok(()),
+            Err(error) => Err(StoreError::of_file(database, "cannot be read; give the user who runs avert access", &error)),
         },
     }
 }
 
-/// What to do about a database that cannot be worked on.
-pub(super) const WAY_OUT: &str =
-    "nothing was written to it. Keep a copy of the data directory, then bring a backup back with `avert restore FILE`";
+/// Refuses what cannot be worked on without a backup.
+fn damaged(database: &Path, what: &str) -> StoreError {
+    StoreError::Refused(Cause::Damaged, format!("{}: {what}; nothing was written to it", database.display()))
+}
 
 /// Refuses an empty database whose key is there. The key is made only when the database has its tables, so it had some; `key` is the one
 /// that was there before the database was looked at.
 pub(super) fn refuse_empty(database: &Path, key: Option<&Path>) -> StoreResult<()> {
     let Some(key) = key else { return Ok(()) };
     let key = key.display();
-    Err(unusable(database, &format!("is empty, and {key} beside it says that it held alerts; {WAY_OUT}; to begin anew, move {key} away")))
+    Err(damaged(database, &format!("is empty, and {key} beside it says that it held alerts (to begin anew, move {key} away)")))
 }
 
 /// Looks through the whole database where its last process died at work; refuses a damaged one.
-pub(super) fn check_after_unclean_end(database: &Path, instances: &Path, before: &dyn Fn(u64)) -> StoreResult<()> {
-    let (living, dead) = census(instances);
-    if living > 0 || (dead == 0 && !has_log(database)) {
+pub(super) fn check_after_unclean_end(database: &Path, before: &dyn Fn(u64)) -> StoreResult<()> {
+    let (living, dead) = census(&instances_of(database));
+    let is_unclean = living == 0 && (dead > 0 || has_log(database));
+    if is_unclean {
+        before(fs::metadata(database).map_or(0, |there| there.len()));
+        tracing::info!("the last avert here did not end cleanly: the database is looked through");
+    }
+    check_log(database)?;
+    if !is_unclean {
         return Ok(());
     }
-    before(fs::metadata(database).map_or(0, |there| there.len()));
-    tracing::info!("the last avert here did not end cleanly: the database is looked through");
-    let found = connection::open(database, Purpose::Read).map_err(Into::into).and_then(|conn| damage(&conn));
-    let damage = found.unwrap_or_else(|error| Some(error.to_string()));
-    match damage {
-        None => Ok(()),
-        Some(what) => Err(unusable(database, &format!("is damaged since an unclean end ({what}); {WAY_OUT}; `avert doctor` says more"))),
+    let look = || -> StoreResult<Vec<String>> { connection::open(database, Purpose::Read)?.all("PRAGMA quick_check(1)", [], cell) };
+    let what = match look() {
+        Ok(lines) if lines == ["ok"] => return Ok(()),
+        Ok(lines) => lines.join("; "),
+        Err(StoreError::Refused(Cause::Damaged, what)) => what,
+        Err(error) => return Err(error),
+    };
+    Err(damaged(database, &format!("since an unclean end {what}; `avert doctor` says more")))
+}
+
+/// Refuses a database whose log is damaged or missing. While others are at work on it they have looked, and the log moves.
+pub(super) fn check_log(database: &Path) -> StoreResult<()> {
+    let is_alone = || census(&instances_of(database)).0 == 0;
+    if !is_alone() || !fs::metadata(database).is_ok_and(|there| there.len() > 0) {
+        return Ok(());
+    }
+    if has_log(database) {
+        let log = with_suffix(database, "-wal");
+        let found = log_walk::damage(&log).map_err(|error| StoreError::of_file(&log, "cannot be read", &error))?;
+        if let Some(what) = found.filter(|_| is_alone()) {
+            return Err(damaged(database, &what));
+        }
+    }
+    // What else may be wrong with it others say.
+    let compared = connection::open(database, Purpose::Read).and_then(|conn| newest::check(&conn, database));
+    match compared {
+        Ok(Some(what)) if is_alone() => Err(damaged(database, &what)),
+        _ => Ok(()),
     }
 }
 
-/// The first fault of a database's pages.
-fn damage(conn: &Connection) -> StoreResult<Option<String>> {
-    let lines: Vec<String> = conn.all("PRAGMA quick_check(1)", [], cell)?;
-    Ok((lines != ["ok"]).then(|| lines.join("; ")))
+fn instances_of(database: &Path) -> PathBuf {
+    database.with_file_name("instances")
 }
 
 fn has_log(database: &Path) -> bool {
-    fs::metadata(with_suffix(database, "-wal")).is_ok_and(|log| log.len() > 0)
+    fs::metadata(with_suffix(database, "-wal")).is_ok_and(|log| log.is_file() && log.len() > 0)
 }

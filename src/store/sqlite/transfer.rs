@@ -251,7 +251,7 @@ fn shut(file: &Path) -> StoreResult<Gate> {
 fn open_target(file: &Path) -> StoreResult<Connection> {
     match make_file(file) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(unusable(file, &format!("cannot be made: {error}"))),
-        _ => Ok(connection::open(file, Purpose::Write)?),
+        _ => connection::open(file, Purpose::Write),
     }
 }
 

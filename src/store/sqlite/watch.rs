@@ -1,6 +1,7 @@
-//! The change watcher: polls `PRAGMA data_version` for commits of other processes four times a second, while somebody listens.
+//! The watcher: polls `PRAGMA data_version` for commits of other processes four times a second, while somebody listens; looks whether the
+//! files that are open are still at their paths; and keeps the newest change number beside them.
 
-use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
@@ -8,8 +9,10 @@ use rusqlite::Connection;
 use tokio::sync::watch;
 
 use super::connection::{Purpose, open};
+use super::newest::Newest;
 use super::statements::{Statements as _, cell};
 use super::worker::Worker;
+use super::writer::Shared;
 use crate::store::StoreResult;
 
 const INTERVAL: Duration = Duration::from_millis(250);
@@ -20,10 +23,10 @@ pub(super) struct Watcher(Worker<Sender<()>>);
 
 impl Watcher {
     /// Starts the thread.
-    pub(super) fn start(database: &Path, changes: watch::Sender<u64>) -> StoreResult<Self> {
-        let conn = open(database, Purpose::Read)?;
+    pub(super) fn start(shared: Arc<Shared>, changes: watch::Sender<u64>) -> StoreResult<Self> {
+        let conn = open(&shared.path, Purpose::Read)?;
         let (stop, stopped) = channel();
-        Worker::start("avert-watch", stop, move || run(&conn, &changes, &stopped)).map(Self)
+        Worker::start("avert-watch", stop, move || run(&conn, &shared, &changes, &stopped)).map(Self)
     }
 
     /// Ends the thread.
@@ -37,9 +40,16 @@ pub(super) fn newest_change(conn: &Connection) -> StoreResult<u64> {
     Ok(conn.one("SELECT number FROM change_number", [], cell::<i64>)?.unsigned_abs())
 }
 
-fn run(conn: &Connection, changes: &watch::Sender<u64>, stopped: &Receiver<()>) {
+fn run(conn: &Connection, shared: &Shared, changes: &watch::Sender<u64>, stopped: &Receiver<()>) {
     let mut seen = None;
+    let mut newest = Newest::of(&shared.path, shared.database);
+    let mut keep = || {
+        if shared.files.check().is_ok() {
+            newest.keep(*changes.borrow());
+        }
+    };
     while stopped.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
+        keep();
         if changes.receiver_count() == 0 {
             continue;
         }
@@ -62,4 +72,5 @@ fn run(conn: &Connection, changes: &watch::Sender<u64>, stopped: &Receiver<()>) 
             Err(error) => tracing::debug!(%error, "the database did not tell whether it changed"),
         }
     }
+    keep();
 }

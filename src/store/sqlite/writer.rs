@@ -3,6 +3,7 @@
 //! nobody waits.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
@@ -15,13 +16,14 @@ use super::data_key;
 use super::find_index;
 use super::instance::{Gate, Instances};
 use super::interned::Dictionary;
+use super::same_files::SameFiles;
 use super::worker::{Worker, hear};
 use super::write_turn::Turnstile;
 use crate::domain::event::RenderEvent;
 use crate::domain::{DatabaseId, InstanceId};
 use crate::store::key_file::DataKey;
 use crate::store::seal::Seal;
-use crate::store::{StoreError, StoreResult};
+use crate::store::{Cause, StoreError, StoreResult};
 
 /// Most units of work in one commit.
 const GROUP_UNITS: usize = 256;
@@ -37,7 +39,10 @@ pub(super) struct Shared {
     pub(super) render: Arc<dyn RenderEvent>,
     pub(super) data_key: DataKey,
     pub(super) database: DatabaseId,
+    /// The database file.
+    pub(super) path: PathBuf,
     pub(super) instances: Instances,
+    pub(super) files: SameFiles,
     /// Keeps the database from being replaced under us.
     pub(super) _gate: Gate,
 }
@@ -190,6 +195,7 @@ impl State {
                     }
                     if self.conn.is_autocommit() {
                         // The error (a full disk, say) took the whole transaction with it.
+                        self.checkpointer.found_full();
                         let lost = StoreError::Unavailable("the transaction was broken off, see the error before".to_owned());
                         replies.into_iter().for_each(|reply| reply(Some(lost.clone())));
                         return;
@@ -199,7 +205,8 @@ impl State {
             next = if replies.len() < GROUP_UNITS && started.elapsed() < GROUP_TIME { queue.try_recv().ok() } else { None };
         }
         let units = u32::try_from(replies.len()).unwrap_or(u32::MAX);
-        match self.commit(visible) {
+        // What was committed into a file that is not at its path any more is told to nobody.
+        match self.commit(visible).and_then(|()| self.shared.files.check()) {
             Ok(()) => {
                 metrics::counter!("avert_store_commits_total", "result" => "done").increment(1);
                 metrics::histogram!("avert_store_commit_seconds").record(started.elapsed());
@@ -211,6 +218,10 @@ impl State {
                 self.checkpointer.committed();
             }
             Err(error) => {
+                let error = error.at(&self.shared.path);
+                if matches!(error, StoreError::Refused(Cause::DiskFull, _)) {
+                    self.checkpointer.found_full();
+                }
                 metrics::counter!("avert_store_commits_total", "result" => "failed").increment(1);
                 tracing::warn!(%error, "a commit failed; nothing of it is kept");
                 self.abandon();
@@ -221,6 +232,8 @@ impl State {
 
     /// Begins a transaction; returns the newest change number.
     fn begin(&mut self) -> StoreResult<i64> {
+        self.shared.files.check()?;
+        self.shared.instances.announce_once().map_err(|error| StoreError::of_file(&self.shared.path, "cannot be written", &error))?;
         let turn = self.turnstile.enter();
         let no_checkpoint = self.checkpointer.wait();
         self.conn.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
