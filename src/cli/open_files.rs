@@ -1,12 +1,21 @@
 //! Open files: as many as the system lets this process have, and how many connections that leaves room for.
 
+use anyhow::bail;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::store::{Cause, StoreError};
 
 /// What the database, webhooks, gateways and the log have open.
 const OTHERS: u64 = 384;
 
+/// Below this nothing is answered: the connections to a database, its log and locks, the threads' own, and some callers.
+const LEAST: u64 = 64;
+
 /// Raises the limit of open files as far as is needed and the system allows; returns for how many connections there is room.
-pub(super) fn room_for_connections(wanted: usize) -> usize {
+///
+/// # Errors
+/// [`StoreError::Refused`] where the limit is below what the service needs for itself.
+pub(super) fn room_for_connections(wanted: usize) -> anyhow::Result<usize> {
     let needed = (wanted as u64).saturating_add(OTHERS);
     let limit = getrlimit(Resource::Nofile);
     let raised = limit.maximum.map_or(needed, |maximum| needed.min(maximum));
@@ -21,11 +30,14 @@ pub(super) fn room_for_connections(wanted: usize) -> usize {
         Some(current) => current,
         None => needed,
     };
+    if allowed < LEAST {
+        bail!(StoreError::Refused(Cause::OpenFiles, format!("the limit of open files is {allowed}, and {LEAST} are needed at least")));
+    }
     let room = connections(allowed).min(wanted);
     if room < wanted {
         tracing::warn!(allowed, connections = room, "the system allows few open files (ulimit -n): there is room for fewer connections");
     }
-    room
+    Ok(room)
 }
 
 /// For how many connections so many open files are room.

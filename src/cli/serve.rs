@@ -38,6 +38,8 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
     if let Some(database) = &args.database {
         context.home = context.home.with_database(database::of_flag("--database", database)?);
     }
+    forbid_core_dumps();
+    let max_connections = open_files::room_for_connections(ApiOptions::default().max_connections)?;
     let mut signals = Signals::listen().context("signals cannot be listened to")?;
     let local = Local::making_for(&context, OpenedBy::Service).await?;
     let listener = TcpListener::bind(listen).await.with_context(|| format!("cannot answer at {listen}"))?;
@@ -53,7 +55,7 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
     let options = ApiOptions {
         allowed_hosts,
         trusted_proxies: serve.trusted_proxies.iter().map(|proxy| proxy.0).collect(),
-        max_connections: open_files::room_for_connections(defaults.max_connections),
+        max_connections,
         connections_per_address: usize::try_from(serve.connections_per_address.0).unwrap_or(defaults.connections_per_address),
         tokens_per_minute,
         list_timeout,
@@ -107,6 +109,18 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
         }
     }
 }
+
+/// A core dump would hold keys and credentials in clear.
+#[cfg(target_os = "linux")]
+fn forbid_core_dumps() {
+    use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+    if let Err(error) = set_dumpable_behavior(DumpableBehavior::NotDumpable) {
+        tracing::warn!(%error, "core dumps of the service cannot be turned off");
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn forbid_core_dumps() {}
 
 /// How long an end in good order may take.
 fn longest_end(engine: &EngineSettings) -> Duration {
