@@ -1,6 +1,7 @@
 //! `avert doctor`: what is wrong here and what to do. Changes nothing but what it is asked to clean.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use url::Url;
@@ -18,20 +19,23 @@ use super::profile_access::ProfileAccess;
 use super::target::variable;
 use crate::config::ConfigError;
 use crate::console::text::counted;
-use crate::desk::JournalMark;
 use crate::desk::journal::{FILE, read_from};
+use crate::desk::{JournalMark, directory_of};
 use crate::domain::database::DatabaseLocation;
 use crate::domain::time::{Clock as _, SystemClock};
 use crate::domain::webhook::address::AddressPolicy;
 use crate::domain::{EndpointId, PlacedCredential};
 use crate::store::postgres::examine::{Examination, examine as on_a_server};
-use crate::store::sqlite::examine::{clean, examine, known_credentials, known_endpoints, known_gateways};
+use crate::store::sqlite::examine::{clean, examine, is_idle, known_credentials, known_endpoints, known_gateways};
 use crate::store::{Finding, Grade};
 
 /// So little room on the disk is wrong, in bytes.
 const TOO_LITTLE: u64 = 100 << 20;
 /// And so little calls for a look.
 const LITTLE: u64 = 1 << 30;
+
+/// How a temporary file is named before it gets its own, with six letters behind.
+const TEMPORARY: &[u8] = b".tmp";
 
 /// What a database remembers that other checks ask for, and what is found with it.
 #[derive(Default)]
@@ -44,6 +48,14 @@ struct OfDatabase {
 
 /// `wrong_settings` is why the settings could not be read; the defaults are in the context then.
 pub(super) async fn run(context: &Context, wrong_settings: Option<&ConfigError>, args: DoctorArgs) -> anyhow::Result<()> {
+    let files = own_files(context);
+    let leftovers = || files.iter().filter(|file| is_temporary(file) && file.exists());
+    if args.clean && is_idle(context.home.directory()) {
+        for file in leftovers() {
+            std::fs::remove_file(file)?;
+            say(&format!("removed {}, which a command that was killed had left", file.display()));
+        }
+    }
     match &context.home.database {
         DatabaseLocation::Sqlite(file) if args.clean => clean(file)?.iter().for_each(|done| say(done)),
         DatabaseLocation::Postgres(address) if args.clean => {
@@ -60,6 +72,11 @@ pub(super) async fn run(context: &Context, wrong_settings: Option<&ConfigError>,
     let directory = context.home.directory();
     findings.push(data_directory(directory));
     findings.extend(folders(&context.home.data_dir));
+    findings.extend(files.iter().filter_map(|file| open_to_others(file)));
+    findings.extend(leftovers().map(|file| {
+        let found = format!("{} is left of a command that was killed", file.display());
+        Finding::notice("leftovers", found, "nothing needs it; `avert doctor --clean` removes it once nobody is at work")
+    }));
     findings.extend(room(directory));
     let known = database(context).await;
     findings.extend(networks::examine(&context.settings, &known.gateways, variable));
@@ -216,6 +233,38 @@ fn folders(home: &Path) -> Vec<Finding> {
     wrong
         .map(|path| Finding::wrong("folders", format!("{} is no directory", path.display()), "move it away: avert makes one there"))
         .collect()
+}
+
+/// Files in a directory, and so many levels down.
+fn files_below(directory: &Path, depth: usize) -> Vec<PathBuf> {
+    let inside = std::fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
+    let (directories, mut files): (Vec<_>, Vec<_>) = inside.filter(|path| !path.is_symlink()).partition(|path| path.is_dir());
+    files.extend(directories.iter().filter(|_| depth > 0).flat_map(|directory| files_below(directory, depth - 1)));
+    files
+}
+
+/// Every file that avert may have made: in the data directory, in its desks, beside the key and the profiles.
+fn own_files(context: &Context) -> BTreeSet<PathBuf> {
+    let home = &context.home;
+    let named =
+        key_file(home, &context.settings).into_iter().chain(context.profiles.iter().map(|access| access.profiles.path().to_owned()));
+    let places = named.map(|file| directory_of(&file).to_owned()).chain([home.directory().to_owned(), home.data_dir.clone()]);
+    places.flat_map(|place| files_below(&place, 0)).chain(files_below(&home.data_dir.join("desk"), 3)).collect()
+}
+
+/// Whether others can read what holds alerts and answers: the database, its log, copies beside it, orders and journals.
+fn open_to_others(file: &Path) -> Option<Finding> {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let is_ours = name == FILE || name.ends_with(".backup") || name.contains(".db");
+    let is_open = is_ours && std::fs::metadata(file).is_ok_and(|there| allows_others(&there, 0o077));
+    let shown = file.display();
+    is_open.then(|| Finding::wrong("files", format!("{shown} can be read by other users"), format!("chmod 600 {shown}")))
+}
+
+/// Whether it is a temporary file, which a command that was killed has left where nobody is at work.
+fn is_temporary(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default().as_encoded_bytes();
+    name.len() == TEMPORARY.len() + 6 && name.starts_with(TEMPORARY)
 }
 
 fn data_directory(directory: &Path) -> Finding {
