@@ -1,6 +1,7 @@
 //! Running avert for years: backups and the way back, the doctor, retention, figures, full disks and jumping clocks.
 
 mod backup;
+mod causes;
 mod clock;
 mod crowd;
 mod disk;

@@ -238,7 +238,10 @@ fn a_backup_of_a_broken_audit_log_is_made_and_brought_back_and_both_times_the_br
     let (home, place) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     import(home.path(), &alerts(1..=2));
     let conn = Connection::open(home.path().join("avert.db")).unwrap();
-    conn.execute_batch("DROP TRIGGER audit_is_not_altered; UPDATE audit SET detail = 'nothing' WHERE number = 1").unwrap();
+    let trigger = "SELECT sql FROM sqlite_schema WHERE name = 'audit_is_not_altered'";
+    let trigger: String = conn.query_row(trigger, [], |row| row.get(0)).unwrap();
+    let alter = "DROP TRIGGER audit_is_not_altered; UPDATE audit SET detail = 'nothing' WHERE number = 1";
+    conn.execute_batch(&format!("{alter}; {trigger}")).unwrap();
     drop(conn);
     let file = file_in(&place, "avert.backup");
 
