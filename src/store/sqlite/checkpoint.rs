@@ -43,8 +43,8 @@ impl Checkpointer {
         log.push("-wal");
         let exclusive = Arc::new(Mutex::new(()));
         let full = Arc::<AtomicBool>::default();
-        let (begun, path) = ((Arc::clone(&exclusive), Arc::clone(&full)), PathBuf::from(log));
-        let log = Log { conn, path, turnstile, exclusive: begun.0, full: begun.1, anew_at: ANEW_BYTES };
+        let path = PathBuf::from(log);
+        let log = Log { conn, path, turnstile, exclusive: Arc::clone(&exclusive), full: Arc::clone(&full), anew_at: ANEW_BYTES };
         // One waiting signal says as much as many.
         let (wake, signals) = sync_channel(1);
         let worker = Worker::start("avert-checkpoint", wake, move || log.run(&signals))?;
