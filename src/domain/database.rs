@@ -92,6 +92,9 @@ pub enum DatabaseAddressError {
 /// The port of PostgreSQL.
 const PORT: u16 = 5432;
 
+/// What `sslmode` may be: `allow` is read as `prefer`.
+const MODES: &str = "disable, allow, prefer, require, verify-ca, verify-full";
+
 impl PostgresAddress {
     /// The schemes that it begins with.
     pub const SCHEMES: [&str; 2] = ["postgres", "postgresql"];
@@ -131,7 +134,7 @@ impl FromStr for PostgresAddress {
                 "sslmode" => {
                     // Without TLS first and with it where that is refused is no better than the other way round.
                     let mode = if value == "allow" { DatabaseTls::Prefer.as_str() } else { &*value };
-                    address.tls = DatabaseTls::parse(mode).ok_or_else(|| wrong(&format!("its sslmode is none of {}", modes())))?;
+                    address.tls = DatabaseTls::parse(mode).ok_or_else(|| wrong(&format!("its sslmode is none of {MODES}")))?;
                 }
                 "sslrootcert" => address.authorities = Some(PathBuf::from(&*value)),
                 _ => return Err(wrong("it has a parameter other than sslmode and sslrootcert")),
@@ -143,10 +146,6 @@ impl FromStr for PostgresAddress {
         }
         Ok(address)
     }
-}
-
-fn modes() -> String {
-    DatabaseTls::ALL.map(DatabaseTls::as_str).join(", ")
 }
 
 /// Text without its percent-encoding.
@@ -221,7 +220,7 @@ mod tests {
     #[case("mysql://u:horse@db.example/d", "another scheme")]
     #[case("postgres://u:horse@db.example:99999/d", "port")]
     #[case("postgres://u:horse%ff@db.example/d", "its password is not")]
-    #[case("postgres://u:horse@db.example/d?sslmode=horse", "disable, prefer, require, verify-ca, verify-full")]
+    #[case("postgres://u:horse@db.example/d?sslmode=horse", "disable, allow, prefer, require, verify-ca, verify-full")]
     #[case("postgres://u:horse@db.example/d?horse=1", "other than sslmode")]
     #[case("horse", "not the address")]
     fn what_is_wrong_with_an_address_is_told_and_nothing_of_it_is_repeated(#[case] text: &str, #[case] word: &str) {
