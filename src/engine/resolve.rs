@@ -42,6 +42,7 @@ pub(super) enum Landed {
 fn not_sent(error: StoreError) -> ServiceError {
     match error {
         StoreError::Unavailable(text) => ServiceError::NotReached(format!("the database cannot do this now ({text})")),
+        refused @ StoreError::Refused(..) => ServiceError::NotReached(refused.to_string()),
         error => error.into(),
     }
 }

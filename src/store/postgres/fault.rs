@@ -1,8 +1,8 @@
 //! Why a statement failed, and whether the same unit of work may succeed when it is done again.
 
-use tokio_postgres::error::{Severity, SqlState};
+use tokio_postgres::error::{DbError, Severity, SqlState};
 
-use crate::store::StoreError;
+use crate::store::{Cause, StoreError};
 
 /// A failure of a unit of work.
 #[derive(Debug)]
@@ -58,28 +58,66 @@ impl From<tokio_postgres::Error> for WorkFault {
         };
         let message = told.message();
         if ends_the_connection(&error) {
-            return Self::Lost(StoreError::Unavailable(message.to_owned()));
+            return Self::Lost(refusal(told));
         }
         match told.code() {
             &SqlState::T_R_SERIALIZATION_FAILURE | &SqlState::T_R_DEADLOCK_DETECTED => {
                 Self::Again(StoreError::Unavailable(format!("too many work on the same rows at once ({message}); try again")))
             }
-            &SqlState::DISK_FULL => Self::Final(StoreError::Unavailable("the disk is full; make room, nothing else is needed".to_owned())),
-            &SqlState::READ_ONLY_SQL_TRANSACTION => Self::ReadOnly(StoreError::Unavailable(format!("it cannot be written: {message}"))),
-            &SqlState::INSUFFICIENT_PRIVILEGE => Self::Final(StoreError::Unavailable(format!("{message}: {GRANT}"))),
-            &SqlState::QUERY_CANCELED => Self::Final(StoreError::Unavailable(format!("it took too long: {message}"))),
-            // Integrity constraints, wrong data, and what is missing in the schema.
-            code if ["23", "22", "42", "XX", "P0"].iter().any(|class| code.code().starts_with(class)) => {
-                Self::Final(StoreError::Corrupt(message.to_owned()))
-            }
-            _ => Self::Final(StoreError::Unavailable(message.to_owned())),
+            &SqlState::READ_ONLY_SQL_TRANSACTION => Self::ReadOnly(refusal(told)),
+            _ => Self::Final(refusal(told)),
         }
     }
 }
 
-/// What to do where the server says that this user may not.
-const GRANT: &str = "this user needs a grant; make it the owner of the database, or have its owner run \
-    GRANT USAGE, CREATE ON SCHEMA public TO this user, before the first `avert migrate`";
+/// The error in the words of its cause.
+fn refusal(told: &DbError) -> StoreError {
+    let message = told.message();
+    if let Some(cause) = cause_of(told) {
+        return StoreError::Refused(cause, message.to_owned());
+    }
+    match told.code() {
+        &SqlState::INSUFFICIENT_PRIVILEGE => StoreError::Unavailable(missing_grant(message)),
+        &SqlState::QUERY_CANCELED => StoreError::Unavailable(format!("it took too long: {message}")),
+        &SqlState::UNDEFINED_TABLE | &SqlState::UNDEFINED_COLUMN | &SqlState::UNDEFINED_FUNCTION | &SqlState::UNDEFINED_OBJECT => {
+            StoreError::Unusable(format!("its schema is not what avert made ({message}); `avert doctor` names what is missing"))
+        }
+        _ => StoreError::Unavailable(message.to_owned()),
+    }
+}
+
+/// The cause of a refusal by its SQLSTATE, where it is one that has advice.
+fn cause_of(told: &DbError) -> Option<Cause> {
+    // A pooler ends connections with this state for reasons of its own, which its words tell.
+    let ends = matches!(told.parsed_severity(), Some(Severity::Fatal | Severity::Panic));
+    Some(match *told.code() {
+        SqlState::DISK_FULL => Cause::DiskFull,
+        SqlState::TOO_MANY_CONNECTIONS => Cause::Connections,
+        SqlState::LOCK_NOT_AVAILABLE => Cause::Locked,
+        SqlState::READ_ONLY_SQL_TRANSACTION => Cause::ReadOnly,
+        SqlState::DUPLICATE_PSTATEMENT | SqlState::INVALID_SQL_STATEMENT_NAME => Cause::Pooler,
+        SqlState::PROTOCOL_VIOLATION if !ends => Cause::Pooler,
+        SqlState::UNTRANSLATABLE_CHARACTER | SqlState::CHARACTER_NOT_IN_REPERTOIRE => Cause::Encoding,
+        SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED => Cause::Damaged,
+        _ => return None,
+    })
+}
+
+/// The missing grant, by the object that the server names.
+fn missing_grant(message: &str) -> String {
+    let privileges = |kind: &str| match kind {
+        "schema" => Some("USAGE, CREATE"),
+        "table" => Some("SELECT, INSERT, UPDATE, DELETE"),
+        "sequence" => Some("SELECT, USAGE"),
+        _ => None,
+    };
+    let named = message.strip_prefix("permission denied for ").and_then(|rest| rest.split_once(' '));
+    let grant = named.and_then(|(kind, name)| Some(format!("GRANT {} ON {} {name} TO this user", privileges(kind)?, kind.to_uppercase())));
+    match grant {
+        Some(grant) => format!("{message}: this user needs a grant, have the owner run {grant}"),
+        None => format!("{message}; `avert help postgresql` has the rights that are needed"),
+    }
+}
 
 /// How errors begin that come from a value or a column, and not from the connection.
 const VALUE_ERRORS: [&str; 4] = ["error serializing", "error deserializing", "invalid column", "expected"];
@@ -102,10 +140,7 @@ pub(super) fn in_words(error: &tokio_postgres::Error) -> String {
 
 /// Why a server cannot be reached, or does not let this user in.
 pub(super) fn unreachable(error: &tokio_postgres::Error) -> StoreError {
-    StoreError::Unavailable(match error.as_db_error() {
-        Some(told) => told.message().to_owned(),
-        None => format!("it cannot be reached ({})", in_words(error)),
-    })
+    error.as_db_error().map_or_else(|| StoreError::Unavailable(format!("it cannot be reached ({})", in_words(error))), refusal)
 }
 
 /// Whether the error is a broken UNIQUE rule.
