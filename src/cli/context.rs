@@ -70,7 +70,7 @@ impl Context {
                 bail!(Misused("there is no home directory for the data: name one with --data-dir or AVERT_DATA_DIR".to_owned()))
             }
         };
-        let home = match settings.database.0.clone() {
+        let home = match settings.database.address.0.clone() {
             Some(database) => home.with_database(database),
             None => home,
         };

@@ -55,7 +55,8 @@ pub(super) async fn open(home: &Home, settings: &Settings, by: OpenedBy) -> anyh
         }
         DatabaseLocation::Postgres(address) => {
             let secret_key_file = shared_key_file(settings)?.to_owned();
-            let options = PostgresOptions { server: with_password(address, home)?, render: Arc::new(EventBody), secret_key_file, serves };
+            let (server, connections) = (with_password(address, home)?, settings.database.connections.0);
+            let options = PostgresOptions { server, connections, render: Arc::new(EventBody), secret_key_file, serves };
             Ok(PostgresStore::open(&options).await.with_context(|| address.to_string())?)
         }
     }

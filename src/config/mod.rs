@@ -4,9 +4,12 @@
 //! A key that does not exist, or a value that is not allowed, is refused with its place and with what is allowed.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 mod networks;
 mod values;
@@ -52,8 +55,8 @@ pub struct Settings {
     pub environment: EnvironmentName,
     /// Name or id of the organization to act for; empty where there is only one.
     pub organization: String,
-    /// Which database; none for `avert.db` in the data directory.
-    pub database: DatabaseSetting,
+    #[serde(deserialize_with = "read_database")]
+    pub database: Database,
     /// The file with the data key; empty for `secret.key` beside the database.
     pub secret_key_file: PathBuf,
     pub serve: Serve,
@@ -67,6 +70,39 @@ pub struct Settings {
     pub notices: Notices,
     pub links: Links,
     pub log: Log,
+}
+
+/// Settings of the database.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Database {
+    /// Which database; none for `avert.db` in the data directory.
+    pub address: DatabaseSetting,
+    /// Most connections of one process to a server.
+    pub connections: DatabaseConnections,
+}
+
+/// Reads the settings of the database: a table, or the address alone.
+fn read_database<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Database, D::Error> {
+    struct Either;
+
+    impl<'de> Visitor<'de> for Either {
+        type Value = Database;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("the address of a database")
+        }
+
+        fn visit_str<E: de::Error>(self, address: &str) -> Result<Database, E> {
+            Ok(Database { address: address.parse().map_err(E::custom)?, ..Database::default() })
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, table: A) -> Result<Database, A::Error> {
+            Database::deserialize(MapAccessDeserializer::new(table))
+        }
+    }
+
+    deserializer.deserialize_any(Either)
 }
 
 /// Settings of `avert serve`.
@@ -268,7 +304,8 @@ const VARIABLES: &[(&str, Set)] = &[
         text.clone_into(&mut settings.organization);
         Ok(())
     }),
-    ("AVERT_DATABASE", |settings, text| text.parse().map(|value| settings.database = value)),
+    ("AVERT_DATABASE", |settings, text| text.parse().map(|value| settings.database.address = value)),
+    ("AVERT_DATABASE_CONNECTIONS", |settings, text| text.parse().map(|value| settings.database.connections = value)),
     ("AVERT_SECRET_KEY_FILE", |settings, text| {
         settings.secret_key_file = text.into();
         Ok(())
@@ -415,6 +452,9 @@ mod tests {
 
     #[rstest]
     #[case("database = \"mysql:x\"", 1, "not a database: sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/NAME?sslmode=MODE is needed")]
+    #[case("database = 5", 1, "expected the address of a database")]
+    #[case("[database]\nconnections = 2", 2, "\"2\" is not allowed: whole numbers from 3 to 1000")]
+    #[case("[database]\nadress = \"\"", 2, "unknown field `adress`, expected `address` or `connections`")]
     #[case("colour = 1", 1, "unknown field `colour`, expected one of")]
     #[case(
         "\n[console]\nthem = \"dark\"",
@@ -448,6 +488,16 @@ mod tests {
 
         assert!(message.contains(words), "{message}");
         assert_eq!(line, wrong, "{message}");
+    }
+
+    #[test]
+    fn a_database_is_named_alone_or_with_its_connections() {
+        let alone = parse("database = \"sqlite:a.db\"").unwrap().database;
+        let whole = parse("[database]\naddress = \"sqlite:a.db\"\nconnections = 5").unwrap().database;
+        let given = Settings::load(None, |name| (name == "AVERT_DATABASE_CONNECTIONS").then(|| "5".to_owned())).unwrap().database;
+
+        assert_eq!((alone.address, alone.connections.0), (whole.address, 20));
+        assert_eq!((whole.connections.0, given.connections.0), (5, 5));
     }
 
     #[test]

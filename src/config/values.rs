@@ -264,6 +264,12 @@ impl<'de> Deserialize<'de> for AllowedNetworks {
     }
 }
 
+impl Default for DatabaseConnections {
+    fn default() -> Self {
+        Self(20)
+    }
+}
+
 impl Default for EndpointsPerOrganization {
     fn default() -> Self {
         Self(32)
@@ -291,7 +297,7 @@ impl<'de> Deserialize<'de> for TypeName {
     }
 }
 
-/// The database to use instead of `avert.db` in the data directory.
+/// Location of the database to use instead of `avert.db` in the data directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DatabaseSetting(pub Option<DatabaseLocation>);
 
@@ -366,6 +372,9 @@ bounded! {
 
     /// Open connections of one address, 1 to 4096.
     pub struct ConnectionsPerAddress(1..=4_096, "whole numbers");
+
+    /// Connections of one process to a database on a server, 3 to 1000.
+    pub struct DatabaseConnections(3..=1_000, "whole numbers");
 
     /// Webhook endpoints of an organization, 1 to 1000.
     pub struct EndpointsPerOrganization(1..=1_000, "whole numbers");

@@ -34,19 +34,20 @@ use crate::store::{
 #[async_trait]
 impl AttemptStore for PostgresStore {
     async fn claim_resolution(&self, request: ClaimRequest) -> StoreResult<Claim> {
+        self.pool.keep().await?;
         self.write(WriteKind::Quiet, |unit| Box::pin(claim(unit, &request))).await
     }
 
     async fn commit_resolution(&self, request: CommitRequest) -> StoreResult<Commit> {
-        self.write(WriteKind::Visible, |unit| Box::pin(commit(unit, &request))).await
+        self.write_answered(|unit| Box::pin(commit(unit, &request))).await
     }
 
     async fn commit_late(&self, request: CommitRequest) -> StoreResult<Commit> {
-        self.write(WriteKind::Visible, |unit| Box::pin(commit_late(unit, &request))).await
+        self.write_answered(|unit| Box::pin(commit_late(unit, &request))).await
     }
 
     async fn end_attempt(&self, attempt: AttemptId, generation: i64, end: AttemptEnd, detail: &str, now: Present) -> StoreResult<bool> {
-        self.write(WriteKind::Visible, |unit| Box::pin(self::end(unit, attempt, generation, &end, detail, now))).await
+        self.write_answered(|unit| Box::pin(self::end(unit, attempt, generation, &end, detail, now))).await
     }
 
     async fn claim_due_attempts(&self, now: Present, lease_until: Timestamp, limit: u32) -> StoreResult<Vec<ClaimedAttempt>> {

@@ -1,7 +1,6 @@
 //! The chain of the audit log: entries with the hash of the one before. An entry is put down in the commit of the change that it tells of, and
 //! linked behind it, with others that wait: so whoever changes something waits for nobody else who does.
 
-use deadpool_postgres::Pool;
 use tokio_postgres::Row;
 
 use super::columns::{Columns, ManyCells};
@@ -96,12 +95,11 @@ pub(super) async fn link_all(conn: &Connection) -> Work<()> {
     Ok(())
 }
 
-/// The same on a connection of its own, where any waits.
-pub(super) async fn link_waiting(pool: &Pool) -> Work<()> {
-    let conn = Connection::take(pool).await?;
-    if is_pending(&conn).await? {
+/// The same in a transaction of its own, where any waits.
+pub(super) async fn link_waiting(conn: &Connection) -> Work<()> {
+    if is_pending(conn).await? {
         conn.begin("").await?;
-        link_all(&conn).await?;
+        link_all(conn).await?;
         conn.commit("").await?;
     }
     Ok(())

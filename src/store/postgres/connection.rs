@@ -1,95 +1,25 @@
-//! Connections: the pool with its time-outs, transactions that end with whoever began them, and statements in one call.
+//! Connections: transactions that end with whoever began them, and statements in one call.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use deadpool_postgres::{Hook, Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime, TimeoutType};
+use deadpool_postgres::Object;
 use futures::TryStreamExt as _;
-use tokio_postgres::config::SslMode;
-use tokio_postgres::{Client, Config, Row, SimpleQueryMessage};
+use tokio::sync::OwnedSemaphorePermit;
+use tokio_postgres::{Row, SimpleQueryMessage};
 
-use super::fault::{Work, ends_the_connection, in_words, is_read_only, unreachable};
+use super::fault::{Work, ends_the_connection, in_words, is_read_only};
 use super::statements::{Sql, Values};
-use super::tls::Tls;
-use crate::domain::database::{DatabaseTls, PostgresAddress};
-use crate::store::{StoreError, StoreResult};
-
-/// Most connections of one process: three of them and some commands stay within PostgreSQL's default of 100.
-const MOST_CONNECTIONS: usize = 20;
-
-/// How long it may take to reach the server.
-pub(super) const CONNECT: Duration = Duration::from_secs(4);
-
-/// How long a unit of work waits for a connection.
-const ACQUIRE: Duration = Duration::from_secs(5);
+use crate::store::StoreError;
 
 /// How long may be waited for what follows a commit, which has been answered by then.
 const BEHIND_A_COMMIT: Duration = Duration::from_secs(1);
-
-/// How long a statement may take, and a transaction may stand still: a process that is stopped in the middle keeps nobody waiting for longer.
-/// No statement here runs for so long that compiling it would pay.
-const ON_THE_SERVER: &str = "-c statement_timeout=60s -c lock_timeout=6s -c idle_in_transaction_session_timeout=10s -c client_encoding=UTF8 \
-     -c timezone=UTC -c standard_conforming_strings=on -c jit=off";
-
-/// A server, and how it is reached.
-#[derive(Clone)]
-pub(super) struct DatabaseServer {
-    config: Config,
-    tls: Tls,
-}
-
-impl DatabaseServer {
-    /// The server at an address, with avert's time-outs.
-    pub(super) fn at(address: &PostgresAddress) -> StoreResult<Self> {
-        let mut config = Config::new();
-        config.host(&address.host).port(address.port).user(&address.user).dbname(&address.name);
-        if let Some(password) = &address.password {
-            config.password(password.reveal());
-        }
-        config.ssl_mode(match address.tls {
-            DatabaseTls::Disable => SslMode::Disable,
-            DatabaseTls::Prefer => SslMode::Prefer,
-            DatabaseTls::Require | DatabaseTls::VerifyCa | DatabaseTls::VerifyFull => SslMode::Require,
-        });
-        config.connect_timeout(CONNECT).tcp_user_timeout(Duration::from_secs(5)).keepalives_idle(Duration::from_secs(5));
-        config.options(ON_THE_SERVER).application_name("avert");
-        Ok(Self { config, tls: Tls::of(address)? })
-    }
-
-    /// Opens a connection outside the pool, which is driven until it ends.
-    pub(super) async fn connect(&self) -> Result<Client, tokio_postgres::Error> {
-        let (client, connection) = self.config.connect(self.tls.clone()).await?;
-        tokio::spawn(async move {
-            if let Err(error) = connection.await {
-                tracing::debug!(%error, "a connection to the database has ended");
-            }
-        });
-        Ok(client)
-    }
-}
-
-/// A pool of connections to a server, none of which is opened yet.
-pub(super) fn pool(server: &DatabaseServer) -> StoreResult<Pool> {
-    let DatabaseServer { config, tls } = server.clone();
-    let manager = Manager::from_config(config, tls, ManagerConfig { recycling_method: RecyclingMethod::Fast });
-    let built = Pool::builder(manager)
-        .max_size(MOST_CONNECTIONS)
-        .runtime(Runtime::Tokio1)
-        .wait_timeout(Some(ACQUIRE))
-        .create_timeout(Some(ACQUIRE))
-        .recycle_timeout(Some(ACQUIRE))
-        .post_create(Hook::sync_fn(|_, _| {
-            metrics::counter!("avert_store_connections_total").increment(1);
-            Ok(())
-        }))
-        .build();
-    built.map_err(|error| StoreError::Unavailable(format!("no connections can be made: {error}")))
-}
 
 /// A connection from the pool. One that is lost, or dropped within a transaction, is closed, and the server rolls back. One that may only read
 /// is closed with all that wait in the pool: whether they may write was settled when they were opened, and new ones hear of a change.
 pub(super) struct Connection {
     client: Option<Object>,
+    place: Option<OwnedSemaphorePermit>,
     in_transaction: AtomicBool,
     lost: AtomicBool,
     read_only: AtomicBool,
@@ -97,22 +27,19 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Waits for one.
-    pub(super) async fn take(pool: &Pool) -> Work<Self> {
-        let client = pool.get().await.map_err(|error| match error {
-            PoolError::Timeout(TimeoutType::Wait) => {
-                StoreError::Unavailable("every connection to it has been at work for too long; try again".to_owned())
-            }
-            PoolError::Timeout(_) => StoreError::Unavailable("the server does not answer".to_owned()),
-            PoolError::Backend(error) => unreachable(&error),
-            PoolError::Closed => StoreError::Unavailable("the store is closed".to_owned()),
-            other => StoreError::Unavailable(other.to_string()),
-        })?;
+    /// One of a pool, with its place there.
+    pub(super) fn new(client: Object, place: Option<OwnedSemaphorePermit>) -> Self {
         let [in_transaction, lost, read_only, changed] = std::array::from_fn(|_| AtomicBool::new(false));
-        Ok(Self { client: Some(client), in_transaction, lost, read_only, changed })
+        Self { client: Some(client), place, in_transaction, lost, read_only, changed }
     }
 
-    fn client(&self) -> Work<&Object> {
+    /// Closes it for somebody else to have one; its place in the pool.
+    pub(super) fn give_up(mut self) -> Option<OwnedSemaphorePermit> {
+        self.lost.store(true, Ordering::Relaxed);
+        self.place.take()
+    }
+
+    pub(super) fn client(&self) -> Work<&Object> {
         Ok(self.client.as_ref().ok_or_else(|| StoreError::Unavailable("the connection to it is closed".to_owned()))?)
     }
 

@@ -8,11 +8,12 @@ use chrono::TimeDelta;
 use super::access;
 use super::audit;
 use super::clock;
-use super::connection::{Connection, DatabaseServer, pool};
+use super::connection::Connection;
 use super::copy_mark;
 use super::counts::{DAY_MICROS, NO_DAY};
 use super::fault::Work;
 use super::liveness::DEAD_AFTER;
+use super::look::connect;
 use super::migrate;
 use super::networks;
 use super::statements::{cell, micros, moment_at, optional_moment};
@@ -22,7 +23,7 @@ use crate::domain::{EndpointId, PlacedCredential, Provider};
 use crate::store::key_file;
 use crate::store::sealed::KEY_CHECK;
 use crate::store::verdicts::{self, PulledSource};
-use crate::store::{Finding, SchemaState, StoreError, StoreResult};
+use crate::store::{Finding, SchemaState, StoreError};
 
 /// What is found, and what the database remembers that other checks ask for; none of it where it cannot be read, which the findings tell.
 #[derive(Debug, Default)]
@@ -45,11 +46,11 @@ const ABANDONED: TimeDelta = TimeDelta::days(2);
 pub async fn examine(server: &PostgresAddress, key_path: Option<&Path>, now: Timestamp) -> Examination {
     let mut examination = Examination::default();
     let findings = &mut examination.findings;
-    let conn = match connect(server).await {
-        Ok(conn) => conn,
+    let (_pool, conn) = match connect(server).await {
+        Ok(connected) => connected,
         Err(error) => {
             let advice = "see whether the server runs, and whether host, port, name, user and password are right (AVERT_DATABASE)";
-            findings.push(Finding::wrong("database", format!("{server}: {error}"), advice));
+            findings.push(at(server, &error, advice));
             findings.push(key_of(key_path, false));
             return examination;
         }
@@ -78,11 +79,7 @@ pub async fn examine(server: &PostgresAddress, key_path: Option<&Path>, now: Tim
             return examination;
         }
         Err(error) => {
-            findings.push(Finding::wrong(
-                "database",
-                format!("{server}: {error}"),
-                "use the avert that wrote it, or name another database",
-            ));
+            findings.push(at(server, &error, "use the avert that wrote it, or name another database"));
             return examination;
         }
     }
@@ -110,8 +107,10 @@ pub async fn examine(server: &PostgresAddress, key_path: Option<&Path>, now: Tim
     examination
 }
 
-async fn connect(server: &PostgresAddress) -> StoreResult<Connection> {
-    Ok(Connection::take(&pool(&DatabaseServer::at(server)?)?).await?)
+/// What keeps the database at an address from being looked at.
+fn at(server: &PostgresAddress, error: &StoreError, advice: &str) -> Finding {
+    let refused = Finding::refused("database", error, advice);
+    Finding { found: format!("{server}: {}", refused.found), ..refused }
 }
 
 fn key_of(file: Option<&Path>, needed: bool) -> Finding {

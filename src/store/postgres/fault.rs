@@ -132,6 +132,11 @@ pub(super) fn is_read_only(error: &tokio_postgres::Error) -> bool {
     error.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION)
 }
 
+/// Whether the server, the database or the role has no connection left.
+pub(super) fn is_full(error: &tokio_postgres::Error) -> bool {
+    error.code() == Some(&SqlState::TOO_MANY_CONNECTIONS)
+}
+
 /// An error that the server did not tell, with what is behind it.
 pub(super) fn in_words(error: &tokio_postgres::Error) -> String {
     let source = std::error::Error::source(error).map(|source| format!(": {source}")).unwrap_or_default();

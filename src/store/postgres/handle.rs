@@ -4,14 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use deadpool_postgres::Pool;
 use futures::future::BoxFuture;
 use tokio::sync::watch::Sender;
 
 use super::chain;
-use super::connection::Connection;
 use super::fault::{Work, WorkFault};
 use super::keeper::Keeper;
+use super::pool::Pool;
 use super::unit::{Shared, Unit};
 use crate::domain::Actor;
 use crate::store::{StoreError, StoreResult};
@@ -34,10 +33,15 @@ pub(super) enum WriteKind {
     Visible,
     /// Leases and claims: nobody's view changes.
     Quiet,
+    /// The end of an attempt whose call was made: visible, and with a connection kept for it.
+    Answered,
 }
 
 /// How long a unit of work may take in all; a server that does not answer is given up after it.
 const PATIENCE: Duration = Duration::from_secs(7);
+
+/// The same for what a network has answered, which waits for a connection as long as callers do.
+const ANSWERED_PATIENCE: Duration = Duration::from_secs(15);
 
 /// The same for what works on many rows.
 const LONG_PATIENCE: Duration = Duration::from_secs(60);
@@ -101,6 +105,14 @@ impl PostgresStore {
         self.repeat(Mode::Write(kind), PATIENCE, work).await
     }
 
+    /// The same of an attempt whose call was made.
+    pub(super) async fn write_answered<'r, T: Send>(
+        &'r self,
+        work: impl for<'a> Fn(&'a Unit<'r>) -> BoxFuture<'a, Work<T>> + Send + Sync,
+    ) -> StoreResult<T> {
+        self.repeat(Mode::Write(WriteKind::Answered), ANSWERED_PATIENCE, work).await
+    }
+
     /// The same with many rows.
     pub(super) async fn write_much<'r, T: Send>(
         &'r self,
@@ -138,7 +150,11 @@ impl PostgresStore {
         mode: Mode,
         work: &(impl for<'a> Fn(&'a Unit<'r>) -> BoxFuture<'a, Work<T>> + Send + Sync),
     ) -> Work<T> {
-        let unit = Unit::new(Connection::take(&self.pool).await?, &self.shared, &self.by);
+        let conn = match mode {
+            Mode::Write(WriteKind::Answered) => self.pool.take_kept().await?,
+            _ => self.pool.take().await?,
+        };
+        let unit = Unit::new(conn, &self.shared, &self.by);
         match mode {
             Mode::Look => return work(&unit).await,
             Mode::Read => unit.conn.begin("ISOLATION LEVEL REPEATABLE READ READ ONLY").await?,
@@ -162,7 +178,7 @@ impl PostgresStore {
     ) -> Work<T> {
         let value = work(unit).await?;
         let noted = chain::put_down(unit).await?;
-        let seen = matches!(mode, Mode::Write(WriteKind::Visible)) && unit.conn.has_changed();
+        let seen = matches!(mode, Mode::Write(WriteKind::Visible | WriteKind::Answered)) && unit.conn.has_changed();
         let number = unit.conn.commit(if seen { NEXT_CHANGE } else { "" }).await?;
         if let Some(number) = number {
             self.changes.send_if_modified(|known| {
@@ -197,7 +213,8 @@ impl PostgresStore {
             tokio::time::sleep(GATHER).await;
             shared.links.store(false, Ordering::Release);
             // What is not linked now is linked with the next entry, or by whoever reads the log.
-            if let Err(fault) = chain::link_waiting(&pool).await {
+            let linked = async { chain::link_waiting(&pool.take().await?).await };
+            if let Err(fault) = linked.await {
                 let error = StoreError::from(fault);
                 tracing::debug!(%error, "entries of the audit log wait to be linked");
             }

@@ -7,13 +7,15 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use tokio::sync::{oneshot, watch};
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep, timeout};
 use tokio_postgres::Client;
 
 use super::clock::{ClockWatch, SERVERS_DATE};
-use super::connection::DatabaseServer;
 use super::counts::DRAW_TOGETHER;
+use super::fault::{is_full, unreachable};
 use super::liveness;
+use super::pool::Pool;
+use super::session::{CONNECT, DatabaseServer};
 use super::statements::moment;
 use super::unit::{CHECK, Shared};
 use crate::domain::time::{Clock as _, SystemClock};
@@ -41,14 +43,33 @@ pub(super) struct Keeper {
 }
 
 impl Keeper {
-    /// Starts the thread.
-    pub(super) fn start(server: DatabaseServer, shared: Arc<Shared>, changes: watch::Sender<u64>, clocks: ClockWatch) -> StoreResult<Self> {
+    /// Starts the thread, which has announced this process before any lease is taken.
+    pub(super) async fn start(
+        server: DatabaseServer,
+        pool: Pool,
+        shared: Arc<Shared>,
+        changes: watch::Sender<u64>,
+        clocks: ClockWatch,
+    ) -> StoreResult<Self> {
         let unavailable = |error: std::io::Error| StoreError::Unavailable(format!("no thread can be started: {error}"));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(unavailable)?;
         let (stop, stopped) = oneshot::channel();
-        let work = move || runtime.block_on(keep(&server, &shared, &changes, clocks, stopped));
+        let (tell, announced) = oneshot::channel();
+        let work = move || {
+            runtime.block_on(async {
+                match announce(&server, &shared).await {
+                    Ok(client) => {
+                        let _ = tell.send(Ok(()));
+                        keep(&server, &pool, client, &shared, &changes, clocks, stopped).await;
+                    }
+                    Err(error) => drop(tell.send(Err(error))),
+                }
+            });
+        };
         let thread = Builder::new().name("avert-keeper".to_owned()).spawn(work).map_err(unavailable)?;
-        Ok(Self { thread: Mutex::new(Some((stop, thread))) })
+        let keeper = Self { thread: Mutex::new(Some((stop, thread))) };
+        announced.await.unwrap_or_else(|_| Err(StoreError::Unavailable("the keeper has ended".to_owned())))?;
+        Ok(keeper)
     }
 
     /// Ends the thread, which tells the others that this process is gone.
@@ -68,15 +89,36 @@ impl Drop for Keeper {
     }
 }
 
+/// Says that this process lives; the connection that goes on saying it. One that was given up a moment ago may still count for the server.
+async fn announce(server: &DatabaseServer, shared: &Shared) -> StoreResult<Client> {
+    let announced = async {
+        let client = match server.client().await {
+            Err(error) if is_full(&error) => {
+                sleep(LOOK).await;
+                server.client().await?
+            }
+            client => client?,
+        };
+        liveness::beat(&client, &shared.own.0).await?;
+        Ok(client)
+    };
+    match timeout(2 * CONNECT, announced).await {
+        Ok(announced) => announced.map_err(|error| unreachable(&error)),
+        Err(_) => Err(StoreError::Unavailable("the server does not answer".to_owned())),
+    }
+}
+
 async fn keep(
     server: &DatabaseServer,
+    pool: &Pool,
+    client: Client,
     shared: &Shared,
     changes: &watch::Sender<u64>,
     mut clocks: ClockWatch,
     mut stopped: oneshot::Receiver<()>,
 ) {
     let own = shared.own.0;
-    let mut client: Option<Client> = None;
+    let mut client = Some(client);
     let mut next_beat = Instant::now() + BEAT;
     loop {
         if timeout(LOOK, &mut stopped).await.is_ok() {
@@ -92,7 +134,7 @@ async fn keep(
         let turn = async {
             let connected = match client.take().filter(|client| !client.is_closed()) {
                 Some(connected) => connected,
-                None => server.connect().await?,
+                None => server.client().await?,
             };
             if beats {
                 beat(&connected, shared, &mut clocks).await?;
@@ -114,6 +156,8 @@ async fn keep(
                     newer
                 });
             }
+            // Without heartbeats others take this process for dead.
+            Ok(Err(error)) if is_full(&error) => drop(pool.make_room().await),
             // Tried again in a moment.
             Ok(Err(error)) => tracing::debug!(%error, "the database was not reached"),
             Err(_) => tracing::debug!("the database does not answer"),
@@ -122,7 +166,7 @@ async fn keep(
     let leave = async {
         let connected = match client.take().filter(|client| !client.is_closed()) {
             Some(connected) => connected,
-            None => server.connect().await?,
+            None => server.client().await?,
         };
         liveness::leave(&connected, &own).await
     };

@@ -2,10 +2,11 @@
 
 use sha2::{Digest as _, Sha256};
 
-use super::connection::{Connection, DatabaseServer, pool};
+use super::connection::Connection;
 use super::copy_mark;
 use super::fault::{Work, WorkFault};
 use super::find;
+use super::look::connect;
 use super::statements::{cell, micros};
 use crate::domain::database::PostgresAddress;
 use crate::domain::time::{Clock as _, SystemClock};
@@ -54,8 +55,7 @@ const MIGRATIONS: &[Migration] = &[
 /// # Errors
 /// [`Newer`](StoreError::Newer) where the schema is a newer one, [`Unusable`](StoreError::Unusable) where it is altered or another program's.
 pub async fn inspect(server: &PostgresAddress) -> StoreResult<SchemaState> {
-    let pool = pool(&DatabaseServer::at(server)?)?;
-    let conn = Connection::take(&pool).await?;
+    let (_pool, conn) = connect(server).await?;
     Ok(state(&conn).await?)
 }
 
@@ -77,8 +77,7 @@ pub(super) async fn state_of_any(conn: &Connection) -> Work<SchemaState> {
 /// # Errors
 /// [`Newer`](StoreError::Newer) where the schema is a newer one, [`Unusable`](StoreError::Unusable) where it is altered or another program's.
 pub async fn migrate(server: &PostgresAddress) -> StoreResult<Vec<&'static str>> {
-    let pool = pool(&DatabaseServer::at(server)?)?;
-    let conn = Connection::take(&pool).await?;
+    let (_pool, conn) = connect(server).await?;
     copy_mark::refuse(&conn).await?;
     bring_up(&conn).await
 }
@@ -228,7 +227,9 @@ async fn offer_trigrams(conn: &Connection) {
 /// Has the server look at what is in the tables and their new indexes: until it has, it reckons with wrong numbers.
 pub(super) async fn gather_statistics(conn: &Connection) -> Work<()> {
     let tables = ["alert", "outcome", "alert_count", "alert_total"].map(|table| format!("ANALYZE {table};"));
-    conn.batch(&format!("SET statement_timeout = 0; {} RESET statement_timeout", tables.concat())).await
+    conn.begin("").await?;
+    conn.batch(&format!("{PATIENT}; {}", tables.concat())).await?;
+    conn.commit("").await.map(drop)
 }
 
 async fn index_trigrams(conn: &Connection) -> Work<()> {
@@ -236,9 +237,12 @@ async fn index_trigrams(conn: &Connection) -> Work<()> {
     conn.batch(PATIENT).await?;
     lock(conn).await?;
     conn.batch("CREATE EXTENSION IF NOT EXISTS pg_trgm").await?;
-    conn.batch("CREATE INDEX IF NOT EXISTS alert_by_trigram ON alert USING gin (searched gin_trgm_ops)").await?;
-    conn.batch(&format!("CREATE INDEX IF NOT EXISTS alert_by_find_edges ON alert USING gin (({}) gin_trgm_ops)", find::edged("find_text")))
-        .await?;
+    // It may be in a schema that no name is looked up in.
+    let operators = "SELECT extnamespace::regnamespace || '.gin_trgm_ops' FROM pg_extension WHERE extname = 'pg_trgm'";
+    let operators: String = conn.one(operators, &[], cell).await?;
+    for (index, text) in [("alert_by_trigram", "searched".to_owned()), ("alert_by_find_edges", format!("({})", find::edged("find_text")))] {
+        conn.batch(&format!("CREATE INDEX IF NOT EXISTS {index} ON alert USING gin ({text} {operators})")).await?;
+    }
     conn.commit("").await?;
     Ok(())
 }

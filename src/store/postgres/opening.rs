@@ -7,14 +7,15 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::watch;
 
 use super::clock::{self, ClockWatch};
-use super::connection::{CONNECT, Connection, DatabaseServer, pool};
+use super::connection::Connection;
 use super::copy_mark;
-use super::fault::{Work, unreachable};
+use super::fault::Work;
 use super::handle::PostgresStore;
 use super::keeper::{Keeper, NEWEST_CHANGE};
-use super::liveness;
+use super::look::{connect, connect_to};
 use super::migrate;
 use super::organizations::ensure_organization;
+use super::session::DatabaseServer;
 use super::statements::cell;
 use super::unit::Shared;
 use crate::domain::database::PostgresAddress;
@@ -30,6 +31,8 @@ use crate::store::{StoreError, StoreResult};
 pub struct PostgresOptions {
     /// Where the server is, which database of it, and as whom.
     pub server: PostgresAddress,
+    /// Most connections of this process to it.
+    pub connections: u32,
     /// Writes the bodies of events.
     pub render: Arc<dyn RenderEvent>,
     /// The file with the data key, which every process on the database has. It is made where the database has none yet.
@@ -46,8 +49,7 @@ impl PostgresStore {
     /// [`Unavailable`](StoreError::Unavailable) that the server cannot be reached.
     pub async fn open(options: &PostgresOptions) -> StoreResult<Arc<Self>> {
         let server = DatabaseServer::at(&options.server)?;
-        let pool = pool(&server)?;
-        let conn = Connection::take(&pool).await?;
+        let (pool, conn) = connect_to(&server, options.connections).await?;
         migrate::check(&conn).await?;
         conn.begin("").await?;
         let (data_key, database) = match unlock(&conn, options).await {
@@ -63,13 +65,13 @@ impl PostgresStore {
             tracing::warn!("{words}: {}", clock::ADVICE);
         }
         let own = if options.serves { InstanceId::serving() } else { InstanceId::generate() };
-        announce(&server, own).await?;
         let newest: i64 = conn.one(NEWEST_CHANGE, &[], cell).await?;
         let (changes, _) = watch::channel(newest.unsigned_abs());
         let render = Arc::clone(&options.render);
         let shared = Arc::new(Shared { render, data_key, database, own, organizations: Mutex::default(), links: AtomicBool::new(false) });
-        let keeper = Arc::new(Keeper::start(server, Arc::clone(&shared), changes.clone(), ClockWatch::new(apart.is_some()))?);
-        Ok(Arc::new(Self { shared, pool, changes, by: Arc::new(Actor::avert()), keeper }))
+        let watch = ClockWatch::new(apart.is_some());
+        let keeper = Keeper::start(server, pool.clone(), Arc::clone(&shared), changes.clone(), watch).await?;
+        Ok(Arc::new(Self { shared, pool, changes, by: Arc::new(Actor::avert()), keeper: Arc::new(keeper) }))
     }
 
     /// Makes the data key of a database that has tables and nothing in them, and proves that of another one.
@@ -78,8 +80,7 @@ impl PostgresStore {
     /// [`Unusable`](StoreError::Unusable) says what is wrong with the key; [`Unavailable`](StoreError::Unavailable) that the server cannot be
     /// reached.
     pub async fn make_data_key(server: &PostgresAddress, file: &Path) -> StoreResult<()> {
-        let pool = pool(&DatabaseServer::at(server)?)?;
-        let conn = Connection::take(&pool).await?;
+        let (_pool, conn) = connect(server).await?;
         conn.begin("").await?;
         if let Err(fault) = data_key(&conn, file).await {
             conn.roll_back().await;
@@ -116,16 +117,4 @@ async fn data_key(conn: &Connection, file: &Path) -> Work<DataKey> {
         conn.run("INSERT INTO fact (name, value) VALUES ($1, $2)", &[&KEY_CHECK, &data_key.check()]).await?;
     }
     Ok(data_key)
-}
-
-/// Says that this process lives, before it takes any lease.
-async fn announce(server: &DatabaseServer, own: InstanceId) -> StoreResult<()> {
-    let announced = async {
-        let client = server.connect().await?;
-        liveness::beat(&client, &own.0).await
-    };
-    match tokio::time::timeout(2 * CONNECT, announced).await {
-        Ok(announced) => announced.map_err(|error| unreachable(&error)),
-        Err(_) => Err(StoreError::Unavailable("the server does not answer".to_owned())),
-    }
 }

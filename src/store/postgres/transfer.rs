@@ -2,20 +2,21 @@
 
 use std::borrow::Cow;
 
-use deadpool_postgres::Pool;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
 use super::chain;
 use super::columns::{Columns, ManyCells};
-use super::connection::{Connection, DatabaseServer, pool};
+use super::connection::Connection;
 use super::copy_mark;
 use super::counts;
 use super::fault::Work;
 use super::find;
 use super::liveness::DEAD_AFTER;
+use super::look::connect;
 use super::migrate;
+use super::pool::Pool;
 use super::statements::{cell, storable};
 use crate::domain::database::PostgresAddress;
 use crate::store::copy_mark::{CopyMark, Occupant, UNFINISHED_COPY};
@@ -57,10 +58,9 @@ impl PostgresEnd {
                 )));
             }
         }
-        let pool = pool(&DatabaseServer::at(server)?)?;
+        let (pool, conn) = connect(server).await?;
         // What a process that was killed had put down is carried as the log that it belongs to.
-        chain::link_waiting(&pool).await?;
-        let conn = Connection::take(&pool).await?;
+        chain::link_waiting(&conn).await?;
         conn.begin("ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
         conn.batch(PATIENT).await?;
         let work = conn.one(WORK, &[], cell).await?;
@@ -75,8 +75,7 @@ impl PostgresEnd {
 
     /// What is copied to. Nothing is changed before it begins.
     pub(in crate::store) async fn target(server: &PostgresAddress) -> StoreResult<Self> {
-        let pool = pool(&DatabaseServer::at(server)?)?;
-        let conn = Connection::take(&pool).await?;
+        let (pool, conn) = connect(server).await?;
         conn.batch("SET statement_timeout = 0").await?;
         let occupant = who_is_there(&conn).await.map_err(|fault| of_server(server, fault.into()))?;
         Ok(Self { conn, pool, server: server.clone(), work: String::new(), occupant, run: Uuid::new_v4() })
@@ -135,7 +134,7 @@ impl PostgresEnd {
 
     /// Refuses a source that was worked on since it is read: what was done there is not in the copy, and would be lost with it.
     pub(in crate::store) async fn stood_still(&self) -> StoreResult<()> {
-        let now = Connection::take(&self.pool).await?.one(WORK, &[], cell::<String>).await?;
+        let now = self.pool.take().await?.one(WORK, &[], cell::<String>).await?;
         if now == self.work {
             return Ok(());
         }

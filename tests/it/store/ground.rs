@@ -92,6 +92,7 @@ impl Postgres {
     /// How its store is opened.
     pub(crate) fn options(&self) -> PostgresOptions {
         PostgresOptions {
+            connections: 20,
             server: self.database.server(),
             render: Arc::new(PlainEvents),
             secret_key_file: self.keys.path().join("secret.key"),

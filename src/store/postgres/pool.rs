@@ -1,0 +1,167 @@
+//! Connection pool of a process: a bounded number of places, fewer where the server gives fewer, and a connection kept for the commits of
+//! answers whose call was made.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use deadpool_postgres::{Manager, ManagerConfig, PoolError, RecyclingMethod, Runtime, TimeoutType, Timeouts};
+use futures::FutureExt as _;
+use futures::future::select_ok;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+use tokio_postgres::Config;
+
+use super::connection::Connection;
+use super::fault::{Work, is_full, unreachable};
+use super::session::DatabaseServer;
+use crate::store::{StoreError, StoreResult};
+
+/// How long a unit of work waits for a connection.
+const ACQUIRE: Duration = Duration::from_secs(5);
+
+/// How long one may take to open: so long that another one may still be waited for.
+const OPEN: Duration = Duration::from_secs(3);
+
+/// How long a place stays withdrawn that the server had no connection for.
+const WITHDRAWN: Duration = Duration::from_secs(10);
+
+/// How long the server may need to end a connection that was given up.
+const ENDING: Duration = Duration::from_millis(20);
+
+/// Connections of a process beside those of units of work: the keeper's, and the one kept for commits.
+const BESIDE: u32 = 2;
+
+/// A pool of connections to a server, none of which is opened yet.
+#[derive(Clone)]
+pub(super) struct Pool {
+    open: deadpool_postgres::Pool,
+    /// The connection that nothing but commits of answers gets; opened with the first claim.
+    kept: deadpool_postgres::Pool,
+    places: Arc<Semaphore>,
+    withdrawn: Arc<Mutex<Withdrawn>>,
+}
+
+/// Places that the server had no connection for, and since when.
+#[derive(Default)]
+struct Withdrawn {
+    since: Option<Instant>,
+    places: Vec<OwnedSemaphorePermit>,
+}
+
+impl Pool {
+    /// A pool of at most this many connections, those beside it included.
+    pub(super) fn of(server: &DatabaseServer, most: u32) -> StoreResult<Self> {
+        let places = most.saturating_sub(BESIDE).max(1) as usize;
+        let (open, kept) = (build(server, places)?, build(server, 1)?);
+        Ok(Self { open, kept, places: Arc::new(Semaphore::new(places)), withdrawn: Arc::default() })
+    }
+
+    /// Closes it; what is asked afterwards is refused.
+    pub(super) fn close(&self) {
+        self.places.close();
+        self.open.close();
+        self.kept.close();
+    }
+
+    /// Waits for a connection.
+    pub(super) async fn take(&self) -> Work<Connection> {
+        match timeout(ACQUIRE, self.wait()).await {
+            Ok(taken) => taken,
+            Err(_) => Err(StoreError::Unavailable("every connection to it has been at work for too long; try again".to_owned()).into()),
+        }
+    }
+
+    /// Waits for a connection to commit an answer whose call was made: the first that is free, or the one kept for it.
+    pub(super) async fn take_kept(&self) -> Work<Connection> {
+        let kept = async { Ok(Connection::new(self.kept.get().await.map_err(refused)?, None)) };
+        Ok(select_ok([self.wait().boxed(), kept.boxed()]).await?.0)
+    }
+
+    /// Opens the connection kept for commits where it is not open: before a call is made whose answer has to be committed. Where the server
+    /// has no other one, a unit of work's is given up for it; the last one is not.
+    pub(super) async fn keep(&self) -> Work<()> {
+        let now = Timeouts { wait: Some(Duration::ZERO), create: Some(OPEN), recycle: Some(OPEN) };
+        loop {
+            match self.kept.timeout_get(&now).await {
+                Ok(_) | Err(PoolError::Timeout(TimeoutType::Wait)) => return Ok(()),
+                Err(error) if lacks_one(&error) => {
+                    if !self.make_room().await {
+                        return Ok(());
+                    }
+                }
+                Err(error) => return Err(refused(error).into()),
+            }
+        }
+    }
+
+    /// Gives up a connection of units of work for one that is needed more; not the last one.
+    pub(super) async fn make_room(&self) -> bool {
+        if self.open.status().size < 2 {
+            return false;
+        }
+        let Ok(connection) = self.take().await else { return false };
+        self.withdraw(connection.give_up());
+        tokio::time::sleep(ENDING).await;
+        true
+    }
+
+    /// Waits for a place and a connection in it. A place that the server has no connection for is withdrawn for a while, and one of the
+    /// connections that there are is waited for.
+    async fn wait(&self) -> Work<Connection> {
+        loop {
+            self.give_back();
+            let place = Arc::clone(&self.places).acquire_owned().await.map_err(|_| refused(PoolError::Closed))?;
+            match self.open.get().await {
+                Ok(client) => return Ok(Connection::new(client, Some(place))),
+                Err(error) if lacks_one(&error) && self.open.status().size > 0 => self.withdraw(Some(place)),
+                Err(error) => return Err(refused(error).into()),
+            }
+        }
+    }
+
+    fn withdraw(&self, place: Option<OwnedSemaphorePermit>) {
+        let mut withdrawn = self.withdrawn.lock().unwrap_or_else(PoisonError::into_inner);
+        withdrawn.since.get_or_insert_with(Instant::now);
+        withdrawn.places.extend(place);
+    }
+
+    /// Gives the places back that were withdrawn long enough ago: the server may have connections again.
+    fn give_back(&self) {
+        let mut withdrawn = self.withdrawn.lock().unwrap_or_else(PoisonError::into_inner);
+        if withdrawn.since.is_some_and(|since| since.elapsed() > WITHDRAWN) {
+            *withdrawn = Withdrawn::default();
+        }
+    }
+}
+
+fn build(server: &DatabaseServer, most: usize) -> StoreResult<deadpool_postgres::Pool> {
+    let fast = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+    // How to connect is the server's own; the manager has a configuration of its own all the same.
+    let manager = Manager::from_connect(Config::new(), server.clone(), fast);
+    let built = deadpool_postgres::Pool::builder(manager)
+        .max_size(most)
+        .runtime(Runtime::Tokio1)
+        .create_timeout(Some(OPEN))
+        .recycle_timeout(Some(OPEN))
+        .build();
+    built.map_err(|error| StoreError::Unavailable(format!("no connections can be made: {error}")))
+}
+
+/// Whether the server has no further connection, or a pooler before it has none and says nothing.
+fn lacks_one(error: &PoolError) -> bool {
+    match error {
+        PoolError::Backend(error) => is_full(error),
+        PoolError::Timeout(kind) => matches!(kind, TimeoutType::Create),
+        _ => false,
+    }
+}
+
+/// Why there is no connection.
+fn refused(error: PoolError) -> StoreError {
+    match error {
+        PoolError::Timeout(_) => StoreError::Unavailable("the server does not answer".to_owned()),
+        PoolError::Backend(error) => unreachable(&error),
+        PoolError::Closed => StoreError::Unavailable("the store is closed".to_owned()),
+        other => StoreError::Unavailable(other.to_string()),
+    }
+}
