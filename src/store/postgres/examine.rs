@@ -12,6 +12,7 @@ use super::connection::Connection;
 use super::copy_mark;
 use super::counts::{DAY_MICROS, NO_DAY};
 use super::fault::Work;
+use super::fingerprint;
 use super::liveness::DEAD_AFTER;
 use super::look::connect;
 use super::migrate;
@@ -83,6 +84,8 @@ pub async fn examine(server: &PostgresAddress, key_path: Option<&Path>, now: Tim
             return examination;
         }
     }
+    let schema = fingerprint::compare(&conn, migrate::STEPS).await;
+    findings.push(verdicts::checked("schema", schema.map(|differences| differences.finding()).map_err(Into::into), RESTORE));
     findings.push(verdicts::checked("writing", writing(&conn).await.map_err(Into::into), RESTORE));
     findings.push(checked(&conn, "searches", trigrams(&conn)).await);
     findings.push(checked(&conn, "processes", processes(&conn)).await);

@@ -6,6 +6,7 @@ use super::connection::Connection;
 use super::copy_mark;
 use super::fault::{Work, WorkFault};
 use super::find;
+use super::fingerprint;
 use super::look::connect;
 use super::statements::{cell, micros};
 use crate::domain::database::PostgresAddress;
@@ -49,6 +50,9 @@ const MIGRATIONS: &[Migration] = &[
     },
     Migration::new(10, "ca_certificates", include_str!("../../../assets/migrations/postgres/0010_ca_certificates.sql")),
 ];
+
+/// How many steps there are.
+pub(super) const STEPS: usize = MIGRATIONS.len();
 
 /// Looks, without changing anything, what has become of the schema.
 ///
@@ -142,7 +146,7 @@ async fn refuse_strangers(conn: &Connection) -> Work<()> {
     Ok(())
 }
 
-/// How many steps have been applied; refuses others than these.
+/// How many steps have been applied; refuses others than these, and a schema that is not what they made.
 async fn applied(conn: &Connection) -> Work<usize> {
     if !has_table(conn, "schema_migration").await? {
         return Ok(0);
@@ -164,6 +168,11 @@ async fn applied(conn: &Connection) -> Work<usize> {
                 "its schema step {number} is not the one that this avert knows as {number_here:04}_{name}; use the version that wrote it"
             )));
         }
+    }
+    if !rows.is_empty()
+        && let Some(refusal) = fingerprint::compare(conn, rows.len()).await?.refusal()
+    {
+        return Err(refusal.into());
     }
     Ok(rows.len())
 }

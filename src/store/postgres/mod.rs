@@ -21,6 +21,7 @@ pub mod examine;
 mod expiry;
 mod fault;
 mod find;
+mod fingerprint;
 mod handle;
 mod ingest;
 mod insights;

@@ -168,8 +168,8 @@ fn all_said(output: &Output) -> String {
 async fn hold_up(hands: &tokio_postgres::Client, key: i64) {
     hands
         .batch_execute(&format!(
-            "CREATE FUNCTION held_up() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_advisory_xact_lock(7); RETURN new; END $$;
-             CREATE TRIGGER held_up BEFORE INSERT ON alert FOR EACH ROW WHEN (new.key > {key}) EXECUTE FUNCTION held_up();
+            "CREATE FUNCTION held_up() RETURNS bool LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_advisory_xact_lock(7); RETURN true; END $$;
+             ALTER TABLE alert ADD CONSTRAINT held_up CHECK (key <= {key} OR held_up()) NOT VALID;
              SELECT pg_advisory_lock(7)"
         ))
         .await
@@ -177,7 +177,7 @@ async fn hold_up(hands: &tokio_postgres::Client, key: i64) {
 }
 
 async fn let_go(hands: &tokio_postgres::Client) {
-    let gone = "SELECT pg_advisory_unlock(7); DROP TRIGGER held_up ON alert; DROP FUNCTION held_up()";
+    let gone = "SELECT pg_advisory_unlock(7); ALTER TABLE alert DROP CONSTRAINT held_up; DROP FUNCTION held_up()";
     hands.batch_execute(gone).await.unwrap();
 }
 
@@ -279,14 +279,14 @@ async fn a_broken_off_copy_of_what_has_changed_since_begins_anew_and_one_of_anot
     let hands = cluster.database.client().await;
     hands
         .batch_execute(
-            "CREATE FUNCTION broken() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'broken off'; END $$;
-             CREATE TRIGGER broken BEFORE UPDATE ON audit_start FOR EACH ROW EXECUTE FUNCTION broken()",
+            "CREATE FUNCTION broken() RETURNS bool LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'broken off'; END $$;
+             ALTER TABLE audit_start ADD CONSTRAINT broken CHECK (broken()) NOT VALID",
         )
         .await
         .unwrap();
 
     let broken = refused(&copy(home.path(), &file_of(home.path()), &cluster.address(), &[]), 1);
-    hands.batch_execute("DROP TRIGGER broken ON audit_start").await.unwrap();
+    hands.batch_execute("ALTER TABLE audit_start DROP CONSTRAINT broken").await.unwrap();
     let of_another = refused(&copy(home.path(), &file_of(other.path()), &cluster.address(), &[]), 1);
     run_ok(home.path(), &["organizations", "create", "third"]);
     let output = copy(home.path(), &file_of(home.path()), &cluster.address(), &[]);

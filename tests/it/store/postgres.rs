@@ -110,7 +110,8 @@ async fn alerts_from_before_there_was_a_search_over_all_fields_are_found_by_it()
     resolve(&fixture, claim(&fixture, &answered)).await;
     let before = "ALTER TABLE alert DROP COLUMN find_text; DROP INDEX outcome_by_action_time; ALTER TABLE audit DROP COLUMN person;
          ALTER TABLE resolution_attempt DROP COLUMN person; DROP TABLE alert_total; DROP INDEX alert_waiting_by_time;
-         DROP INDEX alert_by_company; DROP TABLE audit_pending; DELETE FROM schema_migration WHERE number >= 4";
+         DROP INDEX alert_by_company; DROP INDEX alert_by_time; CREATE INDEX alert_by_time ON alert (organization, alert_time, id);
+         DROP TABLE audit_pending; DELETE FROM schema_migration WHERE number >= 4";
     hands.batch_execute(before).await.unwrap();
 
     let applied = migrate::migrate(&server).await.unwrap();
