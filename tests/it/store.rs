@@ -41,6 +41,7 @@ mod postgres;
 mod processes;
 mod resolutions;
 mod sqlite;
+mod surroundings;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

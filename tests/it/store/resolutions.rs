@@ -62,7 +62,7 @@ pub(super) async fn claimed(fixture: &Fixture, request: ClaimRequest) -> i64 {
     }
 }
 
-fn yes(request: &ClaimRequest, generation: i64) -> CommitRequest {
+pub(super) fn yes(request: &ClaimRequest, generation: i64) -> CommitRequest {
     CommitRequest { attempt: request.attempt, generation, now: noon() + Duration::seconds(1) }
 }
 
@@ -72,7 +72,7 @@ pub(super) async fn resolve(fixture: &Fixture, request: ClaimRequest) -> Alert {
     committed(fixture, yes(&request, generation)).await
 }
 
-async fn committed(fixture: &Fixture, commit: CommitRequest) -> Alert {
+pub(super) async fn committed(fixture: &Fixture, commit: CommitRequest) -> Alert {
     match fixture.store.commit_resolution(commit).await.unwrap() {
         Commit::Committed(alert) => *alert,
         fenced @ Commit::Fenced(_) => panic!("not committed: {fenced:?}"),

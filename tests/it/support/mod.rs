@@ -12,6 +12,7 @@ pub mod gate;
 pub mod link;
 pub mod operations;
 pub mod outside;
+pub mod pooler;
 pub mod ports;
 pub mod postgres;
 pub mod raw_server;
