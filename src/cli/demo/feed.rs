@@ -80,10 +80,10 @@ impl DemoFeed {
         for index in 0..waiting {
             alerts.push(self.waiting(index, waiting, now));
         }
+        self.make_plain_first(&mut alerts, now);
         if waiting >= FEWEST_FOR_CASES {
             self.make_cases_of_three(&mut alerts, now);
         }
-        self.make_plain_first(&mut alerts, now);
         alerts.sort_by_key(|alert| alert.alert_time);
         alerts.into_iter().map(|alert| self.incoming(alert)).collect()
     }
