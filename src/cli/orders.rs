@@ -68,7 +68,9 @@ fn import(context: &Context, args: &OrderImportArgs, owner: Option<OrderOwner>) 
     };
     let mut orders = if args.dry_run { None } else { Some(keep()?) };
     let laid_out = importer.lay_out(&names.all, args.reading.conventions(), args.preset);
-    say_layout(&importer);
+    if laid_out.is_ok() {
+        say_layout(&importer);
+    }
     laid_out.map_err(|error| match error {
         OrderFileError::Unusable(_) => unusable(error),
         OrderFileError::OnlyIds(_) => anyhow!("{}: {error}; nothing was taken in", args.file.display()),
