@@ -11,7 +11,7 @@ use super::copy_mark;
 use super::find_index;
 use super::staging::{self, DATABASE, Destination, Move, OwnStaging, Staging, StepObserver};
 use crate::domain::time::{Clock as _, SystemClock};
-use crate::store::{Cause, StoreError, StoreResult};
+use crate::store::{StoreError, StoreResult};
 
 /// One step of the schema. Never edited once released: the checksum is compared.
 #[derive(Debug, Clone, Copy)]
@@ -99,13 +99,7 @@ pub(super) fn inspect_any(conn: &Connection, path: &Path) -> StoreResult<Inspect
         Ok((0, 0)) => Ok(Inspected::Empty),
         Ok((APPLICATION_ID, _)) => Ok(Inspected::Ours),
         Ok(_) => Err(unusable("is a database of another program; name another file or data directory".to_owned())),
-        Err(error) => match StoreError::from(error) {
-            StoreError::Refused(Cause::Damaged, what) => {
-                let what = format!("{}: is not a database that can be read, {what}", path.display());
-                Err(StoreError::Refused(Cause::Damaged, what))
-            }
-            other => Err(other.at(path)),
-        },
+        Err(error) => Err(StoreError::from(error).at(path)),
     }
 }
 

@@ -147,7 +147,7 @@ fn what_is_no_backup_replaces_nothing_and_is_told() {
 
     for (name, words) in [
         ("missing", "does not exist"),
-        ("text", "is not a database that can be read"),
+        ("text", "is not a database"),
         ("foreign", "is a database of another program"),
         ("newer", "was written by a newer avert (schema 99"),
         ("damaged", "damaged"),
