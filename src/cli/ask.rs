@@ -9,7 +9,7 @@ use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use zeroize::Zeroizing;
 
 use super::failure::{SaidAlready, Signalled, say};
-use crate::console::terminal_input::{Heard, TerminalInput};
+use crate::console::terminal_input::{Received, TerminalInput};
 use crate::domain::{Environment, Secret};
 
 /// Longest secret that can be typed.
@@ -129,7 +129,7 @@ fn hidden_line(question: &str, input: &mut TerminalInput) -> anyhow::Result<Zero
     let mut typed = Zeroizing::new(String::with_capacity(LONGEST_SECRET));
     loop {
         match input.next(PATIENCE).context("the secret cannot be read from the terminal")? {
-            Some(Heard::Event(Event::Key(key))) if key.kind != KeyEventKind::Release => {
+            Some(Received::Event(Event::Key(key))) if key.kind != KeyEventKind::Release => {
                 match (key.code, key.modifiers.contains(KeyModifiers::CONTROL)) {
                     // A pasted line feed comes as ctrl-j.
                     (KeyCode::Enter, _) | (KeyCode::Char('d' | 'j'), true) => return Ok(typed),

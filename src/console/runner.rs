@@ -58,7 +58,7 @@ pub struct Runner {
     exporting: Option<AbortHandle>,
     /// The rehearsal that is on its way.
     rehearsing: Option<AbortHandle>,
-    /// When each file with rules, profiles and settings had been changed when it was looked at last, and its length; nothing of one that was not there.
+    /// Modification time and length of each file with rules, profiles and settings, as they were when it was looked at last.
     seen: Arc<Mutex<HashMap<PathBuf, Option<(SystemTime, u64)>>>>,
     /// What is kept is written one after the other, so that the last state wins.
     keeping: Option<(UnboundedSender<DeskWork>, JoinHandle<()>)>,

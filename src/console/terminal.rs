@@ -21,7 +21,7 @@ use zeroize::Zeroize;
 
 use super::Theme;
 use super::notices::title_sequence;
-use super::terminal_input::{Heard, LOOK, TerminalInput, is_in_foreground};
+use super::terminal_input::{LOOK, Received, TerminalInput, is_in_foreground};
 use super::theme::ThemeName;
 
 /// Whether there is a terminal to draw on and to read keys from.
@@ -77,8 +77,8 @@ fn ask_background() -> io::Result<Option<Color>> {
     loop {
         let left = until.saturating_duration_since(Instant::now());
         match input.next(left)? {
-            Some(Heard::Answer(answer)) if answer == b"\x1b[0n" => return Ok(color),
-            Some(Heard::Answer(answer)) if answer.starts_with(b"\x1b]11;") => {
+            Some(Received::Answer(answer)) if answer == b"\x1b[0n" => return Ok(color),
+            Some(Received::Answer(answer)) if answer.starts_with(b"\x1b]11;") => {
                 let told = answer[5..].strip_suffix(b"\x1b\\").or(answer[5..].strip_suffix(b"\x07"));
                 color = told.and_then(|told| Color::parse(told).ok());
                 until = until.min(Instant::now() + LAST_ANSWER);
@@ -384,7 +384,7 @@ impl KeyReader {
         std::thread::spawn(move || {
             while !stopped.load(Ordering::SeqCst) {
                 match input.next(IDLE) {
-                    Ok(Some(Heard::Event(event))) => {
+                    Ok(Some(Received::Event(event))) => {
                         if sender.blocking_send(Ok(event)).is_err() {
                             return;
                         }

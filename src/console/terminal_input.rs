@@ -13,7 +13,7 @@ use terminput_crossterm::to_crossterm;
 
 /// What came from the terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Heard {
+pub enum Received {
     Event(Event),
     /// An answer to somebody's query, or what nobody knows, as it came; of a long string its end alone.
     Answer(Vec<u8>),
@@ -22,7 +22,7 @@ pub enum Heard {
 /// Escape time: an Esc, or Alt with what begins a string, is a key where nothing follows within it.
 const ESCAPE_TIME: Duration = Duration::from_millis(50);
 
-/// Rest after which short input no longer belongs to a string or paste whose end has not come.
+/// Rest after which short input no longer belongs to what has begun and not ended.
 const REST: Duration = Duration::from_secs(1);
 
 /// Longest sequence of bytes of one key; a longer read is the rest of something, however late it comes.
@@ -124,7 +124,7 @@ impl InputParser {
     }
 
     /// Takes the bytes of one read.
-    fn read(&mut self, bytes: &[u8], now: Instant) -> Vec<Heard> {
+    fn read(&mut self, bytes: &[u8], now: Instant) -> Vec<Received> {
         let mut heard = Vec::new();
         let rested = now.duration_since(self.last_read) >= REST;
         self.last_read = now;
@@ -135,7 +135,11 @@ impl InputParser {
             [ESC] if !introduces => false,
             // So does the rest of an answer that is late; one's own keys do not.
             _ if told => !rested && bytes.len() > 1,
-            _ => !rested || bytes.len() > LONGEST_KEY || self.ends().is_none_or(|ends| bytes.iter().any(|byte| ends.contains(byte))),
+            _ if !rested => true,
+            _ => match self.ends() {
+                Some(ends) => bytes.len() > LONGEST_KEY || bytes.iter().any(|byte| ends.contains(byte)),
+                None => bytes.len() > 1,
+            },
         };
         if !goes_on {
             let mut left = std::mem::take(&mut self.sequence);
@@ -143,7 +147,7 @@ impl InputParser {
                 left.extend_from_slice(PASTE_END);
             }
             let is_key = left == [ESC] && !told || left.starts_with(PASTE);
-            heard.extend(parse(&left).filter(|_| is_key).map(Heard::Event));
+            heard.extend(parse(&left).filter(|_| is_key).map(Received::Event));
         }
         bytes.iter().for_each(|byte| self.step(*byte, &mut heard));
         heard
@@ -157,7 +161,7 @@ impl InputParser {
         }
     }
 
-    fn step(&mut self, byte: u8, heard: &mut Vec<Heard>) {
+    fn step(&mut self, byte: u8, heard: &mut Vec<Received>) {
         match byte {
             // An introducer as one byte.
             0x80..=0x9f if self.sequence.is_empty() => self.sequence.extend([ESC, byte - 0x40]),
@@ -170,15 +174,15 @@ impl InputParser {
                     self.sequence.drain(2..length - 1);
                 }
             }
-            Progress::Answer => heard.push(Heard::Answer(std::mem::take(&mut self.sequence))),
+            Progress::Answer => heard.push(Received::Answer(std::mem::take(&mut self.sequence))),
             Progress::Input => {
                 let sequence = std::mem::take(&mut self.sequence);
-                heard.push(parse(&sequence).map_or(Heard::Answer(sequence), Heard::Event));
+                heard.push(parse(&sequence).map_or(Received::Answer(sequence), Received::Event));
             }
             Progress::Anew(count) => {
                 let next = self.sequence.split_off(self.sequence.len() - count);
                 if std::mem::take(&mut self.sequence) == [ESC] {
-                    heard.push(Heard::Event(Event::Key(KeyCode::Esc.into())));
+                    heard.push(Received::Event(Event::Key(KeyCode::Esc.into())));
                 }
                 next.into_iter().for_each(|byte| self.step(byte, heard));
             }
@@ -192,10 +196,10 @@ impl InputParser {
     }
 
     /// The key that has begun, once its time is over.
-    fn expire(&mut self, now: Instant) -> Option<Heard> {
+    fn expire(&mut self, now: Instant) -> Option<Received> {
         self.due().filter(|due| *due <= now)?;
         self.told = true;
-        parse(&self.sequence).map(Heard::Event)
+        parse(&self.sequence).map(Received::Event)
     }
 }
 
@@ -206,7 +210,7 @@ static PARSER: LazyLock<Mutex<InputParser>> = LazyLock::new(|| Mutex::new(InputP
 /// Input of this process's terminal.
 #[cfg(unix)]
 pub struct TerminalInput {
-    heard: VecDeque<Heard>,
+    heard: VecDeque<Received>,
     resized: UnixStream,
     tell: UnixStream,
     signal: signal_hook::SigId,
@@ -238,7 +242,7 @@ impl TerminalInput {
     ///
     /// # Errors
     /// When nothing can be read: the terminal is gone.
-    pub fn next(&mut self, wait: Duration) -> io::Result<Option<Heard>> {
+    pub fn next(&mut self, wait: Duration) -> io::Result<Option<Received>> {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         if let Some(heard) = self.heard.pop_front() {
             return Ok(Some(heard));
@@ -255,7 +259,7 @@ impl TerminalInput {
         if !watched[1].revents().is_empty() {
             while io::Read::read(&mut &self.resized, &mut [0; 64]).is_ok_and(|read| read > 0) {}
             let (columns, rows) = crossterm::terminal::size()?;
-            return Ok(Some(Heard::Event(Event::Resize(columns, rows))));
+            return Ok(Some(Received::Event(Event::Resize(columns, rows))));
         }
         // Who reads what is typed for the shell is stopped.
         if !is_in_foreground() {
@@ -305,9 +309,9 @@ impl TerminalInput {
     ///
     /// # Errors
     /// When nothing can be read.
-    pub fn next(&mut self, wait: Duration) -> io::Result<Option<Heard>> {
+    pub fn next(&mut self, wait: Duration) -> io::Result<Option<Received>> {
         use crossterm::event::{poll, read};
-        if poll(wait.min(LOOK))? { read().map(|event| Some(Heard::Event(event))) } else { Ok(None) }
+        if poll(wait.min(LOOK))? { read().map(|event| Some(Received::Event(event))) } else { Ok(None) }
     }
 }
 
@@ -423,8 +427,8 @@ mod tests {
         }
     }
 
-    fn events(heard: impl IntoIterator<Item = Heard>) -> Vec<Event> {
-        let event = |heard| if let Heard::Event(event) = heard { Some(event) } else { None };
+    fn events(heard: impl IntoIterator<Item = Received>) -> Vec<Event> {
+        let event = |heard| if let Received::Event(event) = heard { Some(event) } else { None };
         heard.into_iter().filter_map(event).collect()
     }
 
@@ -546,16 +550,18 @@ mod tests {
     #[case::a_system_command("\x1b]11;rgb:")]
     #[case::a_device_string("\x1bP>|tmux")]
     #[case::of_graphics("\x1b_G")]
+    #[case::a_sequence("\x1b[?25")]
     fn a_string_without_an_end_takes_no_key_after_a_rest(#[case] string: &str) {
         let mut typing = Typing::begin();
 
         let taken = typing.read(string.as_bytes());
         typing.after(900);
-        let soon = typing.read(b"r");
+        let soon = typing.read(b"1");
         typing.after(1_000);
+        let first = typing.read(b"?");
         let later = typing.read(b"j\x1b[A");
 
-        assert_eq!((taken, soon), (vec![], vec![]));
+        assert_eq!((taken, soon, first), (vec![], vec![], vec![letter('?')]));
         assert_eq!(later, [letter('j'), key(KeyCode::Up, KeyModifiers::NONE)]);
     }
 
@@ -647,6 +653,7 @@ mod tests {
     #[case::two_escapes(b"\x1b\x1b[A", &[key(KeyCode::Esc, KeyModifiers::NONE), key(KeyCode::Up, KeyModifiers::NONE)])]
     #[case::an_escape_before_an_answer(b"\x1b\x1b]11;#fff\x07j", &[key(KeyCode::Esc, KeyModifiers::NONE), letter('j')])]
     #[case::a_key_that_was_broken_off(b"\x1b[1;\rj", &[key(KeyCode::Enter, KeyModifiers::NONE), letter('j')])]
+    #[case::a_mouse_event_that_was_broken_off(b"\x1b[M!\x1b[A", &[key(KeyCode::Up, KeyModifiers::NONE)])]
     #[case::half_a_letter(b"\xc3j", &[letter('j')])]
     #[case::no_letter(b"\xffj", &[letter('j')])]
     #[case::the_end_of_a_lost_string(b"\x1b\\j", &[letter('j')])]
@@ -700,6 +707,6 @@ mod tests {
         let heard = parser.read(b"\x1bP>|tmux 3.4\x1b\\\x1b]11;rgb:0000/0000/0000\x1b\\\x1b[0n", Instant::now());
 
         let expected: [&[u8]; 3] = [b"\x1bP>|tmux 3.4\x1b\\", b"\x1b]11;rgb:0000/0000/0000\x1b\\", b"\x1b[0n"];
-        assert_eq!(heard, expected.map(|answer| Heard::Answer(answer.to_vec())));
+        assert_eq!(heard, expected.map(|answer| Received::Answer(answer.to_vec())));
     }
 }

@@ -7,10 +7,15 @@ use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 pub use crate::domain::count::{count, counted};
-pub use crate::domain::sanitize::{line as sanitize, without_sequences};
+pub use crate::domain::sanitize::line as sanitize;
 
 /// Shown where a text was cut.
 pub const CUT: &str = "…";
+
+/// The text of a paste, without the sequences that steer a terminal.
+pub fn without_sequences(pasted: &str) -> Cow<'_, str> {
+    crate::domain::sanitize::without_sequences(pasted)
+}
 
 /// How many columns a text takes.
 pub fn columns(text: &str) -> u16 {

@@ -390,7 +390,10 @@ impl Dispatcher {
             // Its breaker keeps it from being asked for again at once.
             self.queues.finished(delivery, endpoint, delivered, now);
             tracing::warn!(error = report.error, %endpoint, "a webhook stays due: this process may not reach its endpoint");
-            return self.results.add(report.into_record(due, now, next), Instant::now());
+            for queued in std::iter::once(due).chain(&self.queues.remove(endpoint)) {
+                self.results.add(report.clone().into_record(queued, now, next.clone()), Instant::now());
+            }
+            return;
         }
         let result = match &next {
             NextStep::Delivered => "delivered",
@@ -408,7 +411,7 @@ impl Dispatcher {
             NextStep::Delivered => tracing::debug!(%delivery, attempt, status, "webhook delivered"),
             NextStep::DisableEndpoint(reason) => {
                 tracing::warn!(%delivery, %endpoint, "webhook endpoint disabled: {reason}");
-                self.queues.remove(endpoint);
+                drop(self.queues.remove(endpoint));
             }
             NextStep::RetryAt(at) => {
                 let again = at.format("%Y-%m-%dT%H:%M:%SZ");

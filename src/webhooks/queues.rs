@@ -171,11 +171,10 @@ impl EndpointQueues {
         }
     }
 
-    /// Forgets what is queued for an endpoint that gets nothing any more.
-    pub(super) fn remove(&mut self, endpoint: EndpointId) {
-        if let Some(queue) = self.queues.get_mut(&endpoint) {
-            queue.waiting.clear();
-        }
+    /// Takes away what is queued for an endpoint that gets nothing any more.
+    pub(super) fn remove(&mut self, endpoint: EndpointId) -> Vec<DueDelivery> {
+        let queued = self.queues.get_mut(&endpoint).map(|queue| std::mem::take(&mut queue.waiting));
+        queued.into_iter().flatten().map(|leased| leased.delivery).collect()
     }
 
     /// Forgets everything queued.

@@ -458,8 +458,10 @@ async fn beside_a_service_others_lease_nothing_until_it_has_ended(fixture: Fixtu
     let end = PullEnd { ended_at: noon(), next_at: noon(), failure: None };
     service.end_pull("CDRN gateway", ended, end).await.unwrap();
     service.close();
+    drop(service);
     let one_is_left = due_at(&fixture, noon()).await;
     second.close();
+    drop(second);
 
     assert!(beside.is_empty() && pull.is_none() && served.is_some() && one_is_left.is_empty());
     assert_eq!(due_at(&fixture, noon()).await.len(), 1);
