@@ -11,15 +11,16 @@ pub fn cause(error: &reqwest::Error) -> String {
 
 /// Whether the failure is one of the way to a proxy, or of what a proxy said to being asked for a connection.
 pub(super) fn is_of_tunnel(error: &reqwest::Error) -> bool {
-    sources(error).any(|source| source.to_string().starts_with(TUNNEL))
+    sources(error).any(|source| TUNNELS.iter().any(|begins| source.to_string().starts_with(begins)))
 }
 
-/// How an error of a tunnel begins.
-const TUNNEL: &str = "tunnel error: ";
+/// How errors of a way by a proxy begin.
+const TUNNELS: [&str; 2] = ["tunnel error: ", "SOCKS error: "];
 
 /// The words of a system's error: without its number, and as what goes on in a sentence.
 fn in_words(text: &str) -> String {
-    match text.strip_prefix(TUNNEL) {
+    match TUNNELS.iter().find_map(|begins| text.strip_prefix(begins)) {
+        Some("failed to create underlying connection") => return "it cannot be reached".to_owned(),
         Some("proxy authorization required") => return "it wants other credentials, http://USER:PASSWORD@HOST:PORT (407)".to_owned(),
         Some("unsuccessful") => return "it refuses to connect to the service".to_owned(),
         _ => {}
@@ -61,6 +62,7 @@ mod tests {
     #[case("unexpected end of file", "unexpected end of file")]
     #[case("", "")]
     #[case("tunnel error: unsuccessful", "it refuses to connect to the service")]
+    #[case("SOCKS error: failed to create underlying connection", "it cannot be reached")]
     #[case("tunnel error: unexpected end of file", "tunnel error: unexpected end of file")]
     fn a_systems_error_is_said_in_words_alone(#[case] text: &str, #[case] words: &str) {
         assert_eq!(in_words(text), words);

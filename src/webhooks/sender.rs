@@ -106,12 +106,6 @@ pub struct Sender {
     settings: SenderSettings,
 }
 
-impl std::fmt::Debug for Sender {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Sender").field("settings", &self.settings).finish_non_exhaustive()
-    }
-}
-
 impl Sender {
     /// A sender with connections of its own. The error says why this machine cannot have one.
     pub fn new(settings: SenderSettings) -> Result<Self, String> {

@@ -133,7 +133,7 @@ async fn address(url: &BaseUrl) -> Result<String, String> {
         Ok(Err(error)) => return Err(format!("{host} cannot be resolved: {error}")),
         Err(_) => return Err(format!("{host} cannot be resolved within {} s", NAME_PATIENCE.as_secs())),
     };
-    let mut all: Vec<String> = addresses.iter().map(|address| address.to_string()).collect();
+    let mut all: Vec<String> = addresses.iter().map(ToString::to_string).collect();
     all.dedup();
     if all.is_empty() { Err(format!("{host} has no address")) } else { Ok(all.join(", ")) }
 }

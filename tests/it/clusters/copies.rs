@@ -16,6 +16,7 @@ use crate::support::binary::{Server, avert, run, run_ok};
 use crate::support::cluster::Cluster;
 use crate::support::operations::{alerts, import, refused};
 use crate::support::receiver::Receiver;
+use crate::support::tls::Authority;
 
 /// A desk in a file, with something in every table that people fill; its key of scope alerts.
 async fn desk(home: &Path, receiver: &Receiver) -> String {
@@ -24,7 +25,9 @@ async fn desk(home: &Path, receiver: &Receiver) -> String {
     let key = run_ok(home, &["keys", "create", "--organization", "default"]).trim().to_owned();
     run_ok(home, &["clients", "create", "--organization", "second"]);
     let url = format!("{}?token=stapler", receiver.url());
-    run_ok(home, &["webhooks", "add", &url, "--basic", "shop:hunter22", "--sign", "--organization", "default"]);
+    let ca_file = Authority::new().file(home);
+    let (credential, ca_file) = (["--basic", "shop:hunter22", "--sign"], ["--ca-file", ca_file.to_str().unwrap()]);
+    run_ok(home, &[&["webhooks", "add", &url, "--organization", "default"][..], &credential, &ca_file].concat());
     let server = Server::start(home, &[]);
     bring_and_decide(&server.url, home, &key).await;
     receiver.wait_for(2).await;
@@ -82,6 +85,7 @@ async fn everything_arrives_on_a_server_and_comes_back() {
     let exported = |text: String| text.lines().map(str::to_owned).collect::<BTreeSet<_>>();
     let in_file = exported(run_ok(home.path(), &["alerts", "export", "--organization", "default"]));
     let on_server = exported(cluster.run_ok("a", &["alerts", "export", "--organization", "default"]));
+    let endpoints = cluster.run_ok("a", &["webhooks", "list", "--organization", "default", "--output", "json"]);
     let server = cluster.serve("a", &[]);
     decide(&server.url, &key).await;
     let heard = receiver.wait_for(3).await;
@@ -99,6 +103,7 @@ async fn everything_arrives_on_a_server_and_comes_back() {
     }
     assert!(["signing_secret", "delivery", "delivery_attempt", "resolution_attempt", "audit"].iter().all(|table| count(&there, table) > 0));
     assert_eq!(on_server, in_file);
+    assert!(endpoints.contains("\"hasCaCertificate\": true"), "{endpoints}");
     let [.., last] = heard.as_slice() else { panic!("nothing was heard") };
     assert!(last.header("authorization").starts_with("Basic ") && !last.header("webhook-signature").is_empty());
     assert_eq!((count(&home_again, "outcome"), count(&home_again, "alert")), (2, 5));

@@ -111,12 +111,13 @@ async fn alerts_from_before_there_was_a_search_over_all_fields_are_found_by_it()
     let before = "ALTER TABLE alert DROP COLUMN find_text; DROP INDEX outcome_by_action_time; ALTER TABLE audit DROP COLUMN person;
          ALTER TABLE resolution_attempt DROP COLUMN person; DROP TABLE alert_total; DROP INDEX alert_waiting_by_time;
          DROP INDEX alert_by_company; DROP INDEX alert_by_time; CREATE INDEX alert_by_time ON alert (organization, alert_time, id);
-         DROP TABLE audit_pending; DELETE FROM schema_migration WHERE number >= 4";
+         DROP TABLE audit_pending; ALTER TABLE endpoint DROP COLUMN ca_certificate;
+         DELETE FROM schema_migration WHERE number >= 4";
     hands.batch_execute(before).await.unwrap();
 
     let applied = migrate::migrate(&server).await.unwrap();
 
-    assert_eq!(applied, ["find", "insights", "persons", "lists", "audit_pending", "find_keys"]);
+    assert_eq!(applied, ["find", "insights", "persons", "lists", "audit_pending", "find_keys", "ca_certificates"]);
     assert_eq!(fixture.store.count_alerts(fixture.organization).await.unwrap(), 2);
     assert_eq!(found(&fixture, "a-10293").await, [open.id, answered.id]);
     assert_eq!(found(&fixture, "10 march").await, [answered.id]);
@@ -130,14 +131,15 @@ async fn alerts_from_before_accents_were_ignored_are_found_without_them() {
     let accented = Alert { merchant_name: "Kafé O’Brien".to_owned(), ..open_alert("P1") };
     fixture.bring(&[accented.clone(), open_alert("P2")]).await;
     let before =
-        "UPDATE alert SET find_text = replace(find_text, 'kafe o''brien', 'kafé o’brien'); DELETE FROM schema_migration WHERE number >= 9";
+        "UPDATE alert SET find_text = replace(find_text, 'kafe o''brien', 'kafé o’brien'); ALTER TABLE endpoint DROP COLUMN ca_certificate;
+         DELETE FROM schema_migration WHERE number >= 9";
     hands.batch_execute(before).await.unwrap();
     let rows = async || hands.query("SELECT xmin::text FROM alert ORDER BY key", &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
     let (unaware, versions): (_, Vec<String>) = (found(&fixture, "kafe").await, rows().await);
 
     let applied = migrate::migrate(&server).await.unwrap();
 
-    assert_eq!((unaware, applied), (vec![], vec!["find_keys"]));
+    assert_eq!((unaware, applied), (vec![], vec!["find_keys", "ca_certificates"]));
     assert_eq!(found(&fixture, "kafe o'brien").await, [accented.id]);
     let versions_now: Vec<String> = rows().await;
     assert_ne!(versions_now[0], versions[0]);
