@@ -121,7 +121,7 @@ async fn open_once(context: &Context, args: &OpenArgs, signals: &mut Option<Sign
     let (deployment, clock) = (local.engine.deployment(caller), local.clock.clone());
     let profiles = for_console(context, OpenedOn::ThisMachine);
     let keeper = settings_keeper(context, args.console);
-    let result = stay(deployment, clock, place, settings, rules, (context.desk(), log, profiles, keeper), signals).await;
+    let result = stay(deployment, clock, place, settings, rules, Beside { desk: context.desk(), log, profiles, keeper }, signals).await;
     running.stop(local.engine.settings().longest_decision()).await;
     local.close();
     result
@@ -169,7 +169,7 @@ async fn elsewhere(
     let user = context.user();
     let place = SessionInfo { name, environment, remote: true, dialect, read_only, facts, user, profiles, ..SessionInfo::default() };
     let keeper = settings_keeper(context, args.console);
-    let result = stay(deployment, clock, place, settings, rules, (desk, log, directory, keeper), signals).await;
+    let result = stay(deployment, clock, place, settings, rules, Beside { desk, log, profiles: directory, keeper }, signals).await;
     client.finish(PATIENCE).await;
     result
 }
@@ -208,6 +208,14 @@ fn where_kept(context: &Context, source: CredentialSource, profile: Option<&Prof
     }
 }
 
+/// This computer's own things that a console works with.
+struct Beside {
+    desk: PathBuf,
+    log: Arc<dyn ProgramLog>,
+    profiles: Option<Arc<dyn ProfileDirectory>>,
+    keeper: Option<Arc<dyn SettingsKeeper>>,
+}
+
 /// Opens the console on a deployment and stays in it until it ends.
 async fn stay(
     deployment: Deployment,
@@ -215,7 +223,7 @@ async fn stay(
     place: SessionInfo,
     settings: Preferences,
     rules: RulesText,
-    (desk, log, profiles, keeper): (PathBuf, Arc<dyn ProgramLog>, Option<Arc<dyn ProfileDirectory>>, Option<Arc<dyn SettingsKeeper>>),
+    Beside { desk, log, profiles, keeper }: Beside,
     signals: &mut Option<Signals>,
 ) -> anyhow::Result<Option<NextConsole>> {
     let signals = match signals {

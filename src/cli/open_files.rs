@@ -3,7 +3,7 @@
 use anyhow::bail;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::store::{Cause, StoreError};
+use crate::store::{RefusalCause, StoreError};
 
 /// What the database, webhooks, gateways and the log have open.
 const OTHERS: u64 = 384;
@@ -31,7 +31,10 @@ pub(super) fn room_for_connections(wanted: usize) -> anyhow::Result<usize> {
         None => needed,
     };
     if allowed < LEAST {
-        bail!(StoreError::Refused(Cause::OpenFiles, format!("the limit of open files is {allowed}, and {LEAST} are needed at least")));
+        bail!(StoreError::Refused(
+            RefusalCause::OpenFiles,
+            format!("the limit of open files is {allowed}, and {LEAST} are needed at least")
+        ));
     }
     let room = connections(allowed).min(wanted);
     if room < wanted {

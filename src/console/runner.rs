@@ -58,11 +58,14 @@ pub struct Runner {
     exporting: Option<AbortHandle>,
     /// The rehearsal that is on its way.
     rehearsing: Option<AbortHandle>,
-    /// Modification time and length of each file with rules, profiles and settings, as they were when it was looked at last.
-    seen: Arc<Mutex<HashMap<PathBuf, Option<(SystemTime, u64)>>>>,
+    /// Each file with rules, profiles and settings, as it was when it was looked at last.
+    seen: Arc<Mutex<HashMap<PathBuf, FileVersion>>>,
     /// What is kept is written one after the other, so that the last state wins.
     keeping: Option<(UnboundedSender<DeskWork>, JoinHandle<()>)>,
 }
+
+/// Modification time and length of a file; nothing where there is none.
+type FileVersion = Option<(SystemTime, u64)>;
 
 /// Work on the desk in its turn.
 type DeskWork = Box<dyn FnOnce(&Desk) + Send>;

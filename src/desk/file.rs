@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::merge::merge;
-use crate::domain::cause::Cause;
+use crate::domain::cause::RefusalCause;
 
 /// An error at a file of the desk. The words are fit for a user.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -27,10 +27,10 @@ pub struct DeskError {
 impl DeskError {
     /// A file that cannot be used: by its cause where that is a known one, else in the system's words.
     pub(super) fn failed(path: &Path, what: &str, error: &(dyn std::error::Error + 'static)) -> Self {
-        let of_io = |error: &io::Error| Cause::of_io(error);
-        let cause = error.downcast_ref().and_then(of_io).or_else(|| error.downcast_ref().and_then(Cause::of_sqlite));
+        let of_io = |error: &io::Error| RefusalCause::of_io(error);
+        let cause = error.downcast_ref().and_then(of_io).or_else(|| error.downcast_ref().and_then(RefusalCause::of_sqlite));
         let message = match cause {
-            Some(Cause::Damaged | Cause::Failing) | None => format!("{what}: {error}"),
+            Some(RefusalCause::Damaged | RefusalCause::Failing) | None => format!("{what}: {error}"),
             Some(cause) => format!("{what}: {cause}; {}", cause.advice()),
         };
         Self { path: path.to_owned(), line: None, message }

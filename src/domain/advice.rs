@@ -38,15 +38,15 @@ pub enum AdviceBasis {
 /// and for a notice, which asks for no answer. What a fact contradicts, or what is only to be looked at, advises nothing.
 pub fn advice<'d>(alert: &Alert, duplicates: impl Iterator<Item = &'d Duplicate>, order: Option<&OrderAdvice>) -> Option<Advice> {
     let sure = duplicates.filter(|duplicate| duplicate.evidence.is_sure());
-    by_facts(alert, sure.collect(), order.filter(|order| !order.only_warns))
+    by_facts(alert, &sure.collect::<Vec<_>>(), order.filter(|order| !order.only_warns))
 }
 
 /// What another answer is warned by where money has gone back already, also where it is not sure that it was this payment's.
 pub fn refund_warning<'d>(alert: &Alert, duplicates: impl Iterator<Item = &'d Duplicate>, order: Option<&OrderAdvice>) -> Option<Advice> {
-    by_facts(alert, duplicates.collect(), order).filter(|advice| advice.after_refund)
+    by_facts(alert, &duplicates.collect::<Vec<_>>(), order).filter(|advice| advice.after_refund)
 }
 
-fn by_facts(alert: &Alert, duplicates: Vec<&Duplicate>, order: Option<&OrderAdvice>) -> Option<Advice> {
+fn by_facts(alert: &Alert, duplicates: &[&Duplicate], order: Option<&OrderAdvice>) -> Option<Advice> {
     if alert.outcome.is_some() || alert.alert_type.is_notice() {
         return None;
     }

@@ -6,9 +6,9 @@ use std::io::{self, ErrorKind};
 use rusqlite::ffi;
 use rustix::io::Errno;
 
-/// Cause of a refusal by the database or the system. The advice follows from it, and only [`Damaged`](Self::Damaged) speaks of a restore.
+/// RefusalCause of a refusal by the database or the system. The advice follows from it, and only [`Damaged`](Self::Damaged) speaks of a restore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cause {
+pub enum RefusalCause {
     /// No room on the disk, or a quota is used up.
     DiskFull,
     /// Too many open files.
@@ -31,18 +31,18 @@ pub enum Cause {
     Failing,
 }
 
-impl Cause {
+impl RefusalCause {
     /// The way out, as an imperative.
     pub const fn advice(self) -> &'static str {
         match self {
             Self::DiskFull => "free space, and it goes on by itself",
             Self::OpenFiles => "raise the limit of open files (ulimit -n)",
-            Self::ReadOnly => "it can be read, and `avert backup` works; make it writable to go on",
+            Self::ReadOnly => "make it writable to go on; on SQLite `avert backup` works",
             Self::Locked => "wait for the other process, or end it",
             Self::Connections => "raise the limit, or lower [database] connections",
             Self::Pooler => "connect to the server, or use the pooler in session mode",
             Self::Encoding => "create the database with ENCODING UTF8",
-            Self::Damaged => "keep a copy of the data directory, then bring a backup back with `avert restore FILE`",
+            Self::Damaged => "keep a copy of it, then restore a backup (on SQLite `avert restore FILE`)",
             Self::Gone => "put it back, or end avert and start it on the right one",
             Self::Failing => "look after the disk, and at the system's log",
         }
@@ -72,7 +72,7 @@ impl Cause {
     }
 }
 
-impl fmt::Display for Cause {
+impl fmt::Display for RefusalCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::DiskFull => "the disk is full",

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use super::cause::{beside, place};
-use crate::domain::cause::Cause;
+use crate::domain::cause::RefusalCause;
 
 /// Store error: why a unit of work did not happen. Nothing of it was kept.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -23,7 +23,7 @@ pub enum StoreError {
     Corrupt(String),
     /// The database or the system refuses for a known cause; the text says what and where.
     #[error("{1}: {0}; {advice}", advice = .0.advice())]
-    Refused(Cause, String),
+    Refused(RefusalCause, String),
     /// A name or id is taken already.
     #[error("{0} exists already")]
     Conflict(String),
@@ -34,9 +34,9 @@ const SOMEWHERE: &str = "the database";
 
 impl StoreError {
     /// A refusal by SQLite, whose place is not known yet.
-    pub(super) fn somewhere(cause: Cause, what: &impl std::fmt::Display) -> Self {
+    pub(super) fn somewhere(cause: RefusalCause, what: &impl std::fmt::Display) -> Self {
         match cause {
-            Cause::Damaged | Cause::Failing => Self::Refused(cause, format!("{SOMEWHERE} ({what})")),
+            RefusalCause::Damaged | RefusalCause::Failing => Self::Refused(cause, format!("{SOMEWHERE} ({what})")),
             _ => Self::Refused(cause, SOMEWHERE.to_owned()),
         }
     }
@@ -45,13 +45,13 @@ impl StoreError {
     pub(super) fn at(self, database: &Path) -> Self {
         let Self::Refused(cause, what) = self else { return self };
         let Some(more) = what.strip_prefix(SOMEWHERE) else { return Self::Refused(cause, what) };
-        let found = if cause == Cause::Failing { beside(database).unwrap_or(cause) } else { cause };
+        let found = if cause == RefusalCause::Failing { beside(database).unwrap_or(cause) } else { cause };
         Self::Refused(found, format!("{}{}", place(found, database), if found == cause { more } else { "" }))
     }
 
     /// A file that cannot be used: by its cause where that is a known one, else in the system's words.
     pub(super) fn of_file(file: &Path, what: &str, error: &io::Error) -> Self {
-        match Cause::of_io(error) {
+        match RefusalCause::of_io(error) {
             Some(cause) => Self::Refused(cause, format!("{} {what}", place(cause, file))),
             None => Self::Unusable(format!("{}: {what}: {error}", file.display())),
         }

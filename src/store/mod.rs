@@ -49,7 +49,7 @@ pub use self::schema::SchemaState;
 pub use self::sqlite::{LongStep, PageCaches, SqliteOptions, SqliteStore};
 pub use self::upkeep::{Depths, UpkeepStore};
 pub use crate::domain::Actor;
-pub use crate::domain::cause::Cause;
+pub use crate::domain::cause::RefusalCause;
 use crate::domain::{DatabaseId, InstanceId};
 
 /// A shared store.

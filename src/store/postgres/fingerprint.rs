@@ -6,7 +6,7 @@ use tokio_postgres::Row;
 
 use super::connection::Connection;
 use super::fault::Work;
-use crate::store::{Cause, Finding, StoreError};
+use crate::store::{Finding, RefusalCause, StoreError};
 
 /// Objects by the steps that make them (`FIRST`, or `FIRST-LAST` where a later step takes them away; 0 where the server can have them or
 /// not): table, name, definition.
@@ -70,7 +70,7 @@ impl Differences {
         match (missing.is_empty(), meddling.is_empty()) {
             (true, true) => None,
             (true, false) => Some(StoreError::Unusable(format!("avert did not make this in its schema: {meddling}; drop it to go on"))),
-            (false, _) => Some(StoreError::Refused(Cause::Damaged, format!("missing in its schema: {missing}"))),
+            (false, _) => Some(StoreError::Refused(RefusalCause::Damaged, format!("missing in its schema: {missing}"))),
         }
     }
 

@@ -7,7 +7,7 @@ use super::fault::{WorkFault, unreachable};
 use super::pool::Pool;
 use super::session::DatabaseServer;
 use crate::domain::database::PostgresAddress;
-use crate::store::{Cause, StoreError, StoreResult};
+use crate::store::{RefusalCause, StoreError, StoreResult};
 
 /// Most connections of a command that looks at a database or moves it.
 const FEW: u32 = 4;
@@ -23,11 +23,11 @@ pub(super) async fn connect_to(server: &DatabaseServer, most: u32) -> StoreResul
     let first = pool.take().await?;
     let encoding = setting(first.client()?, "server_encoding").await.map_err(WorkFault::from)?;
     if encoding != "UTF8" {
-        return Err(StoreError::Refused(Cause::Encoding, format!("server_encoding is {encoding}")));
+        return Err(StoreError::Refused(RefusalCause::Encoding, format!("server_encoding is {encoding}")));
     }
     let second = server.client().await.map_err(|error| unreachable(&error))?;
     if !keep_their_own([first.client()?, &second]).await.map_err(WorkFault::from)? {
-        return Err(StoreError::Refused(Cause::Pooler, "what a session sets is gone with its next transaction".to_owned()));
+        return Err(StoreError::Refused(RefusalCause::Pooler, "what a session sets is gone with its next transaction".to_owned()));
     }
     Ok((pool, first))
 }

@@ -8,7 +8,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::files::with_suffix;
 use crate::store::cause::beside;
-use crate::store::{Cause, StoreError, StoreResult};
+use crate::store::{RefusalCause, StoreError, StoreResult};
 
 /// Marks a database file as avert's (`PRAGMA application_id`): the letters `avrt`.
 pub(super) const APPLICATION_ID: i32 = 0x6176_7274;
@@ -59,21 +59,21 @@ pub(super) fn open(path: &Path, purpose: Purpose) -> StoreResult<Connection> {
     };
     match beside(path) {
         // It writes as soon as there is room. Other processes wait until it has ended.
-        Some(Cause::DiskFull) => {
+        Some(RefusalCause::DiskFull) => {
             let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
             let conn = Connection::open_with_flags_and_vfs(path, access, "unix-excl")?;
             conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, purpose == Purpose::Read)?;
             Ok(set_up(conn, purpose)?)
         }
-        Some(Cause::ReadOnly) if !with_suffix(path, "-wal").exists() => Ok(set_up(open_immutable(path)?, purpose)?),
-        Some(Cause::OpenFiles) => Err(StoreError::somewhere(Cause::OpenFiles, &error)),
+        Some(RefusalCause::ReadOnly) if !with_suffix(path, "-wal").exists() => Ok(set_up(open_immutable(path)?, purpose)?),
+        Some(RefusalCause::OpenFiles) => Err(StoreError::somewhere(RefusalCause::OpenFiles, &error)),
         _ => Err(error.into()),
     }
 }
 
 /// Whether the system refuses to open it, or to make what is beside it.
 fn is_refused(error: &rusqlite::Error) -> bool {
-    matches!(Cause::of_sqlite(error), Some(Cause::Failing | Cause::DiskFull | Cause::ReadOnly))
+    matches!(RefusalCause::of_sqlite(error), Some(RefusalCause::Failing | RefusalCause::DiskFull | RefusalCause::ReadOnly))
 }
 
 fn set_up(mut conn: Connection, purpose: Purpose) -> rusqlite::Result<Connection> {
@@ -128,7 +128,7 @@ fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
 
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
-        match (Cause::of_sqlite(&error), error.sqlite_error_code()) {
+        match (RefusalCause::of_sqlite(&error), error.sqlite_error_code()) {
             (Some(cause), _) => Self::somewhere(cause, &error),
             (None, Some(ErrorCode::ConstraintViolation) | None) => Self::Corrupt(error.to_string()),
             (None, Some(_)) => Self::Unavailable(error.to_string()),

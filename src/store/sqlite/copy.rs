@@ -18,7 +18,7 @@ use super::migrate::{MIGRATIONS, applied, inspect};
 use super::statements::{Statements as _, cell};
 use crate::domain::AuditState;
 use crate::store::seal::Seal;
-use crate::store::{Cause, StoreError, StoreResult};
+use crate::store::{RefusalCause, StoreError, StoreResult};
 
 /// Pages copied in one go.
 const PAGES: std::ffi::c_int = 16_384;
@@ -92,7 +92,7 @@ pub(super) fn copy(source: &Connection, source_path: &Path, to: &Path, name: &Pa
 }
 
 fn damaged(path: &Path, what: &str) -> StoreError {
-    StoreError::Refused(Cause::Damaged, format!("{} ({what})", path.display()))
+    StoreError::Refused(RefusalCause::Damaged, format!("{} ({what})", path.display()))
 }
 
 fn check_integrity(conn: &Connection, path: &Path) -> StoreResult<()> {

@@ -21,9 +21,9 @@ use super::statements::{Statements as _, cell, micros, moment, optional_moment};
 use super::{access, audit};
 use crate::domain::time::Timestamp;
 use crate::domain::{EndpointId, PlacedCredential, Provider};
-use crate::store::{Cause, Finding, StoreResult, verdicts};
+use crate::store::{Finding, RefusalCause, StoreResult, verdicts};
 
-const RESTORE: &str = Cause::Damaged.advice();
+const RESTORE: &str = RefusalCause::Damaged.advice();
 
 /// One look at a database that could be opened, as of a moment.
 type Check = fn(&Connection, Timestamp) -> StoreResult<Finding>;

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 use super::migrate::{MIGRATIONS, make_schema};
 use super::statements::Statements as _;
-use crate::store::{Cause, StoreError, StoreResult};
+use crate::store::{RefusalCause, StoreError, StoreResult};
 
 /// Objects of a schema by kind and name: the table that each belongs to, and the statement that made it.
 type Objects = BTreeMap<(String, String), (String, String)>;
@@ -53,7 +53,9 @@ pub(super) fn check(conn: &Connection, path: &Path, steps: usize) -> StoreResult
     }
     match faults.is_empty() {
         true => Ok(()),
-        false => Err(StoreError::Refused(Cause::Damaged, format!("{}: its schema was changed: {}", path.display(), faults.join(", ")))),
+        false => {
+            Err(StoreError::Refused(RefusalCause::Damaged, format!("{}: its schema was changed: {}", path.display(), faults.join(", "))))
+        }
     }
 }
 

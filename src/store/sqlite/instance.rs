@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use super::files::{is_regular, make_file, make_private};
 use super::worker::locked;
 use crate::domain::InstanceId;
-use crate::store::Cause;
+use crate::store::RefusalCause;
 
 /// This process's own lock, and the directory with everybody's.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ impl Instances {
     pub(super) fn announce(directory: &Path, own: InstanceId) -> io::Result<Self> {
         let instances = Self { directory: directory.to_owned(), own, lock: Mutex::default() };
         match instances.announce_once() {
-            Err(error) if Cause::of_io(&error).is_none() && error.kind() != ErrorKind::PermissionDenied => Err(error),
+            Err(error) if RefusalCause::of_io(&error).is_none() && error.kind() != ErrorKind::PermissionDenied => Err(error),
             _ => Ok(instances),
         }
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::files::with_suffix;
-use crate::store::{Cause, StoreError, StoreResult};
+use crate::store::{RefusalCause, StoreError, StoreResult};
 
 /// Device and inode of a file; nothing where there is none.
 type FileId = Option<(u64, u64)>;
@@ -30,7 +30,7 @@ impl SameFiles {
     /// Looks at the paths.
     ///
     /// # Errors
-    /// [`Cause::Gone`] names the file that is another one now, or gone.
+    /// [`RefusalCause::Gone`] names the file that is another one now, or gone.
     pub(super) fn check(&self) -> StoreResult<()> {
         let is_other = |(file, opened): &&(PathBuf, FileId)| id_of(file).is_some_and(|now| now != *opened);
         let other = self.files.iter().find(is_other);
@@ -44,7 +44,7 @@ impl SameFiles {
         if !was_gone {
             tracing::error!(file = %file.display(), "the database was moved, removed or replaced while it is open: nothing is answered");
         }
-        Err(StoreError::Refused(Cause::Gone, file.display().to_string()))
+        Err(StoreError::Refused(RefusalCause::Gone, file.display().to_string()))
     }
 
     /// The result of the last look.

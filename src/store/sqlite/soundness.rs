@@ -10,7 +10,7 @@ use super::files::{make_file, unusable, with_suffix};
 use super::instance::census;
 use super::statements::{Statements as _, cell};
 use super::{log_walk, newest};
-use crate::store::{Cause, StoreError, StoreResult};
+use crate::store::{RefusalCause, StoreError, StoreResult};
 
 /// Says in plain words why a file cannot be a database, before SQLite does in its own; makes it where it is missing.
 pub(super) fn check_file(database: &Path, key: Option<&Path>) -> StoreResult<()> {
@@ -39,7 +39,7 @@ pub(super) fn check_file(database: &Path, key: Option<&Path>) -> StoreResult<()>
 
 /// Refuses what cannot be worked on without a backup.
 fn damaged(database: &Path, what: &str) -> StoreError {
-    StoreError::Refused(Cause::Damaged, format!("{}: {what}; nothing was written to it", database.display()))
+    StoreError::Refused(RefusalCause::Damaged, format!("{}: {what}; nothing was written to it", database.display()))
 }
 
 /// Refuses an empty database whose key is there. The key is made only when the database has its tables, so it had some; `key` is the one
@@ -66,7 +66,7 @@ pub(super) fn check_after_unclean_end(database: &Path, before: &dyn Fn(u64)) -> 
     let what = match look() {
         Ok(lines) if lines == ["ok"] => return Ok(()),
         Ok(lines) => lines.join("; "),
-        Err(StoreError::Refused(Cause::Damaged, what)) => what,
+        Err(StoreError::Refused(RefusalCause::Damaged, what)) => what,
         Err(error) => return Err(error),
     };
     Err(damaged(database, &format!("since an unclean end {what}; `avert doctor` says more")))

@@ -20,8 +20,8 @@ use crate::domain::{
     Alert, AlertId, AlertPatch, AlertQuery, AlertType, AttemptId, Deadline, EventKind, OrganizationId, Provider, Resolution,
 };
 use crate::store::{
-    AccessStore as _, AlertStore as _, AttemptStore as _, Cause, Claim, ClaimRequest, OrganizationStore as _, Store as _, StoreError,
-    StoreResult, UpkeepStore as _,
+    AccessStore as _, AlertStore as _, AttemptStore as _, Claim, ClaimRequest, OrganizationStore as _, RefusalCause, Store as _,
+    StoreError, StoreResult, UpkeepStore as _,
 };
 
 pub(super) struct NoEvents;
@@ -317,7 +317,7 @@ async fn a_full_disk_is_told_keeps_nothing_and_passes() {
     limit(1_000_000).await.unwrap();
     let stored = store.ingest(organization, rows(200), noon()).await.unwrap();
 
-    assert!(matches!(&refused, Err(StoreError::Refused(Cause::DiskFull, place)) if place.contains("KiB free in")), "{refused:?}");
+    assert!(matches!(&refused, Err(StoreError::Refused(RefusalCause::DiskFull, place)) if place.contains("KiB free in")), "{refused:?}");
     assert_eq!((after, stored.created, store.count_alerts(organization).await.unwrap()), (0, 200, 200));
 }
 
@@ -337,8 +337,8 @@ async fn a_database_that_another_process_keeps_locked_is_told() {
     other.execute_batch("ROLLBACK").unwrap();
     let after = store.ingest(organization, rows(1), noon()).await;
 
-    assert!(matches!(&first, Err(StoreError::Refused(Cause::Locked, place)) if place.contains("avert.db")), "{first:?}");
-    assert!(matches!(second, Err(StoreError::Refused(Cause::Locked, _))));
+    assert!(matches!(&first, Err(StoreError::Refused(RefusalCause::Locked, place)) if place.contains("avert.db")), "{first:?}");
+    assert!(matches!(second, Err(StoreError::Refused(RefusalCause::Locked, _))));
     assert_eq!((readable, after.unwrap().created), (Ok(0), 1));
 }
 

@@ -23,7 +23,7 @@ use crate::domain::event::RenderEvent;
 use crate::domain::{DatabaseId, InstanceId};
 use crate::store::key_file::DataKey;
 use crate::store::seal::Seal;
-use crate::store::{Cause, StoreError, StoreResult};
+use crate::store::{RefusalCause, StoreError, StoreResult};
 
 /// Most units of work in one commit.
 const GROUP_UNITS: usize = 256;
@@ -219,7 +219,7 @@ impl State {
             }
             Err(error) => {
                 let error = error.at(&self.shared.path);
-                if matches!(error, StoreError::Refused(Cause::DiskFull, _)) {
+                if matches!(error, StoreError::Refused(RefusalCause::DiskFull, _)) {
                     self.checkpointer.found_full();
                 }
                 metrics::counter!("avert_store_commits_total", "result" => "failed").increment(1);

@@ -157,7 +157,7 @@ impl<C: ColumnField> Table<C> {
         }
         let decided = Decided { said: &self.said, columns: &self.columns, file: &self.file };
         let refused = open.into_iter().filter_map(|OpenCell { line, field, place, text, currency, .. }| {
-            let why = decided.cell(field.kind(), Cow::Owned(text), &mut Cow::Owned(currency), place).err()?;
+            let why = decided.cell(&field.kind(), Cow::Owned(text), &mut Cow::Owned(currency), place).err()?;
             Some(RejectedRow { line, error: FieldError::new(field.name(), why) })
         });
         let refused: Vec<RejectedRow> = refused.collect();
@@ -210,7 +210,7 @@ impl Decided<'_> {
             if let (Some((_, code)), false) = (&supplied, was_given) {
                 currency = Cow::Owned(code.clone());
             }
-            let text = self.cell(field.kind(), text, &mut currency, place).map_err(wrong)?;
+            let text = self.cell(&field.kind(), text, &mut currency, place).map_err(wrong)?;
             if let (CellKind::Amount(Some(of)), false, false) = (field.kind(), was_given, currency.is_empty()) {
                 supplied = Some((of, currency.into_owned()));
             }
@@ -222,7 +222,7 @@ impl Decided<'_> {
 
     fn cell<'c, C>(
         &self,
-        kind: CellKind<C>,
+        kind: &CellKind<C>,
         text: Cow<'c, str>,
         currency: &mut Cow<'_, str>,
         place: usize,

@@ -177,7 +177,7 @@ const NAMED_MONTHS: [&str; 4] = ["%d %B %Y", "%d-%B-%Y", "%d-%B-%y", "%B %d, %Y"
 /// Reads the date that a text begins with, by each order, and what is behind it.
 fn dates(text: &str) -> Option<([Option<NaiveDate>; 3], &str)> {
     let named = |format: &&str| NaiveDate::parse_and_remainder(text, format).ok().filter(|(date, _)| date.year() > 999);
-    if let Some((date, rest)) = NAMED_MONTHS.iter().find_map(|format| named(format)) {
+    if let Some((date, rest)) = NAMED_MONTHS.iter().find_map(named) {
         return Some(([Some(date); 3], rest));
     }
     let sign = text.chars().find(|c| !c.is_ascii_digit()).filter(|c| matches!(c, '-' | '/' | '.'))?;

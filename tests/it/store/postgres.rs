@@ -7,8 +7,8 @@ use avert::domain::database::{DatabaseTls, PostgresAddress};
 use avert::domain::{Alert, AuditState, CutOffs, EndpointAuth, NewEndpoint, Secret};
 use avert::store::postgres::migrate;
 use avert::store::{
-    AlertStore as _, AuditStore as _, Cause, EndpointStore as _, OrganizationStore as _, PostgresOptions, PostgresStore, SchemaState,
-    StoreError, UpkeepStore as _,
+    AlertStore as _, AuditStore as _, EndpointStore as _, OrganizationStore as _, PostgresOptions, PostgresStore, RefusalCause,
+    SchemaState, StoreError, UpkeepStore as _,
 };
 use rstest::rstest;
 
@@ -236,7 +236,7 @@ async fn a_database_that_may_be_written_again_is_written_at_once_whatever_its_co
     set("RESET default_transaction_read_only").await;
     let added = futures::future::join_all(["b", "c", "d"].map(|name| store.add_organization(organization(name), noon()))).await;
 
-    assert!(matches!(meanwhile, Err(StoreError::Refused(Cause::ReadOnly, _))), "{meanwhile:?}");
+    assert!(matches!(meanwhile, Err(StoreError::Refused(RefusalCause::ReadOnly, _))), "{meanwhile:?}");
     assert!(added.iter().all(Result::is_ok), "{added:?}");
 }
 

@@ -8,8 +8,8 @@ use avert::domain::database::PostgresAddress;
 use avert::store::postgres::examine::examine;
 use avert::store::postgres::migrate;
 use avert::store::{
-    AccessStore as _, AlertStore as _, Cause, Grade, OrganizationStore as _, PostgresOptions, PostgresStore, SchemaState, StoreError,
-    UpkeepStore as _,
+    AccessStore as _, AlertStore as _, Grade, OrganizationStore as _, PostgresOptions, PostgresStore, RefusalCause, SchemaState,
+    StoreError, UpkeepStore as _,
 };
 use rstest::rstest;
 use sha2::{Digest as _, Sha256};
@@ -86,7 +86,7 @@ async fn what_is_missing_in_a_schema_is_named_and_nothing_works_on_it(#[case] sq
     let examined = examine(&server, None, noon()).await.findings;
 
     for error in [&opened, &inspected, &migrated] {
-        assert!(matches!(error, StoreError::Refused(Cause::Damaged, words) if words.contains(name)), "{error:?}");
+        assert!(matches!(error, StoreError::Refused(RefusalCause::Damaged, words) if words.contains(name)), "{error:?}");
     }
     let told = examined.iter().any(|finding| finding.grade == Grade::Wrong && finding.found.contains(name));
     assert!(told, "{examined:?}");
@@ -139,9 +139,9 @@ async fn a_database_in_another_encoding_is_refused_by_whoever_looks_at_it(#[case
     let examined = examine(&server, None, noon()).await.findings;
 
     for error in [inspected, migrated, opened] {
-        assert!(matches!(&error, StoreError::Refused(Cause::Encoding, words) if words.contains(encoding)), "{error:?}");
+        assert!(matches!(&error, StoreError::Refused(RefusalCause::Encoding, words) if words.contains(encoding)), "{error:?}");
     }
-    assert!(examined[0].grade == Grade::Wrong && examined[0].advice == Cause::Encoding.advice(), "{examined:?}");
+    assert!(examined[0].grade == Grade::Wrong && examined[0].advice == RefusalCause::Encoding.advice(), "{examined:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -153,8 +153,8 @@ async fn a_pooler_that_gives_a_session_to_somebody_else_with_the_next_transactio
     let opened = refused(&PostgresOptions { server: server.clone(), ..ground.options() }).await;
     let inspected = migrate::inspect(&server).await.unwrap_err();
 
-    assert!(matches!(opened, StoreError::Refused(Cause::Pooler, _)), "{opened:?}");
-    assert!(matches!(inspected, StoreError::Refused(Cause::Pooler, _)), "{inspected:?}");
+    assert!(matches!(opened, StoreError::Refused(RefusalCause::Pooler, _)), "{opened:?}");
+    assert!(matches!(inspected, StoreError::Refused(RefusalCause::Pooler, _)), "{inspected:?}");
 }
 
 #[tokio::test]
@@ -188,16 +188,16 @@ async fn what_server_database_and_role_bring_along_counts_for_nothing() {
 }
 
 #[rstest]
-#[case("53100", Some(Cause::DiskFull))]
-#[case("53300", Some(Cause::Connections))]
-#[case("55P03", Some(Cause::Locked))]
-#[case("25006", Some(Cause::ReadOnly))]
-#[case("42P05", Some(Cause::Pooler))]
-#[case("26000", Some(Cause::Pooler))]
-#[case("08P01", Some(Cause::Pooler))]
-#[case("22P05", Some(Cause::Encoding))]
-#[case("XX001", Some(Cause::Damaged))]
-#[case("XX002", Some(Cause::Damaged))]
+#[case("53100", Some(RefusalCause::DiskFull))]
+#[case("53300", Some(RefusalCause::Connections))]
+#[case("55P03", Some(RefusalCause::Locked))]
+#[case("25006", Some(RefusalCause::ReadOnly))]
+#[case("42P05", Some(RefusalCause::Pooler))]
+#[case("26000", Some(RefusalCause::Pooler))]
+#[case("08P01", Some(RefusalCause::Pooler))]
+#[case("22P05", Some(RefusalCause::Encoding))]
+#[case("XX001", Some(RefusalCause::Damaged))]
+#[case("XX002", Some(RefusalCause::Damaged))]
 #[case("XX000", None)]
 #[case("23514", None)]
 #[case("22003", None)]
@@ -206,7 +206,7 @@ async fn what_server_database_and_role_bring_along_counts_for_nothing() {
 #[tokio::test]
 async fn what_the_server_refuses_is_told_by_its_cause_and_only_damage_speaks_of_a_restore(
     #[case] state: &str,
-    #[case] cause: Option<Cause>,
+    #[case] cause: Option<RefusalCause>,
 ) {
     let Some(ground) = Postgres::fresh().await else { return };
     let store = PostgresStore::open(&ground.options()).await.unwrap();
@@ -222,7 +222,7 @@ async fn what_the_server_refuses_is_told_by_its_cause_and_only_damage_speaks_of_
     let words = error.to_string();
     assert_eq!(found, cause, "{words}");
     assert!(words.contains("so it is"), "{words}");
-    assert_eq!(words.contains("restore"), cause == Some(Cause::Damaged), "{words}");
+    assert_eq!(words.contains("restore"), cause == Some(RefusalCause::Damaged), "{words}");
 }
 
 /// A role of so many connections, with the rights that the page of PostgreSQL names and no other.
