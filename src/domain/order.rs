@@ -215,11 +215,6 @@ pub struct OrderMatch {
 }
 
 impl OrderMatch {
-    /// Whether a fact contradicts the identifier that it rests on.
-    pub fn is_contradicted(&self) -> bool {
-        self.doubts.iter().any(|doubt| matches!(doubt, MatchDoubt::Contradicted(_)))
-    }
-
     /// How sure it is and why, in words: `possible: same amount and card; 2 orders fit alike`.
     pub fn words(&self) -> String {
         format!("{}: {}", self.confidence.words(), self.reason())

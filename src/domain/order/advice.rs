@@ -1,6 +1,6 @@
 //! What an order's state suggests for its alert: shipped, refunded and cancelled ones say what the answer is.
 
-use super::{MatchConfidence, OrderAdvice, OrderMatch, OrderState};
+use super::{MatchConfidence, MatchDoubt, OrderAdvice, OrderMatch, OrderState};
 use crate::domain::alert::Alert;
 use crate::domain::duplicate::{RefundTime, sure_evidence};
 use crate::domain::resolution::{Decision, InvalidReason};
@@ -41,7 +41,7 @@ impl OrderMatch {
     /// The decision that the order suggests; none for an answered alert, or where it is not likely that it is this order. Where a fact
     /// contradicts that, what it says of a refund still warns.
     pub fn advice(&self, alert: &Alert) -> Option<OrderAdvice> {
-        let only_warns = self.is_contradicted();
+        let only_warns = self.doubts.iter().any(|doubt| matches!(doubt, MatchDoubt::Contradicted(_)));
         if alert.is_over() || self.confidence < MatchConfidence::Likely && !only_warns {
             return None;
         }
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
     use crate::domain::advice::{advice, refund_warning};
     use crate::domain::identity::Contradiction;
-    use crate::domain::order::{MatchDoubt, MerchantOrder, OrderEvidence};
+    use crate::domain::order::{MerchantOrder, OrderEvidence};
     use crate::domain::time::from_iso;
     use crate::domain::{Currency, Outcome};
 
