@@ -6,7 +6,7 @@ use clap::{ArgAction, Args, ValueEnum};
 
 use crate::cli::failure::Misused;
 use crate::config::ThemeSetting;
-use crate::wire::import::{Conventions, DateOrder, DecimalMark, Zone};
+use crate::wire::import::{Conventions, DateOrder, DecimalMark, FileZone};
 
 /// Flags that every command has.
 #[derive(Debug, Clone, Default, Args)]
@@ -82,7 +82,7 @@ pub(crate) struct ReadingArgs {
     dates: Option<DateOrder>,
     /// The zone of times without one: UTC, +01:00, or local for this machine's
     #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
-    zone: Option<Zone>,
+    zone: Option<FileZone>,
 }
 
 impl ReadingArgs {

@@ -36,13 +36,13 @@ pub fn alert_column(name: &str) -> Option<String> {
 }
 
 /// A table of alerts; none where it cannot be read.
-pub(super) struct AlertTable {
+pub(super) struct AlertFileTable {
     table: Option<Table<Slot>>,
     /// Reasons why it is not read, each told once.
     refused: VecDeque<RejectedRow>,
 }
 
-impl AlertTable {
+impl AlertFileTable {
     pub(super) fn open(source: Source<impl BufRead>, file: Option<File>) -> Self {
         let opened = Table::open(source, file);
         let refused = opened.as_ref().err().map(|why| rejected(1, FieldError::new("", why.clone())));

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use chrono::FixedOffset;
 
 use super::numbers::{DecimalMark, WrittenAmount};
-use super::times::{DateOrder, DateOrders, WrittenTime, Zone};
+use super::times::{DateOrder, DateOrders, FileZone, WrittenTime};
 use crate::domain::time::to_iso;
 
 /// Conventions that a person names for a file; each goes before what the file proves.
@@ -13,7 +13,7 @@ use crate::domain::time::to_iso;
 pub struct Conventions {
     pub decimal: Option<DecimalMark>,
     pub dates: Option<DateOrder>,
-    pub zone: Option<Zone>,
+    pub zone: Option<FileZone>,
 }
 
 /// Evidence of all cells of a column.
@@ -22,7 +22,7 @@ pub(super) struct Evidence {
     point: bool,
     comma: bool,
     orders: DateOrders,
-    zone: Option<Zone>,
+    zone: Option<FileZone>,
     /// Its cells have several zones.
     zones_differ: bool,
 }
@@ -31,7 +31,7 @@ impl Evidence {
     /// The evidence of a header: `Created (UTC)` tells a zone.
     pub(super) fn of_header(header: &str) -> Self {
         let mut words = header.split(|c: char| !c.is_alphanumeric());
-        let zone = words.any(|word| matches!(word, "UTC" | "GMT")).then_some(Zone::UTC);
+        let zone = words.any(|word| matches!(word, "UTC" | "GMT")).then_some(FileZone::UTC);
         Self { point: false, comma: false, orders: DateOrders::ALL, zone, zones_differ: false }
     }
 
@@ -56,7 +56,7 @@ impl Evidence {
     }
 
     fn add_zone(&mut self, zone: FixedOffset) {
-        let zone = Zone::At(zone);
+        let zone = FileZone::At(zone);
         self.zones_differ |= *self.zone.get_or_insert(zone) != zone;
     }
 

@@ -33,10 +33,10 @@ pub use self::numbers::DecimalMark;
 pub use self::orders::{OrderFileError, OrderImporter};
 pub use self::presets::OrderPreset;
 pub use self::row::{MAX_ROW, Row, row_in_words, rows_in_words};
-pub use self::table::{CellKind, ColumnField, Layout, Table, TableRow, lay_out, letters, place_of};
-pub use self::times::{DateOrder, Zone};
+pub use self::table::{CellKind, ColumnField, FieldColumns, Table, TableRow, lay_out, letters, place_of};
+pub use self::times::{DateOrder, FileZone};
 
-use self::alerts::AlertTable;
+use self::alerts::AlertFileTable;
 use self::document::Document;
 use self::lines::Lines;
 use self::row::refuse;
@@ -55,7 +55,7 @@ enum Reader<R> {
     Refused(Option<Box<Row>>, Source<R>),
     Document(Document<R>),
     Lines(Lines<R>),
-    Table(Box<AlertTable>),
+    Table(Box<AlertFileTable>),
 }
 
 impl<R: BufRead> Importer<R> {
@@ -76,7 +76,7 @@ impl<R: BufRead> Importer<R> {
             Err(refusal) => Reader::Refused(Some(Box::new(refuse(1, refusal))), source),
             Ok(FileFormat::Json) => Reader::Document(Document::new(source)),
             Ok(FileFormat::Ndjson) => Reader::Lines(Lines::new(source)),
-            Ok(FileFormat::Csv) => Reader::Table(Box::new(AlertTable::open(source, file))),
+            Ok(FileFormat::Csv) => Reader::Table(Box::new(AlertFileTable::open(source, file))),
         };
         Self { reader, unknown: UnknownNames::default(), is_empty }
     }

@@ -7,7 +7,7 @@ use std::io::BufRead;
 use super::conventions::Conventions;
 use super::presets::{OrderPreset, StatusWord, places};
 use super::row::{rejected, rows_in_words};
-use super::table::{CellKind, ColumnField, Layout, Table, add_own_names, letters, listed, named_columns};
+use super::table::{CellKind, ColumnField, FieldColumns, Table, add_own_names, letters, listed, named_columns};
 use crate::domain::{MerchantOrder, OrderField, OrderState, RejectedRow};
 use crate::wire::read::UnknownNames;
 
@@ -117,12 +117,13 @@ impl OrderImporter {
     }
 
     /// The columns by the headers that are named for fields, then those of the preset, then their own names.
-    fn layout(&self, named: &[(String, String)]) -> Result<Layout<OrderColumn>, String> {
+    fn layout(&self, named: &[(String, String)]) -> Result<FieldColumns<OrderColumn>, String> {
         let headers = self.table.headers();
         let named = named.iter().filter_map(|(field, header)| Some((OrderColumn::named(&letters(field))?, header.clone())));
         let mut layout = named_columns(headers, &named.collect::<Vec<_>>())?;
         if let Some(preset) = self.preset {
-            let is_laid_out = |layout: &Layout<OrderColumn>, field| layout.iter().any(|(column, _)| *column == OrderColumn::Field(field));
+            let is_laid_out =
+                |layout: &FieldColumns<OrderColumn>, field| layout.iter().any(|(column, _)| *column == OrderColumn::Field(field));
             for (field, places) in preset.fields(headers) {
                 if !is_laid_out(&layout, field) {
                     layout.push((OrderColumn::Field(field), places));

@@ -47,7 +47,7 @@ pub trait ColumnField: Copy + PartialEq + 'static {
 }
 
 /// Columns of each field; the first cell of them that is not empty counts.
-pub type Layout<C> = Vec<(C, Vec<usize>)>;
+pub type FieldColumns<C> = Vec<(C, Vec<usize>)>;
 
 /// A row of a table: its cells that are not empty, as plain text.
 pub type TableRow<'a, C> = Result<Vec<(C, Cow<'a, str>)>, RejectedRow>;
@@ -59,7 +59,7 @@ impl<T: Read + Seek + Send> ReadSeek for T {}
 pub struct Table<C> {
     rows: CsvRows<BufReader<Box<dyn ReadSeek>>>,
     headers: Vec<String>,
-    layout: Layout<C>,
+    layout: FieldColumns<C>,
     said: Conventions,
     columns: Vec<Evidence>,
     file: Evidence,
@@ -120,7 +120,7 @@ impl<C: ColumnField> Table<C> {
     ///
     /// # Errors
     /// The first cell of each column that stays open.
-    pub fn decide(&mut self, layout: Layout<C>, said: Conventions, by_machine: bool) -> Result<(), Vec<RejectedRow>> {
+    pub fn decide(&mut self, layout: FieldColumns<C>, said: Conventions, by_machine: bool) -> Result<(), Vec<RejectedRow>> {
         (self.layout, self.said) = (layout, said);
         let is_decided = |(field, _): &(C, Vec<usize>)| matches!(field.kind(), CellKind::Text | CellKind::Plain | CellKind::Flag);
         if self.layout.iter().all(is_decided) {
@@ -199,7 +199,7 @@ struct Decided<'a> {
 }
 
 impl Decided<'_> {
-    fn row<'c, C: ColumnField>(&self, layout: &Layout<C>, cells: &'c ByteRecord) -> Result<Vec<(C, Cow<'c, str>)>, FieldError> {
+    fn row<'c, C: ColumnField>(&self, layout: &FieldColumns<C>, cells: &'c ByteRecord) -> Result<Vec<(C, Cow<'c, str>)>, FieldError> {
         let mut row: Vec<(C, Cow<'c, str>)> = Vec::with_capacity(layout.len());
         let mut supplied: Option<(C, String)> = None;
         for (field, places) in layout {
@@ -273,7 +273,7 @@ fn without_guard(cell: &str) -> Cow<'_, str> {
 }
 
 /// The currency of an amount's row; empty where none is given.
-fn currency_of<C: ColumnField>(layout: &Layout<C>, field: C, cells: &ByteRecord) -> String {
+fn currency_of<C: ColumnField>(layout: &FieldColumns<C>, field: C, cells: &ByteRecord) -> String {
     let CellKind::Amount(Some(of)) = field.kind() else { return String::new() };
     let column = layout.iter().find(|(field, _)| *field == of);
     let cell = column.and_then(|(_, places)| first_cell(cells, places).ok().flatten());
@@ -284,15 +284,15 @@ fn currency_of<C: ColumnField>(layout: &Layout<C>, field: C, cells: &ByteRecord)
 ///
 /// # Errors
 /// A column that is there twice, or not at all.
-pub fn lay_out<C: ColumnField>(headers: &[String], named: &[(C, String)]) -> Result<Layout<C>, String> {
+pub fn lay_out<C: ColumnField>(headers: &[String], named: &[(C, String)]) -> Result<FieldColumns<C>, String> {
     let mut layout = named_columns(headers, named)?;
     add_own_names(headers, &mut layout)?;
     Ok(layout)
 }
 
 /// The columns of the headers that are named for fields.
-pub(super) fn named_columns<C: ColumnField>(headers: &[String], named: &[(C, String)]) -> Result<Layout<C>, String> {
-    let mut layout: Layout<C> = Vec::new();
+pub(super) fn named_columns<C: ColumnField>(headers: &[String], named: &[(C, String)]) -> Result<FieldColumns<C>, String> {
+    let mut layout: FieldColumns<C> = Vec::new();
     for (field, header) in named {
         let Some(place) = place_of(header, headers) else {
             return Err(format!("there is no column {header:?} for {}: the first row has {}", field.name(), listed(headers)));
@@ -306,7 +306,7 @@ pub(super) fn named_columns<C: ColumnField>(headers: &[String], named: &[(C, Str
 }
 
 /// Adds the columns that go by the name of a field which has none yet, in any spelling. A field whose name comes in two spellings has both.
-pub(super) fn add_own_names<C: ColumnField>(headers: &[String], layout: &mut Layout<C>) -> Result<(), String> {
+pub(super) fn add_own_names<C: ColumnField>(headers: &[String], layout: &mut FieldColumns<C>) -> Result<(), String> {
     let laid_out = layout.len();
     for (place, header) in headers.iter().enumerate() {
         let Some(field) = C::named(&letters(header)) else { continue };

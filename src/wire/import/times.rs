@@ -22,14 +22,14 @@ impl DateOrder {
 
 /// Zone of the times that have none of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Zone {
+pub enum FileZone {
     /// So far from UTC.
     At(FixedOffset),
     /// This machine's, with its summer time.
     Local,
 }
 
-impl Zone {
+impl FileZone {
     pub(super) const UTC: Self = Self::At(UTC);
 
     fn moment(self, at: NaiveDateTime) -> Option<Timestamp> {
@@ -45,7 +45,7 @@ const UTC: FixedOffset = match FixedOffset::east_opt(0) {
     None => unreachable!(),
 };
 
-impl FromStr for Zone {
+impl FromStr for FileZone {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -144,7 +144,7 @@ impl WrittenTime {
         &self,
         flag: Option<DateOrder>,
         column: DateOrders,
-        zone: Option<Zone>,
+        zone: Option<FileZone>,
         days: bool,
     ) -> Result<Timestamp, OpenTime> {
         let date = match flag {
@@ -152,9 +152,9 @@ impl WrittenTime {
             None => self.date_of(self.orders()).or_else(|| self.date_of(column)).ok_or(OpenTime::Order)?,
         };
         let zone = match (self.zone, self.time) {
-            (Some(zone), _) => Zone::At(zone),
+            (Some(zone), _) => FileZone::At(zone),
             (None, Some(_)) => zone.ok_or(OpenTime::Zone)?,
-            (None, None) if days => zone.unwrap_or(Zone::UTC),
+            (None, None) if days => zone.unwrap_or(FileZone::UTC),
             (None, None) => return Err(OpenTime::Day),
         };
         zone.moment(date.and_time(self.time.unwrap_or_default())).ok_or(OpenTime::NoMoment)
@@ -237,7 +237,7 @@ mod tests {
     use super::*;
     use crate::domain::time::to_iso;
 
-    fn read(cell: &str, zone: Option<Zone>) -> Result<String, String> {
+    fn read(cell: &str, zone: Option<FileZone>) -> Result<String, String> {
         let time = WrittenTime::parse(cell)?;
         time.resolve(None, DateOrders::ALL, zone, true).map(to_iso).map_err(|open| open.to_string())
     }
@@ -293,7 +293,7 @@ mod tests {
     fn a_zone_that_is_named_is_that_of_times_without_one() {
         assert_eq!(read("2026-11-27 10:00", "+01:00".parse().ok()).as_deref(), Ok("2026-11-27T09:00:00.000Z"));
         assert_eq!(read("2026-11-27 10:00", "utc".parse().ok()).as_deref(), Ok("2026-11-27T10:00:00.000Z"));
-        assert!("Europe".parse::<Zone>().is_err() && "".parse::<Zone>().is_err() && "+1:5".parse::<Zone>().is_err());
+        assert!("Europe".parse::<FileZone>().is_err() && "".parse::<FileZone>().is_err() && "+1:5".parse::<FileZone>().is_err());
     }
 
     #[test]
@@ -309,7 +309,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn no_cell_makes_reading_panic(cell in "[0-9/.:\\- TZaApPmM+,年月日é]{0,24}") {
-            let _ = read(&cell, Some(Zone::UTC));
+            let _ = read(&cell, Some(FileZone::UTC));
         }
     }
 }

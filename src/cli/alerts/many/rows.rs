@@ -74,9 +74,9 @@ pub(super) fn read(file: &Path, said: Conventions) -> Result<Vec<DecisionRow>, M
     }
     let rows = rows_of(&bytes, said).map_err(unusable)?;
     if rows.is_empty() {
-        return Err(unusable(
-            "holds no decision: NDJSON or CSV with the fields id (or provider and providerId), refunded, resolution, comments".to_owned(),
-        ));
+        let empty = if bytes.trim_ascii().is_empty() { "is empty and " } else { "" };
+        let wanted = "NDJSON or CSV with the fields id (or provider and providerId), refunded, resolution, comments";
+        return Err(unusable(format!("{empty}holds no decision: {wanted}")));
     }
     Ok(rows)
 }
@@ -141,7 +141,7 @@ impl<'de> Deserialize<'de> for JsonMembers {
 }
 
 fn table(text: &[u8], said: Conventions) -> Result<Vec<DecisionRow>, String> {
-    let Some(mut table) = Table::<AnswerField>::of(text, None)? else { return Err("is empty".to_owned()) };
+    let Some(mut table) = Table::<AnswerField>::of(text, None)? else { return Ok(Vec::new()) };
     let strange = |name: &&String| AnswerField::named(&letters(name)).is_none();
     if let Some(strange) = table.headers().iter().find(strange) {
         return Err(format!("the first row: {}", not_known(strange)));
