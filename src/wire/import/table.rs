@@ -220,7 +220,7 @@ impl Decided<'_> {
         Ok(row)
     }
 
-    fn cell<'c, C>(
+    fn cell<'c, C: Copy>(
         &self,
         kind: &CellKind<C>,
         text: Cow<'c, str>,
