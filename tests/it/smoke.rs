@@ -315,8 +315,6 @@ fn the_demo_opens_on_alerts_and_leaves_nothing_behind() {
     terminal.wait_until("alerts in the list", |screen| screen.contains("ETHOCA") && screen.contains("VERIFI"));
 
     open_form(&mut terminal, "n");
-    // The first alert's payment was probably refunded: that is confirmed.
-    terminal.press("\t ");
     terminal.press(CTRL_S);
     terminal.wait_for("undo");
     terminal.wait_gone("undo");

@@ -63,7 +63,7 @@ fn the_walk_through_the_demo_leads_where_the_readme_says() {
 
     says("opens the **Queue**");
     terminal.wait_until("the Queue with the alert under its cursor", |screen| {
-        screen.contains("Open, by deadline") && screen.contains("May be paid twice") && screen.contains("ORDER")
+        screen.contains("Open, by deadline") && screen.contains("CARD") && screen.contains("ORDER")
     });
     Pictures::still(&terminal, "queue.svg");
     pictures.take(&terminal, 2_500, "avert demo");
