@@ -5,7 +5,6 @@ use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use super::seal::directory_of;
 use crate::domain::cause::RefusalCause;
 
 /// As much room as a database needs to be opened: the files that its readers share.
@@ -33,6 +32,11 @@ pub(super) fn place(cause: RefusalCause, file: &Path) -> String {
         _ => None,
     };
     more.map_or_else(|| shown.to_string(), |more| format!("{shown} ({more})"))
+}
+
+/// The directory that a file is in.
+pub(in crate::store) fn directory_of(file: &Path) -> &Path {
+    file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."))
 }
 
 /// The room that is left where a file is.

@@ -8,7 +8,8 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::seal::{Seal, directory_of, put_key};
+use super::cause::directory_of;
+use super::seal::{Seal, put_key};
 use super::{Finding, StoreError, StoreResult, sealed};
 use crate::domain::time::{Clock as _, SystemClock};
 

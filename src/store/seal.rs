@@ -12,6 +12,7 @@ use base64::engine::general_purpose::STANDARD;
 use chacha20poly1305::aead::{Aead as _, Generate as _, KeyInit as _, Payload};
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
 
+use super::cause::directory_of;
 use super::{StoreError, StoreResult};
 use crate::domain::without_mark;
 
@@ -91,11 +92,6 @@ impl Seal {
         let nonce = XNonce::try_from(nonce).ok()?;
         (*version == VERSION).then(|| self.0.decrypt(&nonce, Payload { msg: sealed, aad: &place.bytes() }).ok())?
     }
-}
-
-/// The directory that a file is in.
-pub(super) fn directory_of(file: &Path) -> &Path {
-    file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."))
 }
 
 /// A key of its own making, as a file has it.

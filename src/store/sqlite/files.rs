@@ -4,6 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+pub(super) use crate::store::cause::directory_of;
 use crate::store::{StoreError, StoreResult};
 
 pub(super) fn unusable(path: &Path, what: &str) -> StoreError {
@@ -49,11 +50,6 @@ pub(super) fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
-}
-
-/// The directory that a file is in.
-pub(super) fn directory_of(file: &Path) -> &Path {
-    file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."))
 }
 
 /// Whether it is a file like others: opening a pipe would wait for whoever is at its other end.

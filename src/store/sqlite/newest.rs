@@ -8,7 +8,6 @@ use rusqlite::Connection;
 
 use super::files::{make_file, with_suffix};
 use super::statements::{Statements as _, cell};
-use super::watch::newest_change;
 use crate::domain::DatabaseId;
 use crate::store::StoreResult;
 
@@ -40,6 +39,11 @@ impl Newest {
             Err(error) => tracing::debug!(%error, "the newest change number cannot be written"),
         }
     }
+}
+
+/// The newest change number.
+pub(super) fn newest_change(conn: &Connection) -> StoreResult<u64> {
+    Ok(conn.one("SELECT number FROM change_number", [], cell::<i64>)?.unsigned_abs())
 }
 
 /// Says, in words, where a database ends before the number that was written beside it. Nobody else may be at work on it.

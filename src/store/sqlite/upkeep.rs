@@ -9,7 +9,7 @@ use super::handle::SqliteStore;
 use super::readers::Reader;
 use super::statements::{Statements as _, cell, micros, optional_moment};
 use super::writer::WriteKind;
-use super::{clock, data_key, rekeying, retention, watch};
+use super::{clock, data_key, newest, rekeying, retention};
 use crate::domain::clock::ClockMemory;
 use crate::domain::time::Timestamp;
 use crate::domain::{CutOffs, Pruned};
@@ -19,7 +19,7 @@ use crate::store::{Depths, StoreResult, UpkeepStore};
 #[async_trait]
 impl UpkeepStore for SqliteStore {
     async fn ping(&self) -> StoreResult<()> {
-        self.read(|reader| watch::newest_change(&reader.conn).map(drop)).await
+        self.read(|reader| newest::newest_change(&reader.conn).map(drop)).await
     }
 
     async fn probe(&self, now: Timestamp) -> StoreResult<()> {

@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use tokio::sync::watch;
 
 use super::connection::{Purpose, open};
-use super::newest::Newest;
+use super::newest::{Newest, newest_change};
 use super::statements::{Statements as _, cell};
 use super::worker::Worker;
 use super::writer::Shared;
@@ -33,11 +33,6 @@ impl Watcher {
     pub(super) fn close(&self) {
         self.0.close();
     }
-}
-
-/// The newest change number.
-pub(super) fn newest_change(conn: &Connection) -> StoreResult<u64> {
-    Ok(conn.one("SELECT number FROM change_number", [], cell::<i64>)?.unsigned_abs())
 }
 
 fn run(conn: &Connection, shared: &Shared, changes: &watch::Sender<u64>, stopped: &Receiver<()>) {

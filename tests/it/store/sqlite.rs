@@ -21,7 +21,7 @@ fn options(directory: &Path) -> SqliteOptions {
 /// The words of a refusal to open.
 fn refusal(options: &SqliteOptions) -> String {
     match SqliteStore::open(options) {
-        Err(StoreError::Unusable(words) | StoreError::Newer(words)) => words,
+        Err(StoreError::Unusable(words) | StoreError::Newer(words) | StoreError::Refused(_, words)) => words,
         Err(other) => panic!("not unusable: {other:?}"),
         Ok(_) => panic!("it opened"),
     }
