@@ -6,6 +6,16 @@ from schemathesis.generation.meta import CoveragePhaseData, CoverageScenario
 from schemathesis.openapi.checks import MissingHeaderNotRejected
 from schemathesis.specs.openapi import checks
 
+CERTIFICATE = """-----BEGIN CERTIFICATE-----
+MIIBTDCB/6ADAgECAhQdQfibj4a+XBkDHdHGBQhIxJo1jzAFBgMrZXAwGzEZMBcG
+A1UEAwwQcmVjZWl2ZXIuZXhhbXBsZTAgFw0yNjExMjgxMzEzNDFaGA8yMTI2MTEw
+NDEzMTM0MVowGzEZMBcGA1UEAwwQcmVjZWl2ZXIuZXhhbXBsZTAqMAUGAytlcAMh
+AKvY1qQyBLDhMb6s3jdCX4Bu/9zUZHu3GREuGBf+Ni6so1MwUTAdBgNVHQ4EFgQU
+ZBIs7VJpds1aD1AHTB2ldbjBCCkwHwYDVR0jBBgwFoAUZBIs7VJpds1aD1AHTB2l
+dbjBCCkwDwYDVR0TAQH/BAUwAwEB/zAFBgMrZXADQQAUHs0wqopDBk+CYvpUFnow
+a4GvqH/r/e8CJOBm7p+8d3VeGZvW/K1WQh/+5YLOnJ5iJvcfwAFnaK7Eup4wlGAJ
+-----END CERTIFICATE-----"""
+
 
 @schemathesis.hook
 def filter_query(context, query):
@@ -26,10 +36,14 @@ def map_body(context, body):
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    """The least number above 0 that a float can hold has more than six decimals; the phase that tries bounds asks no other hook."""
-    amount = case.body.get("amountStopped") if isinstance(case.body, dict) else None
+    """The least number above 0 that a float can hold has more than six decimals; a text that begins as a certificate is one. The phase that
+    tries bounds asks no other hook."""
+    body = case.body if isinstance(case.body, dict) else {}
+    amount, pem = body.get("amountStopped"), body.get("caCertificate")
     if isinstance(amount, float) and 0 < amount < 0.000001:
-        case.body["amountStopped"] = 0.01
+        body["amountStopped"] = 0.01
+    if isinstance(pem, str) and "-----BEGIN CERTIFICATE-----" in pem:
+        body["caCertificate"] = CERTIFICATE
 
 
 # A name is taken once: theirs gives way to ours, which asks it in every other case.
