@@ -10,6 +10,8 @@ use rustls::RootCertStore;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
+use super::byte_order_mark::BYTE_ORDER_MARK;
+
 /// Length of a line of PEM (RFC 7468).
 const PEM_LINE: usize = 64;
 
@@ -26,7 +28,7 @@ impl CaCertificates {
     /// # Errors
     /// What is wrong with it; a sentence about the file or the field.
     pub fn read(bytes: &[u8]) -> Result<Self, String> {
-        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        let bytes = bytes.strip_prefix(BYTE_ORDER_MARK.as_bytes()).unwrap_or(bytes);
         let certificates = match bytes.first() {
             Some(&DER_SEQUENCE) => vec![CertificateDer::from(bytes.to_vec())],
             _ => {
@@ -51,7 +53,7 @@ impl CaCertificates {
         &self.0
     }
 
-    /// Whether none is named: then this machine's authorities are trusted.
+    /// Returns whether none is named: then this machine's authorities are trusted.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
