@@ -75,7 +75,7 @@ impl Guard {
         Ok(())
     }
 
-    /// Whether a request names this service, and nobody else.
+    /// Returns whether a request names this service, and nobody else.
     fn is_named(&self, request: &Request) -> bool {
         let mut named = request.headers().get_all(HOST).iter();
         let (Some(host), None) = (named.next(), named.next()) else { return false };

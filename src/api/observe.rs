@@ -51,12 +51,12 @@ impl Observed {
         Self { engine, dispatcher, metrics, written: Arc::default() }
     }
 
-    /// Whether the database can be read.
+    /// Returns whether the database can be read.
     async fn reading(&self) -> Result<(), String> {
         in_time(self.engine.ping(), "answer", "the database does not answer").await
     }
 
-    /// Whether the database can be written.
+    /// Returns whether the database can be written.
     async fn writing(&self) -> Result<(), String> {
         // Those who ask at the same time wait for the one who writes.
         let mut written = self.written.lock().await;

@@ -252,7 +252,7 @@ fn own_files(context: &Context) -> BTreeSet<PathBuf> {
     places.flat_map(|place| files_below(&place, 0)).chain(files_below(&home.data_dir.join("desk"), 3)).collect()
 }
 
-/// Whether others can read what holds alerts and answers: the database, its log, copies beside it, orders and journals.
+/// Returns whether others can read what holds alerts and answers: the database, its log, copies beside it, orders and journals.
 fn open_to_others(file: &Path) -> Option<Finding> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let is_ours = name == FILE || name.ends_with(".backup") || name.contains(".db");
@@ -261,7 +261,7 @@ fn open_to_others(file: &Path) -> Option<Finding> {
     is_open.then(|| Finding::wrong("files", format!("{shown} can be read by other users"), format!("chmod 600 {shown}")))
 }
 
-/// Whether it is a temporary file, which a command that was killed has left where nobody is at work.
+/// Returns whether it is a temporary file, which a command that was killed has left where nobody is at work.
 fn is_temporary(file: &Path) -> bool {
     let name = file.file_name().unwrap_or_default().as_encoded_bytes();
     name.len() == TEMPORARY.len() + 6 && name.starts_with(TEMPORARY)

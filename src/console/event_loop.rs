@@ -35,7 +35,7 @@ const UNSEEN: Duration = Duration::from_millis(4);
 /// A frame that is so late is drawn though more is waiting.
 const OVERDUE: Duration = Duration::from_millis(100);
 
-/// How often the terminal is asked whether it is still there, and files whether somebody else has changed them.
+/// Heartbeat: interval of the look whether the terminal is still there, and whether somebody else has changed files.
 const HEARTBEAT: Duration = Duration::from_secs(5);
 
 /// Frame pacing: a token bucket of four frames that is refilled thirty times a second. A key and the answers to it come to the screen without

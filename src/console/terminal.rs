@@ -48,7 +48,7 @@ pub fn pick_theme(wanted: Option<ThemeName>) -> Theme {
     if has_all_colors() { theme } else { theme.in_256_colors() }
 }
 
-/// How long the terminal may take to tell its background.
+/// Timeout of the query for the background.
 const PROBE: Duration = Duration::from_secs(1);
 
 /// Once it has told it, how long the end of its answers may take.

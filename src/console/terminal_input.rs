@@ -11,7 +11,7 @@ use crossterm::event::{Event, KeyCode};
 use terminput::Event as Input;
 use terminput_crossterm::to_crossterm;
 
-/// What came from the terminal.
+/// Input from the terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Received {
     Event(Event),
@@ -315,10 +315,10 @@ impl TerminalInput {
     }
 }
 
-/// How often it is looked whether the terminal is ours.
+/// Interval of the look whether the terminal is ours.
 pub(super) const LOOK: Duration = Duration::from_millis(250);
 
-/// Whether the terminal is ours: a shell has it while the console goes on in the background.
+/// Returns whether the terminal is ours: a shell has it while the console goes on in the background.
 #[cfg(unix)]
 pub(super) fn is_in_foreground() -> bool {
     use nix::unistd::{getpgrp, tcgetpgrp};

@@ -206,7 +206,7 @@ pub fn open_own(path: &Path, append: bool, is_ours: impl FnOnce(&[u8]) -> bool) 
 /// So much of a file tells whose it is.
 const FIRST_BYTES: u64 = 64;
 
-/// Whether a file begins in this way, or is torn within it.
+/// Returns whether a file begins in this way, or is torn within it.
 pub fn begins_with(first: &[u8], beginning: &str) -> bool {
     first.iter().zip(beginning.as_bytes()).all(|(one, other)| one == other)
 }

@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind};
 use rusqlite::ffi;
 use rustix::io::Errno;
 
-/// RefusalCause of a refusal by the database or the system. The advice follows from it, and only [`Damaged`](Self::Damaged) speaks of a restore.
+/// Cause of a refusal by the database or the system. The advice follows from it, and only [`Damaged`](Self::Damaged) speaks of a restore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RefusalCause {
     /// No room on the disk, or a quota is used up.

@@ -92,7 +92,7 @@ pub enum DatabaseAddressError {
 /// The port of PostgreSQL.
 const PORT: u16 = 5432;
 
-/// What `sslmode` may be: `allow` is read as `prefer`.
+/// Values of `sslmode`: `allow` is read as `prefer`.
 const MODES: &str = "disable, allow, prefer, require, verify-ca, verify-full";
 
 impl PostgresAddress {

@@ -137,7 +137,7 @@ pub fn sure_evidence(one: &Alert, other: &Alert) -> Option<DuplicateEvidence> {
     evidence(one, other).filter(|evidence| evidence.is_sure())
 }
 
-/// Whether two alerts are on one card, as far as the networks tell cards: neither has a BIN, or both have the same.
+/// Returns whether two alerts are on one card, as far as the networks tell cards: neither has a BIN, or both have the same.
 fn is_of_one_card(one: &Alert, other: &Alert) -> bool {
     match one.card_digits().compare(other.card_digits()) {
         CardComparison::Same => true,

@@ -54,7 +54,7 @@ impl Identifier {
     }
 }
 
-/// Whether a spreadsheet wrote a long number so: `5.36E+18`, a round one `5E+18`. A code such as `12E456` is real.
+/// Returns whether a spreadsheet wrote a long number so: `5.36E+18`, a round one `5E+18`. A code such as `12E456` is real.
 fn is_spreadsheet_number(text: &str) -> bool {
     let are_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let Some((number, power)) = text.split_once(['E', 'e']) else { return false };

@@ -94,7 +94,7 @@ impl InstanceId {
         Self(uuid::Builder::from_custom_bytes(Uuid::now_v7().into_bytes()).into_uuid())
     }
 
-    /// Whether that process serves, and so delivers webhooks and polls networks for all others on its data.
+    /// Returns whether that process serves, and so delivers webhooks and polls networks for all others on its data.
     pub fn is_serving(self) -> bool {
         self.0.get_version_num() == 8
     }

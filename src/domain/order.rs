@@ -141,7 +141,7 @@ pub enum OrderEvidence {
 }
 
 impl OrderEvidence {
-    /// Whether an identifier says it, and not the card and the money themselves.
+    /// Returns whether an identifier says it, and not the card and the money themselves.
     pub fn is_by_identifier(self) -> bool {
         self < Self::AmountAndCard
     }

@@ -34,13 +34,13 @@ record! {
 }
 
 impl Outcome {
-    /// Whether it says what was answered; a status, a comment or ids alone do not.
+    /// Returns whether it says what was answered; a status, a comment or ids alone do not.
     pub fn tells_an_answer(&self) -> bool {
         let told = !self.outcome.is_empty() || !self.refunded.is_empty() || self.dispute_reason_code.is_some();
         told || self.amount_stopped.is_some() || self.action_time.is_some()
     }
 
-    /// Whether nothing but success is told of its processing.
+    /// Returns whether nothing but success is told of its processing.
     pub fn has_succeeded(&self) -> bool {
         matches!(self.status.trim(), status if status.is_empty() || status.eq_ignore_ascii_case("success"))
     }

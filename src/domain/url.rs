@@ -243,7 +243,7 @@ fn is_in_clear(url: &Url) -> bool {
     url.scheme() == "http" && !is_this_machine(url)
 }
 
-/// Whether an address is on this machine.
+/// Returns whether an address is on this machine.
 pub fn is_this_machine(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => is_localhost(name),
@@ -253,7 +253,7 @@ pub fn is_this_machine(url: &Url) -> bool {
     }
 }
 
-/// Whether a host name is `localhost` or below it, which is this machine wherever it is asked (RFC 6761).
+/// Returns whether a host name is `localhost` or below it, which is this machine wherever it is asked (RFC 6761).
 pub fn is_localhost(name: &str) -> bool {
     let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
     name == "localhost" || name.ends_with(".localhost")

@@ -16,7 +16,7 @@ fn cause_of(error: &StoreError) -> Option<String> {
 }
 
 impl Engine {
-    /// Whether the database can be read.
+    /// Returns whether the database can be read.
     ///
     /// # Errors
     /// The cause, where it is a known one.
@@ -24,7 +24,7 @@ impl Engine {
         self.store().ping().await.map_err(|error| cause_of(&error))
     }
 
-    /// Whether the database can be written.
+    /// Returns whether the database can be written.
     ///
     /// # Errors
     /// The cause, where it is a known one.

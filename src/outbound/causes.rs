@@ -9,7 +9,7 @@ pub fn cause(error: &reqwest::Error) -> String {
     innermost.map_or_else(|| "no reason given".to_owned(), |innermost| in_words(&innermost.to_string()))
 }
 
-/// Whether the failure is one of the way to a proxy, or of what a proxy said to being asked for a connection.
+/// Returns whether the failure is one of the way to a proxy, or of what a proxy said to being asked for a connection.
 pub(super) fn is_of_tunnel(error: &reqwest::Error) -> bool {
     sources(error).any(|source| TUNNELS.iter().any(|begins| source.to_string().starts_with(begins)))
 }

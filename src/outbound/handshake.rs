@@ -82,7 +82,7 @@ impl fmt::Display for HandshakeFault {
     }
 }
 
-/// Whether a server's certificate is refused because it is an authority's own.
+/// Returns whether a server's certificate is refused because it is an authority's own.
 pub(super) fn is_of_an_authority(why: &CertificateError) -> bool {
     matches!(why, CertificateError::Other(why) if why.to_string() == "CaUsedAsEndEntity")
 }

@@ -10,7 +10,7 @@ use crate::domain::url::is_localhost;
 /// The addresses of a host name or a literal address.
 ///
 /// # Errors
-/// Why the system knows none.
+/// The reason that the system knows none.
 pub async fn look_up(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
     if is_localhost(host) {
         // The family that is tried last is the one whose refusal is told.

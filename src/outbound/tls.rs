@@ -101,7 +101,7 @@ impl ClientTls {
 /// The certificates of a file.
 ///
 /// # Errors
-/// Why the file cannot be used, with its name.
+/// The flaw of the file, with its name.
 pub fn ca_file(file: &Path) -> Result<CaCertificates, String> {
     CaCertificates::read(&read(file)?).map_err(|why| unusable(file, &why))
 }

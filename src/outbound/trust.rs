@@ -24,7 +24,7 @@ static THIS_MACHINE: LazyLock<Result<Verifier, rustls::Error>> = LazyLock::new(|
     })
 });
 
-/// How much a server has to prove.
+/// Proof that a server has to give.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServerProof {
     /// Nothing: the connection is encrypted, to whomever.
@@ -38,7 +38,7 @@ pub enum ServerProof {
 /// The first steps of a TLS client that trusts the named certificates and no others, or this machine's authorities where none is named.
 ///
 /// # Errors
-/// Why TLS cannot be set up so.
+/// The reason that TLS cannot be set up.
 pub fn client(named: &CaCertificates, proof: ServerProof) -> Result<ConfigBuilder<ClientConfig, WantsClientCert>, String> {
     let builder = ClientConfig::builder_with_provider(Arc::clone(&PROVIDER)).with_safe_default_protocol_versions();
     let builder = builder.map_err(|error| format!("TLS cannot be set up: {error}"))?;

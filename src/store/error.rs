@@ -29,7 +29,7 @@ pub enum StoreError {
     Conflict(String),
 }
 
-/// What a refusal is about before its place is known.
+/// Subject of a refusal before its place is known.
 const SOMEWHERE: &str = "the database";
 
 impl StoreError {

@@ -95,7 +95,7 @@ impl AttemptReport {
 /// endpoint names, which no other one trusts.
 type ClientKey = (Option<u16>, Arc<str>);
 
-/// How many clients are kept with their idle connections.
+/// Most clients that are kept with their idle connections.
 const MOST_CLIENTS: NonZeroUsize = NonZeroUsize::new(256).unwrap();
 
 /// The HTTP sender of deliveries. Cheap to clone: the clones share their connections.

@@ -102,7 +102,7 @@ pub(super) struct Rule {
 }
 
 impl Rule {
-    /// Whether it refunds what such an alert is about.
+    /// Returns whether it refunds what such an alert is about.
     pub(super) fn applies_to(&self, alert: &Alert) -> bool {
         let is_below = self.below.is_none_or(|limit| alert.amount.is_some_and(|amount| amount.decimal() < limit));
         is_below && (self.reason.is_none() || self.reason == alert.reason_code)

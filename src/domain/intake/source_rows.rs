@@ -11,7 +11,7 @@ use crate::domain::resolution::FieldError;
 /// The facts that are compared, as a row is told of them. Networks give six digits of a BIN or eight.
 const FACTS: [&str; 5] = ["card", "card", "card", "amount", "currency"];
 
-/// What the rows of a source said so far, by identity: hashes alone, some sixty bytes of each.
+/// Facts of a source's rows so far, by identity: hashes alone, some sixty bytes of each.
 #[derive(Debug, Default)]
 pub struct SourceRows {
     hasher: RandomState,

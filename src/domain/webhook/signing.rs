@@ -23,7 +23,7 @@ pub const LONGEST_OVERLAP: TimeDelta = TimeDelta::hours(720);
 /// How many secrets sign at once at most: the newest and those before it.
 pub const MOST_SECRETS: usize = 3;
 
-/// Why a signed delivery is not taken.
+/// Reason that a signed delivery is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SignatureFault {
     /// None of its signatures was made with the secret, or it has none.

@@ -132,7 +132,7 @@ pub(super) fn is_read_only(error: &tokio_postgres::Error) -> bool {
     error.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION)
 }
 
-/// Whether the server, the database or the role has no connection left.
+/// Returns whether the server, the database or the role has no connection left.
 pub(super) fn is_full(error: &tokio_postgres::Error) -> bool {
     error.code() == Some(&SqlState::TOO_MANY_CONNECTIONS)
 }

@@ -22,7 +22,7 @@ pub(super) fn is_dead(column: &str, own: &str) -> String {
 /// How long a service is left what it does without a heartbeat, in SQL: two of them, so that its work goes on within 15 s of its last moment.
 const SERVES_FOR: &str = "interval '10 seconds'";
 
-/// Whether another process serves on this database, and this one does not.
+/// Returns whether another process serves on this database, and this one does not.
 pub(super) async fn is_beside_service(conn: &Connection, own: InstanceId) -> Work<bool> {
     if own.is_serving() {
         return Ok(false);

@@ -32,7 +32,7 @@ pub(super) async fn connect_to(server: &DatabaseServer, most: u32) -> StoreResul
     Ok((pool, first))
 }
 
-/// Whether each of two sessions finds what it has set: a pooler in transaction mode gives it to another one.
+/// Returns whether each of two sessions finds what it has set: a pooler in transaction mode gives it to another one.
 async fn keep_their_own(sessions: [&Client; 2]) -> Result<bool, Error> {
     const MARK: &str = "avert.session";
     let marked = sessions.map(|session| (session, rand::random::<u64>().to_string()));

@@ -51,7 +51,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration::new(10, "ca_certificates", include_str!("../../../assets/migrations/postgres/0010_ca_certificates.sql")),
 ];
 
-/// How many steps there are.
+/// Number of steps.
 pub(super) const STEPS: usize = MIGRATIONS.len();
 
 /// Looks, without changing anything, what has become of the schema.
@@ -146,7 +146,7 @@ async fn refuse_strangers(conn: &Connection) -> Work<()> {
     Ok(())
 }
 
-/// How many steps have been applied; refuses others than these, and a schema that is not what they made.
+/// Counts the applied steps; refuses others than these, and a schema that is not what they made.
 async fn applied(conn: &Connection) -> Work<usize> {
     if !has_table(conn, "schema_migration").await? {
         return Ok(0);

@@ -147,7 +147,7 @@ fn build(server: &DatabaseServer, most: usize) -> StoreResult<deadpool_postgres:
     built.map_err(|error| StoreError::Unavailable(format!("no connections can be made: {error}")))
 }
 
-/// Whether the server has no further connection, or a pooler before it has none and says nothing.
+/// Returns whether the server has no further connection, or a pooler before it has none and says nothing.
 fn lacks_one(error: &PoolError) -> bool {
     match error {
         PoolError::Backend(error) => is_full(error),
@@ -156,7 +156,7 @@ fn lacks_one(error: &PoolError) -> bool {
     }
 }
 
-/// Why there is no connection.
+/// Reason that there is no connection.
 fn refused(error: PoolError) -> StoreError {
     match error {
         PoolError::Timeout(_) => StoreError::Unavailable("the server does not answer".to_owned()),

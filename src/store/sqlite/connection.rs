@@ -71,7 +71,7 @@ pub(super) fn open(path: &Path, purpose: Purpose) -> StoreResult<Connection> {
     }
 }
 
-/// Whether the system refuses to open it, or to make what is beside it.
+/// Returns whether the system refuses to open it, or to make what is beside it.
 fn is_refused(error: &rusqlite::Error) -> bool {
     matches!(RefusalCause::of_sqlite(error), Some(RefusalCause::Failing | RefusalCause::DiskFull | RefusalCause::ReadOnly))
 }

@@ -158,7 +158,7 @@ fn integrity(conn: &Connection) -> StoreResult<Finding> {
     })
 }
 
-/// Whether the schema is the one that the steps make.
+/// Returns whether the schema is the one that the steps make.
 fn schema(conn: &Connection, database: &Path) -> StoreResult<Finding> {
     fingerprint::check(conn, database, MIGRATIONS.len())?;
     let foreign = fingerprint::deviations(conn, MIGRATIONS.len())?.foreign;

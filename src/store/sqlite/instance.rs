@@ -66,7 +66,7 @@ impl Instances {
         census(&self.directory).0 > 1
     }
 
-    /// Whether another process serves on this data directory, and this one does not.
+    /// Returns whether another process serves on this data directory, and this one does not.
     pub(super) fn is_beside_service(&self) -> bool {
         !self.own.is_serving() && self.locks().any(|(instance, path)| instance.is_serving() && !is_free(&path))
     }

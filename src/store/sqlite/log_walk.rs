@@ -72,7 +72,7 @@ fn big_endian(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..at + 4).and_then(|word| word.try_into().ok()).map_or(0, u32::from_be_bytes)
 }
 
-/// Whether there was as much.
+/// Returns whether there was as much.
 fn fill(from: &mut impl Read, bytes: &mut [u8]) -> io::Result<bool> {
     match from.read_exact(bytes) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),

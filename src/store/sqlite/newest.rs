@@ -11,7 +11,7 @@ use super::statements::{Statements as _, cell};
 use crate::domain::DatabaseId;
 use crate::store::StoreResult;
 
-/// What the file's name ends in.
+/// Suffix of the file's name.
 pub(super) const SUFFIX: &str = "-newest";
 
 /// The file, written now and then: what it tells is never ahead of the database.

@@ -34,7 +34,7 @@ pub(super) fn key(conn: &Connection, file: &Path) -> Vec<Finding> {
     })
 }
 
-/// Whether nobody is at work in a data directory.
+/// Returns whether nobody is at work in a data directory.
 pub fn is_idle(directory: &Path) -> bool {
     census(&directory.join("instances")).0 == 0
 }
