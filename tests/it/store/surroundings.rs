@@ -164,7 +164,7 @@ async fn what_server_database_and_role_bring_along_counts_for_nothing() {
     // A schema with the role's name comes before the one with the tables.
     let before = "CREATE SCHEMA avert; CREATE TABLE avert.alert AS SELECT * FROM alert; CREATE TABLE avert.seen (settings text)";
     hands.batch_execute(before).await.unwrap();
-    for setting in ["synchronous_commit = off", "statement_timeout = '3ms'", "lock_timeout = '1ms'", "DateStyle = 'SQL, DMY'"] {
+    for setting in ["synchronous_commit = off", "statement_timeout = '9s'", "lock_timeout = '5s'", "DateStyle = 'SQL, DMY'"] {
         hands.batch_execute(&format!("ALTER DATABASE {name} SET {setting}")).await.unwrap();
     }
     let fixture = Fixture::start(Arc::new(ground)).await;
